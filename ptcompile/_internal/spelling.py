@@ -1,4 +1,4 @@
-"""Slips of the pen: the known name that another one misses by a letter or two."""
+"""Likely typing errors: the known name that a word misspells."""
 
 from __future__ import annotations
 
@@ -11,27 +11,33 @@ if TYPE_CHECKING:
     from typing import Final
 
 
-_LONG = 14
-"""From this length on two slips are one name; in a shorter name one is."""
+_MIN_LONG_NAME = 14
+"""Length from which a name may differ in two letters; shorter ones may differ in one."""
 
 
-def nearest(name: str, known: Collection[str]) -> str | None:
-    """The known name that this one misses by one or two slips; None where it is known, or near to none."""
-    if name in known:
+def nearest(name: str, names: Collection[str]) -> str | None:
+    """Return the known name that differs from `name` in one or two letters, or None, also if `name` itself is known."""
+    if name in names:
         return None
-    most = 2 if len(name) >= _LONG else 1
-    near = [one for one in known if abs(len(one) - len(name)) <= most and distance(one, name, most) <= most]
-    return min(near, key=lambda one: (distance(one, name, most), one), default=None)
+    most = 2 if len(name) >= _MIN_LONG_NAME else 1
+    similar = [
+        candidate
+        for candidate in names
+        if abs(len(candidate) - len(name)) <= most and distance(candidate, name, most) <= most
+    ]
+    return min(similar, key=lambda candidate: (distance(candidate, name, most), candidate), default=None)
 
 
-def distance(one: str, other: str, most: int) -> int:
-    """How many letters to add, drop, change or swap with the next one; any number above `most` where it is more."""
-    before, row = [0] * (len(other) + 1), list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
+def distance(a: str, b: str, most: int) -> int:
+    """Return how many letters must be added, dropped, changed or swapped with the next; any number above `most` if
+    more.
+    """
+    before, row = [0] * (len(b) + 1), list(range(len(b) + 1))
+    for i, letter in enumerate(a, 1):
         previous, row, oldest = row, [i], before
-        for j, wanted in enumerate(other, 1):
-            cost = min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (letter != wanted))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted:
+        for j, other_letter in enumerate(b, 1):
+            cost = min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (letter != other_letter))
+            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other_letter:
                 cost = min(cost, oldest[j - 2] + 1)
             row.append(cost)
         if min(row) > most:
@@ -41,13 +47,15 @@ def distance(one: str, other: str, most: int) -> int:
 
 
 _MAX_WORD: Final = 253
-"""Characters of a word that is compared: the longest name of Kubernetes. A longer text is not a typo."""
+"""Maximum length of a compared word: the longest name in Kubernetes. A longer text is not a typing error."""
 _MAX_CANDIDATES: Final = 1000
-"""Names that a word is compared with: a container with thousands of mounts may have as many volumes."""
+"""Maximum number of compared names: a container with thousands of mounts may have as many volumes."""
 
 
 def closest_match(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that was most likely meant, or `None` where none is near; letter case counts little."""
+    """Return the most likely intended candidate, or None if none is similar; differences in letter case count
+    little.
+    """
     names = list(candidates)
     folded = word.casefold()
     for name in names:
@@ -58,8 +66,8 @@ def closest_match(word: str, candidates: Iterable[str]) -> str | None:
     return closest(word, names)
 
 
-_SIMILAR: Final = 0.6
-"""Similarity of two words by difflib's measure, at least."""
+_MIN_SIMILARITY: Final = 0.6
+"""Minimum similarity of two words by difflib's measure."""
 
 
 def closest(word: str, names: Iterable[str]) -> str | None:
@@ -81,4 +89,6 @@ def _has_similar_words(a: str, b: str) -> bool:
     from difflib import SequenceMatcher
 
     pairs = ((x.lower(), y.lower()) for x, y in zip(*words, strict=True))
-    return all((x.isdigit() and y.isdigit()) or SequenceMatcher(None, x, y).ratio() >= _SIMILAR for x, y in pairs)
+    return all(
+        (x.isdigit() and y.isdigit()) or SequenceMatcher(None, x, y).ratio() >= _MIN_SIMILARITY for x, y in pairs
+    )

@@ -235,7 +235,7 @@ def explain(
         profile_source,
         target=target,
         filename=filename,
-        found=profile_diagnostics,
-        asked=selected,
+        read_diagnostics=profile_diagnostics,
+        selection=selected,
         extensions=extensions,
     )

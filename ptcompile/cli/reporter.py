@@ -196,10 +196,10 @@ class Findings:
             names = [diagnostic.name for diagnostic in self._diagnostics]
             text = sarif(self._diagnostics, self._texts, pages(names) | self._extension_pages(names))
         elif self._format == "full":
-            from ptcompile.report.text import framed, lines_shown
+            from ptcompile.report.text import lines_to_quote, with_frames
 
-            lines = {name: lines_shown(self._diagnostics, text, name) for name, text in self._texts.items()}
-            text = framed(self._diagnostics, {**self._lines, **lines})
+            lines = {name: lines_to_quote(self._diagnostics, text, name) for name, text in self._texts.items()}
+            text = with_frames(self._diagnostics, {**self._lines, **lines})
         else:
             text = renderer(self._format)(self._diagnostics, self._texts)
         if self._output_file is not None:
@@ -207,9 +207,9 @@ class Findings:
             return 0
         stream = sys.stdout if result else sys.stderr
         if self._format in ("full", "concise") and files.wants_color(stream):
-            from ptcompile.report.text import colour
+            from ptcompile.report.text import add_color
 
-            text = colour(text)
+            text = add_color(text)
         if result:
             return files.write_stdout(text)
         files.print_error(text, raw=True)
@@ -279,6 +279,6 @@ def quoted_lines(file: InputFile, diagnostics: Sequence[Diagnostic], options: ar
     """Return the lines that the report quotes with findings in a file, by number, with secrets masked."""
     if not diagnostics or not shows_lines(options):
         return {}
-    from ptcompile.report.text import lines_shown
+    from ptcompile.report.text import lines_to_quote
 
-    return {} if hides_lines(file.name) else lines_shown(diagnostics, file.text(), file.name)
+    return {} if hides_lines(file.name) else lines_to_quote(diagnostics, file.text(), file.name)

@@ -62,13 +62,13 @@ def _pass_changes(step: passes.PassRun) -> tuple[PassChange, ...]:
     item_names = ItemNames()
     for path, old, new in _split_long(differences(before, after)):
         (root, *names), inner = path[: 1 if path[0] == "job" else 2], path[1 if path[0] == "job" else 2 :]
-        shown = shown_path(inner, value_at(before if new is MISSING else after, (root, *names)), item_names)
-        key = (inner, repr((shown, old, new)))
+        display_path = shown_path(inner, value_at(before if new is MISSING else after, (root, *names)), item_names)
+        key = (inner, repr((display_path, old, new)))
         roles = (*changes[key].roles, *map(str, names)) if key in changes else tuple(map(str, names))
         masked = (old, new) != tuple(
             MISSING if side is MISSING else value_at(view, path) for side, view in zip((old, new), real, strict=True)
         )
-        changes[key] = PassChange(roles, inner, shown, old, new, masked)
+        changes[key] = PassChange(roles, inner, display_path, old, new, masked)
     return tuple(changes.values())
 
 
@@ -157,8 +157,8 @@ def explain(
     *,
     target: str | None,
     filename: str | None,
-    found: Sequence[Diagnostic],
-    asked: Selection | None = None,
+    read_diagnostics: Sequence[Diagnostic],
+    selection: Selection | None = None,
     extensions: Extensions | None = None,
 ) -> Explanation:
     """Explain every TrainingJob of a stream. `cluster_source` is the profile's text, `found` the diagnostics from
@@ -168,7 +168,7 @@ def explain(
     explanation has no more than these diagnostics.
     """
     if cluster is None:
-        return Explanation((), (), (), tuple(found), {})
+        return Explanation((), (), (), tuple(read_diagnostics), {})
     profile = next(iter(streams.profile_documents(cluster_source)), None) if cluster_source is not None else None
     diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(read.problems)]
     jobs: list[Explained] = []
@@ -177,7 +177,7 @@ def explain(
     for document in read.documents:
         compiled = compile_document(document.data, cluster, target, extensions)
         stamp = partial(streams.to_diagnostic, document=document, filename=filename)
-        rule_diagnostics = findings_of_rules(compiled, document.data, cluster, asked, stamp, extensions).reported
+        rule_diagnostics = findings_of_rules(compiled, document.data, cluster, selection, stamp, extensions).reported
         diagnostics += [*map(stamp, compiled.problems), *rule_diagnostics]
         if compiled.manifests and compiled.built is not None:
             first = len(manifests)
@@ -199,9 +199,13 @@ def explain(
     if not read.documents and not read.problems:
         problem = streams.no_documents()._replace(blocks_compile=True)
         diagnostics.append(streams.to_diagnostic(problem, None, filename))
-    reported = apply_suppressions(read, diagnostics, asked, filename).reported
+    reported = apply_suppressions(read, diagnostics, selection, filename).reported
     return Explanation(
-        tuple(jobs), tuple(manifests), tuple(causes), (*found, *reported), _input_texts(read, cluster_source, filename)
+        tuple(jobs),
+        tuple(manifests),
+        tuple(causes),
+        (*read_diagnostics, *reported),
+        _input_texts(read, cluster_source, filename),
     )
 
 

@@ -63,7 +63,7 @@ def provenance(
     trace, manifests, target, cluster = compiled.trace(), built.manifests, built.context.target, built.context.cluster
     inputs = _inputs_by_value(_effects(data, built, only), data, cluster)
     choice = {} if chosen else _target_choice_inputs(data, built)
-    shown = without_secrets(manifests)
+    masked_manifests = without_secrets(manifests)
     secretless = {"spec": without_secrets(data), "cluster": without_secrets(sensitivity.filled_document(cluster))}
     causes, item_names = [], ItemNames()
     for path, value in leaves(manifests):
@@ -81,8 +81,10 @@ def provenance(
         )
         index = int(path[0])
         name = shown_path(path[1:], manifests[index], item_names)
-        told = value_at(shown, path)
-        causes.append(Cause(index, path[1:], name, told, value_writer, rule, masked_inputs, masked=told != value))
+        masked_value = value_at(masked_manifests, path)
+        causes.append(
+            Cause(index, path[1:], name, masked_value, value_writer, rule, masked_inputs, masked=masked_value != value)
+        )
     return tuple(causes)
 
 
@@ -209,7 +211,7 @@ def _target_choice_inputs(data: Mapping[str, Any], built: Built) -> dict[Path, t
         return {}
     free = spec.but(spec=spec.spec.but(target=None))
     fitting = default_target(lower(free, cluster), cluster)
-    another = next(one for one in every_target() if one is not built.context.target)
+    another = next(target for target in every_target() if target is not built.context.target)
     without = set(changed_paths(built.manifests, _build_variant(free, cluster, fitting, built)))
     instead = set(changed_paths(built.manifests, _build_variant(free, cluster, another, built)))
     value = value_at(data, sensitivity.TARGET)

@@ -1,11 +1,11 @@
-"""Machine types of the clouds, what the kubelet leaves of them, and what fits.
+"""Machine types of the clouds, the amounts that the kubelet leaves for pods, and which requests fit.
 
-Amounts are looked at in order, each held against the machines that the ones before leave: the accelerators first, since
-they decide which machines it can be. What no source says of a machine, it has enough of.
+Requests are checked in order, each against the machines that satisfy the earlier ones: accelerators first, because they
+decide which machines are possible. If no source states an amount of a machine, any request fits.
 
-Local disks: GKE's in GiB, the most that can be attached; EC2's in GB.
+Local disks: for GKE, the largest attachable size in GiB; for EC2, the size in GB.
 
-Sources, as of the day behind each:
+Sources, each with its date:
 - EKS: aws/karpenter-provider-aws, reference/instance-types.md (2026-08-21); p3.* and dl1: kubernetes/autoscaler,
   cloudprovider/aws/ec2_instance_types.go (2026-08-22). EFA counts are those of the network cards of an instance.
 - AKS: kubernetes/autoscaler, cloudprovider/azure/azure_instance_types.go (2026-08-22); InfiniBand counts, one HCA for
@@ -265,7 +265,7 @@ def least_memory(machine: Machine, cloud: str | None) -> int:
 
 
 def left_for_pods(machine: Machine, cloud: str | None) -> tuple[int, int]:
-    """What the kubelet leaves of a machine before any DaemonSet: cores in thousandths, and memory in MiB, at most.
+    """Return what the kubelet leaves for pods before any DaemonSet, at most: cores in thousandths, and memory in MiB.
 
     GKE and EKS keep 6% of the first core, 1% of the second, 0.5% of the next two and 0.25% of the others; AKS 6%, 4%,
     2% and 1%. Memory: GKE and AKS keep a share by size, GKE after what its image takes (cluster-autoscaler,

@@ -201,15 +201,15 @@ def _by_model(text: str) -> tuple[str, ...]:
     if re.search(r"v5-?lite", text):
         return _MODELS["v5lite"]
     models = [word for word in words if _MODEL.fullmatch(word) and word not in _NOISE]
-    known = [word for word in models if _model_of(word)]
-    if len(known) != 1 or any(_is_other_model(word) for word in models if word not in known):
+    known_models = [word for word in models if _model_of(word)]
+    if len(known_models) != 1 or any(_is_other_model(word) for word in models if word not in known_models):
         return ()
-    names = _model_of(known[0])
-    if known[0] == "a100" and any(size in text for size in ("40g", "80g")):
+    names = _model_of(known_models[0])
+    if known_models[0] == "a100" and any(size in text for size in ("40g", "80g")):
         return tuple(name for name in names if ("40g" in text) == name.endswith("40gb"))
-    if known[0] == "h100" and "mega" in words:
+    if known_models[0] == "h100" and "mega" in words:
         return ("nvidia-h100-mega",)
-    return ("nvidia-h100-nvl",) if known[0] == "h100" and ("nvl" in words or "94gb" in words) else names
+    return ("nvidia-h100-nvl",) if known_models[0] == "h100" and ("nvl" in words or "94gb" in words) else names
 
 
 def _model_of(word: str) -> tuple[str, ...]:
@@ -217,7 +217,7 @@ def _model_of(word: str) -> tuple[str, ...]:
 
 
 def _is_other_model(word: str) -> bool:
-    """Return whether a word is a model of its own, as 4090 is, rather than a size or a form."""
+    """Return whether a word is another model, such as 4090, rather than a size or a form."""
     return re.fullmatch(r"[a-z]{0,3}\d{3,4}[a-z]{0,2}", word) is not None and not re.fullmatch(r"\d+gb?", word)
 
 

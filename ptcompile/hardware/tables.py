@@ -61,7 +61,7 @@ def _cloud_dict(name: str, cloud: str) -> Json:
     return {
         "labels": {key: list(values) for key, values in labels.items()},
         "slices": list(row.slices_in(cloud)),
-        "machines": [_machine_dict(one, cloud) for one in accelerators.machines_of(name, cloud, largest=False)],
+        "machines": [_machine_dict(machine, cloud) for machine in accelerators.machines_of(name, cloud, largest=False)],
         "sources": list(row.sources(cloud)),
     }
 

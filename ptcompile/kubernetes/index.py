@@ -157,9 +157,11 @@ class Objects(Sequence["Json"]):
     @cached_property
     def _selectors(self) -> dict[tuple[str, str], list[int]]:
         """Indexes of the Services, each under the label of its selector that the fewest other selectors have."""
-        selectors = [selector(one) for one in self._kinds.get(SERVICE, ())]
-        counts = Counter(item for one in selectors for item in one.items())
-        return _grouped((min(one.items(), key=counts.__getitem__), i) for i, one in enumerate(selectors) if one)
+        selectors = [selector(labels) for labels in self._kinds.get(SERVICE, ())]
+        counts = Counter(item for labels in selectors for item in labels.items())
+        return _grouped(
+            (min(labels.items(), key=counts.__getitem__), i) for i, labels in enumerate(selectors) if labels
+        )
 
     @cached_property
     def _entries(self) -> set[str]:

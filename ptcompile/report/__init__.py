@@ -1,4 +1,4 @@
-"""Diagnostics as text: the formats, and the one that a name stands for."""
+"""Renderers of diagnostics, by format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ptcompile.diagnostics import Diagnostic
 
 Renderer = Callable[[Sequence[Diagnostic], Mapping[str | None, str]], str]
-"""From the findings, and the text of each file by name, to what is printed."""
+"""Turns the diagnostics and the text of each file by name into the printed report."""
 
 
 def _full() -> Renderer:
@@ -56,9 +56,9 @@ _FORMATS = {
 }
 
 FORMATS = tuple(_FORMATS)
-"""The names of the formats."""
+"""Names of the formats."""
 
 
 def renderer(name: str) -> Renderer:
-    """Return the format of this name, one of `FORMATS`, imported now."""
+    """Return the renderer of a format, imported on demand."""
     return _FORMATS[name]()

@@ -20,68 +20,75 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 
-_COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
+_GITHUB_COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
-    """`::error file=...,line=...::message` (or warning, notice) a finding, escaped as GitHub Actions' toolkit does."""
-    return "".join(f"{_command(d)}\n" for d in in_order(diagnostics))
+    """Return one `::error file=...,line=...::message` (or warning, notice) per finding, escaped as in GitHub's
+    toolkit.
+    """
+    return "".join(f"{_github_command(d)}\n" for d in in_order(diagnostics))
 
 
-def _command(diagnostic: Diagnostic) -> str:
-    where = {"file": diagnostic.filename or "", "title": f"{diagnostic.code} {diagnostic.name}"}
+def _github_command(diagnostic: Diagnostic) -> str:
+    properties = {"file": diagnostic.filename or "", "title": f"{diagnostic.code} {diagnostic.name}"}
     if (span := diagnostic.span) is not None:
-        where |= {"line": str(span.line), "col": str(span.column), "endLine": str(span.end_line)}
+        properties |= {"line": str(span.line), "col": str(span.column), "endLine": str(span.end_line)}
         if span.end_line == span.line:
-            where["endColumn"] = str(span.end_column)
+            properties["endColumn"] = str(span.end_column)
     message = diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else "")
-    listed = ",".join(f"{key}={_property(value)}" for key, value in where.items() if value)
-    return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(message)}"
+    property_list = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items() if value)
+    return f"::{_GITHUB_COMMANDS[diagnostic.severity]} {property_list}::{_escape_data(message)}"
 
 
-def _data(text: str) -> str:
-    """Text behind the second `::`: no line break, and nothing that could begin another command."""
+def _escape_data(text: str) -> str:
+    """Escape text for the message of a command: no line break, and no start of another command."""
     return printable(text.replace("%", "%25")).replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def junit(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
-    """One `<testsuites>`; a warning or a note is a test case that passed and says so: it fails no build."""
-    found = in_order(diagnostics)
-    errors = sum(d.severity == "error" for d in found)
+    """Return one `<testsuites>`. Warnings and notes are test cases that pass with output, so they do not fail a
+    build.
+    """
+    ordered = in_order(diagnostics)
+    errors = sum(d.severity == "error" for d in ordered)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines.append(f'<testsuites name="ptcompile" tests="{len(found)}" failures="{errors}">')
-    for filename, group in groupby(found, key=lambda d: d.filename):
-        lines += _suite(filename, list(group))
+    lines.append(f'<testsuites name="ptcompile" tests="{len(ordered)}" failures="{errors}">')
+    for filename, group in groupby(ordered, key=lambda d: d.filename):
+        lines += _test_suite(filename, list(group))
     return "\n".join([*lines, "</testsuites>", ""])
 
 
-def _suite(filename: str | None, found: list[Diagnostic]) -> Iterator[str]:
-    errors = sum(d.severity == "error" for d in found)
-    name = _attribute(filename or "<input>")
-    yield f'  <testsuite name={name} tests="{len(found)}" failures="{errors}">'
-    for one in found:
-        case = f"<testcase classname={_attribute(one.resource or '')} name={_attribute(f'{one.code} {one.name}')}"
-        if one.span is not None:
-            case += f' line="{one.span.line}"'
-        text = escape(printable(f"{format_location(one)}: {one.message}" + (f"; {one.help}" if one.help else "")))
+def _test_suite(filename: str | None, diagnostics: list[Diagnostic]) -> Iterator[str]:
+    errors = sum(d.severity == "error" for d in diagnostics)
+    name = _quote_attribute(filename or "<input>")
+    yield f'  <testsuite name={name} tests="{len(diagnostics)}" failures="{errors}">'
+    for diagnostic in diagnostics:
+        code, message = _quote_attribute(diagnostic.code), _quote_attribute(diagnostic.message)
+        test_name = _quote_attribute(f"{diagnostic.code} {diagnostic.name}")
+        case = f"<testcase classname={_quote_attribute(diagnostic.resource or '')} name={test_name}"
+        if diagnostic.span is not None:
+            case += f' line="{diagnostic.span.line}"'
+        help = f"; {diagnostic.help}" if diagnostic.help else ""
+        text = escape(printable(f"{format_location(diagnostic)}: {diagnostic.message}{help}"))
         yield f"    {case}>"
-        if one.severity == "error":
-            yield f"      <failure type={_attribute(one.code)} message={_attribute(one.message)}>{text}</failure>"
+        if diagnostic.severity == "error":
+            yield f"      <failure type={code} message={message}>{text}</failure>"
         else:
             yield f"      <system-out>{text}</system-out>"
         yield "    </testcase>"
     yield "  </testsuite>"
 
 
-def _attribute(text: str) -> str:
+def _quote_attribute(text: str) -> str:
     return quoteattr(printable(text))
 
 
-_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(
@@ -89,36 +96,36 @@ def sarif(
     _texts: Mapping[str | None, str],
     pages: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> str:
-    """One run with the rules that were found, as ASCII JSON. `pages` has the title and the text of rules, by name."""
-    found = in_order(diagnostics)
-    rules = {d.code: d for d in sorted(found, key=lambda d: d.code)}
+    """Return one run with its rules as ASCII JSON. `pages` maps rule names to title and text."""
+    ordered = in_order(diagnostics)
+    rules = {d.code: d for d in sorted(ordered, key=lambda d: d.code)}
     indexes = {code: i for i, code in enumerate(rules)}
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     driver = {
         "name": "ptcompile",
         "version": __version__,
         "informationUri": SITE,
-        "rules": [_rule(one, pages.get(one.name)) for one in rules.values()],
+        "rules": [_rule(diagnostic, pages.get(diagnostic.name)) for diagnostic in rules.values()],
     }
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(d, indexes[d.code], seen) for d in found],
+        "results": [_result(d, indexes[d.code], counts) for d in ordered],
     }
-    return _json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return _json.dumps({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(one: Diagnostic, page: tuple[str, str] | None) -> dict[str, Any]:
-    """A rule as code scanning shows it: its title in the list, its page beside a finding."""
-    title, text = page or (one.name, "")
-    described: dict[str, Any] = {"id": one.code, "name": one.name, "shortDescription": {"text": title}}
-    described["helpUri"] = page_address(one.code)
+def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> dict[str, Any]:
+    """Return a rule for code scanning, which lists the title and shows the text next to findings."""
+    title, text = page or (diagnostic.name, "")
+    rule: dict[str, Any] = {"id": diagnostic.code, "name": diagnostic.name, "shortDescription": {"text": title}}
+    rule["helpUri"] = page_address(diagnostic.code)
     if text:
-        described["help"] = {"text": text, "markdown": text}
-    return described
+        rule["help"] = {"text": text, "markdown": text}
+    return rule
 
 
-def _result(diagnostic: Diagnostic, index: int, seen: Counter[str]) -> dict[str, Any]:
+def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> dict[str, Any]:
     text = diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else "")
     physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(diagnostic.filename)}, "region": _region(diagnostic)}
     location: dict[str, Any] = {"physicalLocation": physical}
@@ -127,16 +134,16 @@ def _result(diagnostic: Diagnostic, index: int, seen: Counter[str]) -> dict[str,
     return {
         "ruleId": diagnostic.code,
         "ruleIndex": index,
-        "level": diagnostic.severity,  # SARIF has the same three words
+        "level": diagnostic.severity,  # SARIF uses the same three levels
         "message": {"text": text},
         "locations": [location],
-        "partialFingerprints": {"ptcompile/v1": _fingerprint(diagnostic, seen)},
+        "partialFingerprints": {"ptcompile/v1": _fingerprint(diagnostic, counts)},
         "properties": {"stage": diagnostic.stage, "authority": diagnostic.authority},
     }
 
 
 def _region(diagnostic: Diagnostic) -> dict[str, int]:
-    """Where it is; the first line where that is unknown, because a result without a place is shown nowhere."""
+    """Return the finding's region, or the first line if unknown: results without a region are not shown."""
     span = diagnostic.span
     if span is None:
         return {"startLine": 1, "startColumn": 1}
@@ -152,9 +159,11 @@ def _uri(filename: str | None) -> str:
     return quote((filename or "stdin").replace("\\", "/").removeprefix("./"), safe="/~", errors="replace")
 
 
-def _fingerprint(diagnostic: Diagnostic, seen: Counter[str]) -> str:
-    """What a finding is, without lines: code, file, object and path; a number where that is not yet one finding."""
+def _fingerprint(diagnostic: Diagnostic, counts: Counter[str]) -> str:
+    """Return an id that does not depend on lines: code, file, object and path, and a number to tell equal ones
+    apart.
+    """
     parts = (diagnostic.code, _uri(diagnostic.filename), diagnostic.resource or "", *map(str, diagnostic.path))
     digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    seen[digest] += 1
-    return f"{digest}:{seen[digest]}"
+    counts[digest] += 1
+    return f"{digest}:{counts[digest]}"

@@ -21,7 +21,7 @@ VERSION = 1
 
 
 def json(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
-    """The report as JSON, ASCII only, so that nothing in it can steer a terminal."""
+    """Return the report as JSON. It is ASCII only, so it cannot send control characters to a terminal."""
     report = {"version": VERSION, "diagnostics": [d.to_dict() for d in in_order(diagnostics)]}
     return _json.dumps(report, indent=2) + "\n"
 
@@ -33,7 +33,7 @@ _POSITION: Schema = {"type": "integer", "minimum": 1}
 
 
 def closed(description: str, properties: Schema) -> Schema:
-    """An object with these properties, all of them required, and no others."""
+    """Return the schema of an object with exactly these properties, all of them required."""
     return {
         "description": description,
         "type": "object",
@@ -44,7 +44,7 @@ def closed(description: str, properties: Schema) -> Schema:
 
 
 def diagnostic() -> Schema:
-    """One finding."""
+    """Return the schema of one finding."""
     span = closed(
         "Lines and columns count from 1, in code points; the end is exclusive.",
         dict.fromkeys(("line", "column", "end_line", "end_column"), _POSITION),
@@ -78,7 +78,7 @@ def diagnostic() -> Schema:
 
 
 def json_schema() -> Schema:
-    """The schema of what `--output-format json` prints."""
+    """Return the schema of the output of `--output-format json`."""
     report = closed(
         "Findings of ptcompile.",
         {

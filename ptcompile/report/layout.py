@@ -1,4 +1,4 @@
-"""What all text for people shares: order, places, harmless text, tables."""
+"""Shared layout of text output: order, locations, escaping, tables."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ _EFFECTS: Final[dict[Effect, tuple[str, str]]] = {
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """By file as given, then by position; findings without one first."""
-    found = list(diagnostics)
-    files = {name: i for i, name in reversed(list(enumerate(d.filename for d in found)))}
-    return sorted(found, key=lambda d: (files[d.filename], d.span or (0,), d.document, d.code))
+    """Sort by file, in order of appearance, then by position; findings without a position come first."""
+    ordered = list(diagnostics)
+    files = {name: i for i, name in reversed(list(enumerate(d.filename for d in ordered)))}
+    return sorted(ordered, key=lambda d: (files[d.filename], d.span or (0,), d.document, d.code))
 
 
 def format_location(diagnostic: Diagnostic) -> str:
-    """`file:line:column`, as far as it is known."""
-    where = printable(diagnostic.filename or "<input>")
+    """Return `file:line:column`, as far as known."""
+    location = printable(diagnostic.filename or "<input>")
     if diagnostic.span is not None:
-        where += f":{diagnostic.span.line}:{diagnostic.span.column}"
-    return where
+        location += f":{diagnostic.span.line}:{diagnostic.span.column}"
+    return location
 
 
 def consequence(diagnostic: Diagnostic) -> str:
@@ -81,45 +81,45 @@ def outcome(name: str, severity: Severity, stage: Stage, *, is_ours: bool = Fals
 
 
 def printable(text: str) -> str:
-    """The text with control characters and direction marks shown as escapes: a file cannot steer a terminal."""
+    """Escape control characters and direction marks, which could otherwise control the terminal."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-LABEL: Final = 13
-"""Width of the labels' column."""
+LABEL_WIDTH: Final = 13
+"""Width of the label column."""
 
 
 def with_label(label: str, lines: Sequence[str], indent: str = "  ") -> list[str]:
-    """Lines with a label before the first one; nothing for no lines."""
-    return [f"{indent}{label if i == 0 else '':<{LABEL}}{line}" for i, line in enumerate(lines)]
+    """Return the lines indented, with a label before the first one."""
+    return [f"{indent}{label if i == 0 else '':<{LABEL_WIDTH}}{line}" for i, line in enumerate(lines)]
 
 
 def table(rows: Sequence[Sequence[str]], indent: str = "  ", *, cut: int = 0) -> list[str]:
-    """Columns as wide as their widest cell, the last one free; `cut` shortens long cells."""
-    shown = [[shorten(cell, cut) if cut else cell for cell in row] for row in rows]
-    full = max((len(row) for row in shown), default=0)
-    widths = [max((len(row[i]) for row in shown if i < len(row) - 1), default=0) for i in range(full)]
-    return [(indent + "  ".join(f"{cell:<{widths[i]}}" for i, cell in enumerate(row))).rstrip() for row in shown]
+    """Return the rows as lines with aligned columns; `cut` limits the width of cells."""
+    cells = [[shorten(cell, cut) if cut else cell for cell in row] for row in rows]
+    count = max((len(row) for row in cells), default=0)
+    widths = [max((len(row[i]) for row in cells if i < len(row) - 1), default=0) for i in range(count)]
+    return [(indent + "  ".join(f"{cell:<{widths[i]}}" for i, cell in enumerate(row))).rstrip() for row in cells]
 
 
 def shorten(text: str, width: int) -> str:
-    """The text, or its beginning with an ellipsis."""
+    """Return the text, cut with an ellipsis if it is longer than `width`."""
     text = printable(text)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def join_printable(lines: Iterable[str]) -> str:
-    """The lines as one text: whatever a file holds cannot steer a terminal."""
+    """Return the lines as one text, with control characters escaped."""
     return "".join(printable(line).rstrip() + "\n" for line in lines)
 
 
 def shell_quote(words: Iterable[str]) -> str:
-    """A command line as a shell would take it."""
-    return " ".join(_quoted(word) for word in words)
+    """Return a command line quoted for a shell."""
+    return " ".join(_quote_word(word) for word in words)
 
 
-def _quoted(word: str) -> str:
+def _quote_word(word: str) -> str:
     plain = word and all(c.isalnum() or c in "@%+=:,./-_" for c in word)
     return word if plain else "'" + word.replace("'", "'\"'\"'") + "'"

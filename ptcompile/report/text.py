@@ -1,4 +1,4 @@
-"""Findings for people: full with code frames, concise, statistics, colour."""
+"""Findings as text: full with code frames, concise, statistics, color."""
 
 from __future__ import annotations
 
@@ -25,50 +25,53 @@ _STYLES: Final = (
 )
 
 
-def colour(text: str) -> str:
-    """The text of a report with the severities, places, carets and cures in colour. Nothing else is changed."""
+def add_color(text: str) -> str:
+    """Color the severities, locations, carets and fixes of a report; change nothing else."""
     for pattern, style in _STYLES:
         text = pattern.sub(rf"{style}\g<0>{_RESET}", text)
     return text
 
 
 def concise(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
-    """One line a finding, each ending in a line feed."""
-    return "".join(f"{_line(d)}\n" for d in in_order(diagnostics))
+    """Return one line per finding."""
+    return "".join(f"{_concise_line(d)}\n" for d in in_order(diagnostics))
 
 
-def _line(one: Diagnostic) -> str:
-    resource = f" ({printable(one.resource)})" if one.resource else ""
-    return f"{format_location(one)}: {one.severity} {one.code} {one.name}: {printable(one.message)}{resource}"
+def _concise_line(diagnostic: Diagnostic) -> str:
+    resource = f" ({printable(diagnostic.resource)})" if diagnostic.resource else ""
+    head = f"{format_location(diagnostic)}: {diagnostic.severity} {diagnostic.code} {diagnostic.name}"
+    return f"{head}: {printable(diagnostic.message)}{resource}"
 
 
-_WIDTH = 160
-"""Characters of a source line that are shown."""
+_MAX_WIDTH = 160
+"""Number of characters quoted from a source line."""
 
 
 def full(diagnostics: Sequence[Diagnostic], texts: Mapping[str | None, str]) -> str:
-    """A paragraph a finding, with an empty line between."""
-    return framed(diagnostics, {name: lines_shown(diagnostics, text, name) for name, text in texts.items()})
+    """Return one paragraph per finding, separated by empty lines."""
+    return with_frames(diagnostics, {name: lines_to_quote(diagnostics, text, name) for name, text in texts.items()})
 
 
-def framed(diagnostics: Sequence[Diagnostic], lines: Mapping[str | None, Mapping[int, str]]) -> str:
-    """The same with the lines that are shown of each file, by number: what `lines_shown` gives."""
-    return "\n".join("\n".join(_finding(d, lines.get(d.filename, {}))) + "\n" for d in in_order(diagnostics))
+def with_frames(diagnostics: Sequence[Diagnostic], lines: Mapping[str | None, Mapping[int, str]]) -> str:
+    """Return the same as `full`, from quoted lines by file and number (see `lines_to_quote`)."""
+    return "\n".join("\n".join(_full_paragraph(d, lines.get(d.filename, {}))) + "\n" for d in in_order(diagnostics))
 
 
-def lines_shown(diagnostics: Iterable[Diagnostic], text: str, name: str | None) -> dict[int, str]:
-    """The lines of a text that are shown with the findings in the file of that name, secrets masked."""
-    spans = [one.span for one in diagnostics if one.filename == name and one.span is not None]
+def lines_to_quote(diagnostics: Iterable[Diagnostic], text: str, name: str | None) -> dict[int, str]:
+    """Return the lines that a full report quotes from the file of that name, by number, with secrets masked."""
+    spans = [
+        diagnostic.span for diagnostic in diagnostics if diagnostic.filename == name and diagnostic.span is not None
+    ]
     if not spans:
         return {}
     from ptcompile.source.secrets.masking import masked_lines
 
     lines = masked_lines(text)
-    last = {span.line for span in spans if span.line <= len(lines)}
-    return {number: lines[number - 1] for line in sorted(last) for number in (line - 1, line) if number}
+    span_lines = {span.line for span in spans if span.line <= len(lines)}
+    return {number: lines[number - 1] for line in sorted(span_lines) for number in (line - 1, line) if number}
 
 
-def _finding(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:
+def _full_paragraph(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:
     yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {printable(diagnostic.message)}"
     rendered = f" ({printable(diagnostic.template)})" if diagnostic.template else ""
     yield f"  --> {format_location(diagnostic)}{rendered}"
@@ -83,26 +86,26 @@ def _finding(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:
 
 
 def _frame(span: Span, lines: Mapping[int, str]) -> Iterator[str]:
-    """The line before, the line itself, and carets under the part of it that is meant."""
+    """Yield the line and the one before it, and carets below the finding's span."""
     gutter = len(str(span.line))
     first = max(1, span.line - 1)
-    start = max(0, span.column - _WIDTH // 2) if span.column > _WIDTH else 0
+    start = max(0, span.column - _MAX_WIDTH // 2) if span.column > _MAX_WIDTH else 0
     yield f"{'':>{gutter}} |"
     for number in range(first, span.line + 1):
-        yield f"{number:>{gutter}} | {_shown(lines[number], start)}".rstrip()
+        yield f"{number:>{gutter}} | {_replace_unprintable(lines[number], start)}".rstrip()
     text = lines[span.line]
     end = span.end_column if span.end_line == span.line else len(text.rstrip()) + 1
-    width = max(1, min(end, start + _WIDTH + 1) - span.column)
+    width = max(1, min(end, start + _MAX_WIDTH + 1) - span.column)
     yield f"{'':>{gutter}} | {'':>{span.column - 1 - start}}{'^' * width}"
 
 
-def _shown(line: str, start: int) -> str:
-    """A part of a source line, one character for each of its own, so that the carets stand right."""
-    return "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in line[start : start + _WIDTH])
+def _replace_unprintable(line: str, start: int) -> str:
+    """Return part of a source line with unprintable characters replaced one by one, so the carets fit."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in line[start : start + _MAX_WIDTH])
 
 
 def statistics(diagnostics: Sequence[Diagnostic]) -> str:
-    """A line a rule: count, code, name, and whether some of them can be fixed automatically."""
+    """Return one line per rule: count, code, name, and whether some findings can be fixed automatically."""
     counts = Counter((d.code, d.name) for d in diagnostics)
     fixable = {d.code for d in diagnostics if d.fix is not None}
     width = len(str(max(counts.values(), default=0)))

@@ -114,8 +114,8 @@ def _is_requested(kind: str, only: Collection[str] | None) -> bool:
 
 def _overlaps(opened: OpenDocument, finding: Finding, within: Range) -> bool:
     """Return whether a finding shares a line with a range."""
-    shown = as_diagnostic(opened, finding).range
-    return shown.start.line <= within.end.line and within.start.line <= shown.end.line
+    lines = as_diagnostic(opened, finding).range
+    return lines.start.line <= within.end.line and within.start.line <= lines.end.line
 
 
 def _fixes(opened: OpenDocument, findings: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:

@@ -56,8 +56,8 @@ def _child_symbols(
     for index, child in enumerate(node.children):
         name = identity(data[index], "") if index < len(data) else None
         if index < len(data) and isinstance(data[index], dict | list) and node.start <= child.start <= node.end:
-            shown = name if isinstance(name, str) else str(index)
-            yield from _value_symbols(opened, shown, (child.start, child.end), child, data[index], base, depth, budget)
+            label = name if isinstance(name, str) else str(index)
+            yield from _value_symbols(opened, label, (child.start, child.end), child, data[index], base, depth, budget)
 
 
 def _value_symbols(

@@ -34,8 +34,8 @@ _KINDS: Final = {
 }
 _CLOSINGS: Final = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>"}
 
-# Every alternative begins at its own character and no two scan the same blanks, so a search is linear. `{{}}` and
-# `{{a: b}}` are flow mappings. Argo's `{{inputs.parameters.x}}` inside quotes does not break YAML; a literal of Go in
+# Every alternative begins at its own character and no two scan the same spaces, so a search is linear. `{{}}` and
+# `{{a: b}}` are flow mappings. Argo's `{{inputs.parameters.x}}` inside quotes does not break YAML; a Go literal in
 # double quotes does.
 _BRACES = r"\{\{(?![ \t]*\}|[ \t]*[\"']?[\w-]+[\"']?[ \t]*:[ \t])"
 _OPENING: Final = Pattern(
@@ -62,7 +62,7 @@ def template_mark(text: str) -> TemplateMark | None:
 
 
 def mark_within(value: object) -> TemplateMark | None:
-    """Return the first mark in a string of one line; None for what has none. Longer texts are for other readers."""
+    """Return the first mark in a string of one line, or None; longer texts are not searched."""
     if not isinstance(value, str) or "\n" in value:
         return None
     match = _COMPLETE.search(value)

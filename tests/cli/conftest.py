@@ -8,7 +8,7 @@ import pytest
 
 from ptcompile._internal import limits
 from ptcompile.cli import files
-from ptcompile.cli.commands.lint import FEW
+from ptcompile.cli.commands.lint import MIN_FILES_TO_CACHE
 from tests.cli.lints import Counted, folder_of
 
 
@@ -28,7 +28,7 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same with as many files as it takes in a process of its own."""
-    return folder_of(tmp_path, monkeypatch, FEW)
+    return folder_of(tmp_path, monkeypatch, MIN_FILES_TO_CACHE)
 
 
 @pytest.fixture

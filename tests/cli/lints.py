@@ -35,7 +35,7 @@ COUNT = 4
 
 def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int = COUNT) -> Path:
     """As many files as results are kept of, some with findings; and a profile and a CRD, which are not linted."""
-    monkeypatch.setattr(judge, "FEW", count)
+    monkeypatch.setattr(judge, "MIN_FILES_TO_CACHE", count)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "ptcompile.toml").touch()

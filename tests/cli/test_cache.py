@@ -124,7 +124,7 @@ def test_a_folder_that_others_can_write_is_not_used(many: Path, asked: Counted, 
     (many / "cache" / "ptcompile").chmod(mode)
     for words in ((), (), ("--cache-dir", "cache/ptcompile")):
         told = here(capsys, "lint", *words, ".")
-        said = "ptcompile: --cache-dir: cache/ptcompile: belongs to another user, or others can write to it"
+        said = "ptcompile: --cache-dir cache/ptcompile is not used: belongs to another user, or others can write to it"
         assert (said in told.err) == bool(words)
     assert len(asked) == 3 * COUNT
     assert not list((many / "cache" / "ptcompile").iterdir())
@@ -134,9 +134,7 @@ def test_a_folder_that_cannot_be_made_is_not_used(many: Path, asked: Counted, ca
     (many / "cache").write_text("a file")
     first = here(capsys, "lint", ".")
     told = here(capsys, "lint", "--cache-dir", "cache/here", ".")
-    assert told == first._replace(
-        err=f"ptcompile: --cache-dir: cache/here: not a directory; no results are kept\n{first.err}"
-    )
+    assert told == first._replace(err=f"ptcompile: --cache-dir cache/here is not used: not a directory\n{first.err}")
     assert len(asked) == 2 * COUNT
 
 

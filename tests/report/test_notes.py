@@ -13,7 +13,7 @@ from ptcompile.cli.reporter import Findings
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.report import renderer
 from ptcompile.report.json import json_schema
-from ptcompile.report.text import colour
+from ptcompile.report.text import add_color
 
 NOTE = Diagnostic("PTC302", "missing-shm", "note", "spec.a: worth knowing", None, ("spec", "a"), Span(1, 1, 1, 2),
                   "run", "ptcompile", "x.yaml", 0, "Pod/x")  # fmt: skip
@@ -26,7 +26,7 @@ def told(form: str) -> str:
 def test_the_formats_for_people_say_note() -> None:
     assert told("full").startswith("note[PTC302 missing-shm]: ")
     assert ": note PTC302 " in told("concise")
-    assert colour(told("full")).startswith("\x1b[1;36mnote\x1b[0m[")
+    assert add_color(told("full")).startswith("\x1b[1;36mnote\x1b[0m[")
 
 
 def test_the_formats_for_programs_have_their_own_words_for_it() -> None:

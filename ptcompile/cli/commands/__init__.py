@@ -1,1 +1,1 @@
-"""Scripts for the Tab key, a shell a module: each has `script`, from the commands to the text."""
+"""The commands of the command line, one module per command or pair of related commands."""

@@ -1,4 +1,4 @@
-"""`ptcompile compile`, and `--check`: compare manifests on disk with what their specs compile to."""
+"""`ptcompile compile`, and `--check`: compare manifests on disk with the compiled specs."""
 
 from __future__ import annotations
 
@@ -26,86 +26,86 @@ if TYPE_CHECKING:
 
     Manifests = list[dict[str, object]]
     Outputs = dict[str, dict[str, Manifests]]
-    """By target, and by the file of specs; the target of one run is the empty name."""
+    """Manifests by target and file of specs; the target is "" in a run for one target."""
     ObjectKey = tuple[str, tuple[str, str], str, str]
     """Target, apiVersion and kind, namespace, name."""
 
 
 def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
-    """Compare files with what would be written to them; 1 where they differ.
+    """Compare files with what would be written to them; return 1 if they differ.
 
-    The difference goes to standard output, as a patch that makes the files current wherever no secret had to be
-    hidden; the names of stale, missing and orphaned files go to standard error. Orphans are files of `folder`
-    that ptcompile could have written, and that no spec makes any more; without `folder` they are not looked for.
+    The difference goes to standard output as a patch. Applying it makes the files current, unless it masks a secret.
+    The names of stale, missing and orphaned files go to standard error. Orphans are files of `folder` that ptcompile
+    could have written but no spec produces any more; without `folder` they are not searched for.
     """
     from ptcompile.api import check as verb
 
     committed = {path: files.read(path) for path in contents if os.path.lexists(path)}
-    beside = _beside(folder, contents, form) if folder is not None else {}
-    checked = verb.check(contents, committed, beside)
-    for what, path in checked.found:
-        files.print_error(f"ptcompile: {what}: {path}\n")
+    other_files = _other_files(folder, contents, form) if folder is not None else {}
+    checked = verb.check(contents, committed, other_files)
+    for state, path in checked.found:
+        files.print_error(f"ptcompile: {state}: {path}\n")
     if checked.ok:
         return 0
     files.print_error(
-        "ptcompile: the same command without --check writes what is stale or missing; orphans are yours to delete\n"
+        "ptcompile: run the same command without --check to write stale and missing files; delete orphans yourself\n"
     )
     return max(1, files.write_stdout(checked.patch))
 
 
-def _beside(folder: str, contents: Mapping[str, str], form: str) -> dict[str, bytes]:
-    """Return the other files of a folder with the ending of those that would be written."""
+def _other_files(folder: str, contents: Mapping[str, str], form: str) -> dict[str, bytes]:
+    """Return the other files of a folder that have the format's extension."""
     written = {os.path.realpath(path) for path in contents}
     paths = (os.path.join(folder, name) for name in (os.listdir(folder) if os.path.isdir(folder) else ()))
-    kept = (path for path in paths if path.endswith(f".{form}") and os.path.isfile(path))
-    return {path: files.read(path) for path in kept if os.path.realpath(path) not in written}
+    candidates = (path for path in paths if path.endswith(f".{form}") and os.path.isfile(path))
+    return {path: files.read(path) for path in candidates if os.path.realpath(path) not in written}
 
 
 ALL = "all"
-"""The --target that stands for every one that can express the job."""
+"""Value of --target for every target that can express the job."""
 
 
 def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
-    """The targets to compile for. Raises `UsageError` for options that do not go together."""
+    """Return the targets to compile for. Raises `UsageError` for options that cannot be combined."""
     if not options.paths:
         raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
     if options.check and options.output is None:
-        raise UsageError("--check compares with existing files: say where with -o FILE or -o DIR/")
-    named: list[str] = list(dict.fromkeys(options.target))
-    for name in named:
+        raise UsageError("--check compares with existing files: name them with -o FILE or -o DIR/")
+    targets: list[str] = list(dict.fromkeys(options.target))
+    for name in targets:
         check_target(None if name == ALL else name, extra=(ALL,), extensions=config.extensions)
-    if ALL in named:
+    if ALL in targets:
         from ptcompile.registry.targets import TARGETS
 
-        named = list(TARGETS)
-    whole = options.output is None and options.format == "json"
-    if len(named) > 1 and not (whole or (options.output is not None and is_folder(options.output))):
-        raise UsageError("several targets require -o DIR/, with a folder for each, or --format json")
-    return [*named] or [None]
+        targets = list(TARGETS)
+    prints_json = options.output is None and options.format == "json"
+    if len(targets) > 1 and not (prints_json or (options.output is not None and is_folder(options.output))):
+        raise UsageError("several targets require -o DIR/, which gets a folder for each, or --format json")
+    return [*targets] or [None]
 
 
 def is_folder(output: str) -> bool:
-    """Whether -o names a folder."""
+    """Return whether -o names a folder."""
     return output.endswith(os.sep) or os.path.isdir(output)
 
 
 class CompiledFile(NamedTuple):
-    """What became of one file."""
+    """The result for one file."""
 
     manifests: Mapping[str, list[dict[str, object]]]
-    """By target; the target of one run is the empty name."""
+    """Manifests by target; the target is "" in a run for one target."""
     diagnostics: tuple[Diagnostic, ...]
-    """Each once, without fixes: those are lint's."""
+    """Without duplicates, and without fixes, which only lint applies."""
     notes: Sequence[str]
-    """Lines for people."""
+    """Lines for standard error."""
     lines: Mapping[int, str]
-    """The lines of the file that are shown with the findings."""
-    meant: tuple[Diagnostic, ...] = ()
-    """What comments in the file and the configuration ignore."""
+    """The lines of the file that the report quotes."""
+    suppressed: tuple[Diagnostic, ...] = ()
+    """Findings that comments in the file and the configuration suppress."""
 
 
 class Compiler:
-    """All that decides what a file is compiled to, but the file."""
+    """A function from a file to its result, with everything else that the result depends on."""
 
     def __init__(
         self,
@@ -117,24 +117,24 @@ class Compiler:
         self._options, self._config, self._profile, self._targets = options, config, profile, targets
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as what it is made of, for a process that is not a fork: plugins cannot be."""
+        """Pickle only the options, for spawned processes: plugins cannot be pickled."""
         return _compiler, (self._options,)
 
     def __call__(self, file: InputFile) -> CompiledFile:
-        """The manifests of a file, and what there is to say of it."""
+        """Return the manifests and findings of a file."""
         notes: list[str] = []
         results = {target: self._result(file, target) for target in self._targets}
-        if ALL in self._options.target and any(one.ok for one in results.values()):
-            for target, one in [*results.items()]:
-                unable = None if one.ok else _unable(one)
-                if unable is not None:
-                    notes.append(f"ptcompile: not for {target}: {unable}\n")
+        if ALL in self._options.target and any(result.ok for result in results.values()):
+            for target, result in [*results.items()]:
+                reason = None if result.ok else _reason_not_expressible(result)
+                if reason is not None:
+                    notes.append(f"ptcompile: not for {target}: {reason}\n")
                     del results[target]
-        said = _said([one.diagnostics for one in results.values()])
+        diagnostics = _merge_findings([result.diagnostics for result in results.values()])
         several = len(self._targets) > 1
-        manifests = {(target or "") if several else "": list(one.manifests) for target, one in results.items()}
-        meant = _said([one.meant for one in results.values()])
-        return CompiledFile(manifests, said, notes, quoted_lines(file, said, self._options), meant)
+        manifests = {(target or "") if several else "": list(result.manifests) for target, result in results.items()}
+        suppressed = _merge_findings([result.meant for result in results.values()])
+        return CompiledFile(manifests, diagnostics, notes, quoted_lines(file, diagnostics, self._options), suppressed)
 
     def _result(self, file: InputFile, target: str | None) -> compile.Result:
         options, config = self._options, self._config
@@ -144,7 +144,7 @@ class Compiler:
             cluster=self._profile,
             name=options.name,
             filename=file.name,
-            overrides=[(one.path, one.value) for one in options.set],
+            overrides=[(option.path, option.value) for option in options.set],
             lint=not options.no_lint,
             select=config.selected(),
             ignore=config.ignored(file.name),
@@ -159,8 +159,8 @@ class Compiler:
         )
 
 
-def _said(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
-    """What is said for all targets, each once, without fixes, which are lint's."""
+def _merge_findings(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
+    """Return the findings for all targets without duplicates and without fixes, which only lint applies."""
     if not any(runs):
         return ()
     from ptcompile.compiler.advice import targets_by_finding
@@ -168,10 +168,10 @@ def _said(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
     return tuple(targets_by_finding(runs))
 
 
-def _unable(one: compile.Result) -> str | None:
-    """Why a target cannot express a job that others can, which is then said and no error; None for any other error."""
-    errors = [each for each in one.diagnostics if each.severity == "error"]
-    return None if any(each.name != "unsupported-by-target" for each in errors) else errors[0].message
+def _reason_not_expressible(result: compile.Result) -> str | None:
+    """Return why a target cannot express a job that other targets can, or None if the target has other errors."""
+    errors = [error for error in result.diagnostics if error.severity == "error"]
+    return None if any(error.name != "unsupported-by-target" for error in errors) else errors[0].message
 
 
 def _compiler(options: argparse.Namespace) -> Compiler:
@@ -184,7 +184,7 @@ def _compiler(options: argparse.Namespace) -> Compiler:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile every spec of every file. One error anywhere, and nothing is written."""
+    """Compile all specs of all files; write nothing if any of them has an error."""
     config = load(None)
     targets = targets_of(options, config)
     findings = Findings(options.output_format, extensions=config.extensions)
@@ -201,9 +201,9 @@ def run(options: argparse.Namespace) -> int:
         compiler = Compiler(options, config, profile, targets)
         results = map_files(compiler, inputs, options.jobs)
         try:
-            for file, one in zip(inputs, results, strict=True):
-                _collect(file, one, outputs, findings)
-                if repeated := _repeated_objects(file, one.manifests, names):
+            for file, compiled in zip(inputs, results, strict=True):
+                _collect(file, compiled, outputs, findings)
+                if repeated := _repeated_objects(file, compiled.manifests, names):
                     findings.add(file, repeated)
         finally:
             results.close()
@@ -219,32 +219,34 @@ def run(options: argparse.Namespace) -> int:
     return 0 if not outputs else write(outputs, options.output, options.format)
 
 
-def _collect(file: InputFile, one: CompiledFile, outputs: Outputs, findings: Findings) -> None:
-    """Put the manifests of a file to those of the others, and what there is to say of it to the findings."""
-    for note in one.notes:
+def _collect(file: InputFile, compiled: CompiledFile, outputs: Outputs, findings: Findings) -> None:
+    """Add the manifests of a file to `outputs` and its findings to `findings`."""
+    for note in compiled.notes:
         files.print_error(note)
-    manifests = [each for made in one.manifests.values() for each in made]
-    if findings.add_compiled(file, compile.Result(tuple(manifests), one.diagnostics, one.meant), one.lines):
-        for target, made in one.manifests.items():
-            outputs.setdefault(target, {})[file.name] = made
+    manifests = [manifest for group in compiled.manifests.values() for manifest in group]
+    if findings.add_compiled(
+        file, compile.Result(tuple(manifests), compiled.diagnostics, compiled.suppressed), compiled.lines
+    ):
+        for target, group in compiled.manifests.items():
+            outputs.setdefault(target, {})[file.name] = group
 
 
 def _repeated_objects(
     file: InputFile, manifests: Mapping[str, Manifests], names: dict[ObjectKey, str]
 ) -> list[Diagnostic]:
-    """Return an error if a file compiles to an object that an earlier file already has.
+    """Return an error for each earlier file that defines an object that this file defines too.
 
-    `names` are the files of these objects, to which those of this file are added.
+    `names` maps each object to its file; the objects of this file are added.
     """
     repeated: dict[str, tuple[str, str]] = {}
-    for target, made in manifests.items():
-        for manifest in made:
+    for target, group in manifests.items():
+        for manifest in group:
             name = object_name(manifest)
             if not name or name.endswith(GENERATED):
                 continue
-            other = names.setdefault((target, kind_of(manifest), namespace_of(manifest), name), file.name)
-            if other != file.name:
-                repeated.setdefault(other, (name, f"{manifest['kind']}/{name}"))
+            other_file = names.setdefault((target, kind_of(manifest), namespace_of(manifest), name), file.name)
+            if other_file != file.name:
+                repeated.setdefault(other_file, (name, f"{manifest['kind']}/{name}"))
     if not repeated:
         return []
     from ptcompile.source import streams
@@ -252,16 +254,16 @@ def _repeated_objects(
     documents = streams.read(file.content, file.name).documents
     return [
         streams.to_diagnostic(
-            streams.repeated_in_other_file(resource, other),
-            next((one for one in documents if object_name(one.data) == name), documents[0]),
+            streams.repeated_in_other_file(resource, other_file),
+            next((document for document in documents if object_name(document.data) == name), documents[0]),
             file.name,
         )
-        for other, (name, resource) in repeated.items()
+        for other_file, (name, resource) in repeated.items()
     ]
 
 
 def _show_options(options: argparse.Namespace, findings: Findings) -> None:
-    """Let findings about --set and --name be shown under their words."""
+    """Register the texts of --set and --name, so findings about them can quote them."""
     from ptcompile.cli import overrides
 
     if options.set:
@@ -271,53 +273,55 @@ def _show_options(options: argparse.Namespace, findings: Findings) -> None:
 
 
 def write(outputs: Outputs, output: str | None, form: str) -> int:
-    """Write the manifests where they are to go; the exit status."""
+    """Write the manifests to their destination; return the exit status."""
     if output is None:
-        return files.write_stdout(_whole(outputs, form))
+        return files.write_stdout(_single_text(outputs, form))
     files.write_files(_contents(outputs, output, form)[0])
     return 0
 
 
-def _whole(outputs: Outputs, form: str) -> str:
-    """All manifests as one text; of several targets a JSON object by target."""
-    by_target = {target: [one for made in by_file.values() for one in made] for target, by_file in outputs.items()}
+def _single_text(outputs: Outputs, form: str) -> str:
+    """Return all manifests as one text; for several targets, a JSON object by target."""
+    by_target = {
+        target: [manifest for group in by_file.values() for manifest in group] for target, by_file in outputs.items()
+    }
     if [*by_target] == [""]:
-        return _text(by_target[""], form)
+        return _format_manifests(by_target[""], form)
     import json
 
-    return json.dumps({target: _json(made) for target, made in by_target.items()}, indent=2) + "\n"
+    return json.dumps({target: _as_one_object(group) for target, group in by_target.items()}, indent=2) + "\n"
 
 
 def _contents(outputs: Outputs, output: str, form: str) -> tuple[dict[str, str], str | None]:
-    """The texts by the files that they belong in, and the directory of these where one was named."""
+    """Return the texts by file, and their directory if -o names one."""
     if not is_folder(output):
-        return {output: _whole(outputs, form)} if outputs else {}, None
+        return {output: _single_text(outputs, form)} if outputs else {}, None
     contents: dict[str, str] = {}
     for target, by_file in outputs.items():
-        contents |= _in_folder(by_file, os.path.join(output, target), form)
+        contents |= _folder_contents(by_file, os.path.join(output, target), form)
     return contents, output if [*outputs] in ([""], []) else None
 
 
-def _in_folder(by_file: dict[str, Manifests], folder: str, form: str) -> dict[str, str]:
-    """What is written to each file of a directory: one for each file of specs, called like it."""
+def _folder_contents(by_file: dict[str, Manifests], folder: str, form: str) -> dict[str, str]:
+    """Return the texts of a directory's files: one per file of specs, with its name."""
     contents: dict[str, str] = {}
     for name, manifests in by_file.items():
         stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
         path = os.path.join(folder, f"{stem}.{form}")
         if path in contents:
             raise UsageError(f"two specs would be written to {path}: rename one of the files")
-        contents[path] = _text(manifests, form)
+        contents[path] = _format_manifests(manifests, form)
     return contents
 
 
-def _text(manifests: Manifests, form: str) -> str:
+def _format_manifests(manifests: Manifests, form: str) -> str:
     if form == "yaml":
         return emit_all(manifests)
     import json
 
-    return json.dumps(_json(manifests), indent=2) + "\n"
+    return json.dumps(_as_one_object(manifests), indent=2) + "\n"
 
 
-def _json(manifests: Manifests) -> dict[str, object]:
-    """One object as it is, several as a List."""
+def _as_one_object(manifests: Manifests) -> dict[str, object]:
+    """Return one object unchanged, or several as a List."""
     return manifests[0] if len(manifests) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifests}

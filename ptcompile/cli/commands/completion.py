@@ -1,4 +1,4 @@
-"""`ptcompile completion`: scripts for the Tab key of bash, zsh and fish."""
+"""`ptcompile completion`: tab-completion scripts for bash, zsh and fish."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Option(NamedTuple):
     """`-o`, `--output`."""
     help: str
     metavar: str
-    """What its value is called; empty for a switch."""
+    """Name of its value; empty for a switch."""
     words: tuple[str, ...]
-    """What its value may be; none where it is a file, or open."""
+    """Values to suggest; empty for file names and free text."""
 
 
 class Command(NamedTuple):
@@ -40,7 +40,7 @@ class Command(NamedTuple):
     help: str
     options: tuple[Option, ...]
     words: tuple[str, ...]
-    """What may stand in place of an option beside files."""
+    """Values to suggest for positional arguments, in addition to files."""
 
 
 def _bash(commands: Sequence[Command]) -> str:
@@ -63,53 +63,58 @@ SHELLS: Final = tuple(_SHELLS)
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Put the command and its options into the parser."""
-    one = commands.add_parser(
+    """Add the command and its options."""
+    parser = commands.add_parser(
         "completion",
-        help="a script for the Tab key of a shell",
+        help="print a tab-completion script for a shell",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    one.add_argument("shell", choices=SHELLS)
-    one.set_defaults(run=run)
+    parser.add_argument("shell", choices=SHELLS)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the script of a shell."""
+    """Print a shell's script."""
     return files.write_stdout(_SHELLS[options.shell](list(every_command())))
 
 
 def every_command() -> Iterator[Command]:
-    """The commands with their options, from the parser itself."""
+    """Yield the commands with their options, read from the parser."""
     from ptcompile.cli import build_parser
 
     for action in build_parser("--help")._actions:
         if isinstance(action, argparse._SubParsersAction):
-            helps = {one.dest: one.help or "" for one in action._choices_actions}
+            helps = {action_help.dest: action_help.help or "" for action_help in action._choices_actions}
             for name, parser in action.choices.items():
-                words = [word for one in parser._actions if not one.option_strings for word in _positional(name, one)]
-                yield Command(name, helps.get(name, ""), tuple(_options(parser)), tuple(words))
+                words = [
+                    word
+                    for argument in parser._actions
+                    if not argument.option_strings
+                    for word in _positional(name, argument)
+                ]
+                yield Command(name, helps.get(name, ""), tuple(_options_of(parser)), tuple(words))
 
 
-def _options(parser: argparse.ArgumentParser) -> Iterator[Option]:
-    for one in parser._actions:
-        if one.option_strings and one.help is not argparse.SUPPRESS:
-            taking = one.nargs != 0
-            metavar = str(one.metavar or one.dest.upper()) if taking else ""
-            words = tuple(map(str, one.choices)) if one.choices else _known(metavar)
-            yield Option(tuple(one.option_strings), one.help or "", metavar, words)
+def _options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
+    for action in parser._actions:
+        if action.option_strings and action.help is not argparse.SUPPRESS:
+            takes_value = action.nargs != 0
+            metavar = str(action.metavar or action.dest.upper()) if takes_value else ""
+            words = tuple(map(str, action.choices)) if action.choices else _values_for(metavar)
+            yield Option(tuple(action.option_strings), action.help or "", metavar, words)
 
 
-def _positional(command: str, one: argparse.Action) -> tuple[str, ...]:
-    """The words of a place: its choices, and for `explain` the codes."""
-    if one.choices:
-        return tuple(map(str, one.choices))
-    return _known("R") if command == "explain" and one.dest == "spec" else ()
+def _positional(command: str, action: argparse.Action) -> tuple[str, ...]:
+    """Return the values to suggest for a positional argument: its choices, and for `explain` the rule names."""
+    if action.choices:
+        return tuple(map(str, action.choices))
+    return _values_for("R") if command == "explain" and action.dest == "spec" else ()
 
 
-def _known(metavar: str) -> tuple[str, ...]:
-    """The words that the parser has no choices of, by what they are called: a target, or a rule."""
+def _values_for(metavar: str) -> tuple[str, ...]:
+    """Return the values to suggest for a metavar: targets for T, rule names for R."""
     if metavar == "T":
         from ptcompile.registry.targets import TARGETS
 
@@ -137,55 +142,57 @@ complete -o filenames -F _ptcompile ptcompile
 
 
 def bash_script(commands: Sequence[Command]) -> str:
-    """The whole script."""
-    return "".join([_BASH_HEAD, *_body(commands), _BASH_TAIL])
+    """Return the script for bash."""
+    return "".join([_BASH_HEAD, *_bash_cases(commands), _BASH_TAIL])
 
 
-def _body(commands: Sequence[Command]) -> Iterator[str]:
-    names = " ".join(one.name for one in commands)
+def _bash_cases(commands: Sequence[Command]) -> Iterator[str]:
+    names = " ".join(command.name for command in commands)
     yield f"  if (( COMP_CWORD == 1 )); then words={quote(names)}; fi\n"
-    yield f"  case ${{COMP_WORDS[1]}} in {'|'.join(one.name for one in commands)})\n"
+    yield f"  case ${{COMP_WORDS[1]}} in {'|'.join(command.name for command in commands)})\n"
     yield "    if (( COMP_CWORD > 1 )); then command=${COMP_WORDS[1]}; fi ;;\n  esac\n"
     yield '  case "$command $prev" in\n'
-    for one in commands:
-        for option in one.options:
+    for command in commands:
+        for option in command.options:
             if option.words:
-                pattern = "|".join(quote(f"{one.name} {name}") for name in option.names)
+                pattern = "|".join(quote(f"{command.name} {name}") for name in option.names)
                 yield f'    {pattern}) COMPREPLY=($(compgen -W {quote(" ".join(option.words))} -- "$cur")); return ;;\n'
     yield '  esac\n  case "$command" in\n'
-    for one in commands:
-        options = [name for option in one.options for name in option.names]
-        yield f"    {one.name}) words+={quote(' ' + ' '.join([*one.words, *options]))} ;;\n"
+    for command in commands:
+        options = [name for option in command.options for name in option.names]
+        yield f"    {command.name}) words+={quote(' ' + ' '.join([*command.words, *options]))} ;;\n"
     yield "  esac\n"
 
 
 def fish_script(commands: Sequence[Command]) -> str:
-    """The whole script."""
-    return "".join(_lines(commands))
+    """Return the script for fish."""
+    return "".join(_fish_lines(commands))
 
 
-def _lines(commands: Sequence[Command]) -> Iterator[str]:
-    others = " ".join(one.name for one in commands if one.name != "compile")
+def _fish_lines(commands: Sequence[Command]) -> Iterator[str]:
+    other_commands = " ".join(command.name for command in commands if command.name != "compile")
     yield "# fish completion for ptcompile: made by `ptcompile completion fish`\n"
-    for one in commands:
-        yield f"complete -c ptcompile -n __fish_use_subcommand -a {one.name} -d {_quoted(one.help)}\n"
-    for one in commands:
-        seen = f"__fish_seen_subcommand_from {one.name}"
-        when = _quoted(f"not __fish_seen_subcommand_from {others}" if one.name == "compile" else seen)
-        if one.words:
-            yield f"complete -c ptcompile -n {when} -a {_quoted(' '.join(one.words))}\n"
-        yield from (f"complete -c ptcompile -n {when} {_option(option)}\n" for option in one.options)
+    for command in commands:
+        yield f"complete -c ptcompile -n __fish_use_subcommand -a {command.name} -d {_fish_quote(command.help)}\n"
+    for command in commands:
+        condition = f"__fish_seen_subcommand_from {command.name}"
+        when = _fish_quote(
+            f"not __fish_seen_subcommand_from {other_commands}" if command.name == "compile" else condition
+        )
+        if command.words:
+            yield f"complete -c ptcompile -n {when} -a {_fish_quote(' '.join(command.words))}\n"
+        yield from (f"complete -c ptcompile -n {when} {_fish_option(option)}\n" for option in command.options)
 
 
-def _option(option: Option) -> str:
+def _fish_option(option: Option) -> str:
     names = [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names]
     value = ""
     if option.metavar:
-        value = f" -x -a {_quoted(' '.join(option.words))}" if option.words else " -r"
-    return f"{' '.join(names)}{value} -d {_quoted(option.help)}"
+        value = f" -x -a {_fish_quote(' '.join(option.words))}" if option.words else " -r"
+    return f"{' '.join(names)}{value} -d {_fish_quote(option.help)}"
 
 
-def _quoted(text: str) -> str:
+def _fish_quote(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
@@ -194,7 +201,7 @@ _ZSH_HEAD = """\
 # zsh completion for ptcompile: made by `ptcompile completion zsh`
 _ptcompile() {
 """
-_CHOICE = """\
+_ZSH_COMMAND = """\
   if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
     _describe -t commands command commands
     _files
@@ -216,25 +223,27 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _ptcompile "$@"; else compd
 
 
 def zsh_script(commands: Sequence[Command]) -> str:
-    """The whole script."""
-    return "".join([_ZSH_HEAD, *_commands(commands), _CHOICE, *_cases(commands), _ZSH_TAIL])
+    """Return the script for zsh."""
+    return "".join([_ZSH_HEAD, *_zsh_commands(commands), _ZSH_COMMAND, *_zsh_cases(commands), _ZSH_TAIL])
 
 
-def _commands(commands: Sequence[Command]) -> Iterator[str]:
+def _zsh_commands(commands: Sequence[Command]) -> Iterator[str]:
     yield "  local -a commands=(\n"
-    yield from (f"    {quote(f'{one.name}:{one.help}')}\n" for one in commands)
+    yield from (f"    {quote(f'{command.name}:{command.help}')}\n" for command in commands)
     yield "  )\n"
 
 
-def _cases(commands: Sequence[Command]) -> Iterator[str]:
-    for one in commands:
-        files = f"*: :{{compadd -- {' '.join(map(quote, one.words))}; _files}}" if one.words else "*:file:_files"
-        given = [*(spec for option in one.options for spec in _specs(option)), quote(files)]
-        yield f"    {one.name})\n      _arguments -S \\\n        " + " \\\n        ".join(given) + " ;;\n"
+def _zsh_cases(commands: Sequence[Command]) -> Iterator[str]:
+    for command in commands:
+        files = (
+            f"*: :{{compadd -- {' '.join(map(quote, command.words))}; _files}}" if command.words else "*:file:_files"
+        )
+        specs = [*(spec for option in command.options for spec in _zsh_specs(option)), quote(files)]
+        yield f"    {command.name})\n      _arguments -S \\\n        " + " \\\n        ".join(specs) + " ;;\n"
 
 
-def _specs(option: Option) -> Iterator[str]:
-    """An option as `_arguments` reads it; any may be given again."""
+def _zsh_specs(option: Option) -> Iterator[str]:
+    """Yield an option as arguments of zsh's `_arguments`; each may be repeated."""
     help = "".join(f"\\{c}" if c in "[]:\\" else c for c in option.help)
     for name in option.names:
         value = ""

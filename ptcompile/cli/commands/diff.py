@@ -1,4 +1,4 @@
-"""`ptcompile diff`: how two sides differ, in terms of the world first."""
+"""`ptcompile diff`: how two sides differ, effects on the pods first."""
 
 from __future__ import annotations
 
@@ -30,30 +30,32 @@ Exits with status 0 if nothing differs, 1 if something does or a spec does not c
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Put the command and its options into the parser."""
-    one = commands.add_parser(
+    """Add the command and its options."""
+    parser = commands.add_parser(
         "diff",
         help="show how two specs or manifests differ, and what that means for the pods",
         epilog=EPILOG,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    one.add_argument("a", metavar="A", help="the old side: a file, or -")
-    one.add_argument("b", metavar="B", nargs="?", help="the new side (default: A again, under another profile)")
-    one.add_argument("--live", metavar="FILE", help="the live object in place of A: the output of kubectl get -o yaml")
-    one.add_argument("--target", metavar="T", help="compile specs for this operator (see `ptcompile targets`)")
-    one.add_argument("--cluster", metavar="FILE", help="the cluster profile of both sides")
-    one.add_argument("--from-cluster", metavar="FILE", help="the cluster profile of A")
-    one.add_argument("--to-cluster", metavar="FILE", help="the cluster profile of B")
-    one.add_argument(
+    parser.add_argument("a", metavar="A", help="the old side: a file, or -")
+    parser.add_argument("b", metavar="B", nargs="?", help="the new side (default: A again, under another profile)")
+    parser.add_argument(
+        "--live", metavar="FILE", help="the live object in place of A: the output of kubectl get -o yaml"
+    )
+    parser.add_argument("--target", metavar="T", help="compile specs for this operator (see `ptcompile targets`)")
+    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile of both sides")
+    parser.add_argument("--from-cluster", metavar="FILE", help="the cluster profile of A")
+    parser.add_argument("--to-cluster", metavar="FILE", help="the cluster profile of B")
+    parser.add_argument(
         "--format", choices=("text", "json", "markdown"), default="text", help="format of the result (default: text)"
     )
-    add_output_format(one)
-    one.set_defaults(run=run)
+    add_output_format(parser)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show how B differs from A; 1 where it does."""
+    """Show how B differs from A; return 1 if it does."""
     if options.live is not None:
         if options.b is not None:
             raise UsageError("--live FILE takes the place of A: give one other file")
@@ -67,11 +69,11 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if difference is None or not difference.ok:
         return status
-    return max(int(difference.differs), files.write_stdout(_shown(difference, options.format)))
+    return max(int(difference.differs), files.write_stdout(_format_difference(difference, options.format)))
 
 
 def _difference(options: argparse.Namespace, findings: Findings, extensions: Extensions | None) -> Difference | None:
-    """None where a profile is wrong, which is then a finding."""
+    """Return the difference, or None if a profile is wrong, which is a finding then."""
     from ptcompile.api.diff import diff
 
     profiles = _profiles(options, findings)
@@ -79,7 +81,10 @@ def _difference(options: argparse.Namespace, findings: Findings, extensions: Ext
         return None
     a, b = options.a, options.a if options.b is None else options.b
     before = files.read(a)
-    sides = [InputFile(_name(a), before, True), InputFile(_name(b), before if a == b else files.read(b), True)]
+    sides = [
+        InputFile(_display_name(a), before, True),
+        InputFile(_display_name(b), before if a == b else files.read(b), True),
+    ]
     difference = diff(
         sides[0].content,
         sides[1].content,
@@ -92,27 +97,27 @@ def _difference(options: argparse.Namespace, findings: Findings, extensions: Ext
     for side in dict.fromkeys(sides):
         findings.add(side, [d for d in difference.diagnostics if d.filename == side.name])
     if a == b:
-        shown = [f"{_name(a)} ({path or 'no profile'})" for path in _paths(options)]
-        return difference._replace(names=(shown[0], shown[1]))
+        names = [f"{_display_name(a)} ({path or 'no profile'})" for path in _profile_filenames(options)]
+        return difference._replace(names=(names[0], names[1]))
     return difference
 
 
-def _paths(options: argparse.Namespace) -> tuple[str | None, str | None]:
+def _profile_filenames(options: argparse.Namespace) -> tuple[str | None, str | None]:
     return options.from_cluster or options.cluster, options.to_cluster or options.cluster
 
 
 def _profiles(options: argparse.Namespace, findings: Findings) -> list[ClusterProfile | None]:
-    """The profiles of both sides; a file that is both is read once."""
-    before, after = _paths(options)
+    """Return the profiles of both sides; a file that is both is read once."""
+    before, after = _profile_filenames(options)
     first = findings.read_profile(before)
     return [first, first if before == after else findings.read_profile(after)]
 
 
-def _name(path: str) -> str:
+def _display_name(path: str) -> str:
     return "<stdin>" if path == "-" else path
 
 
-def _shown(difference: Difference, form: str) -> str:
+def _format_difference(difference: Difference, form: str) -> str:
     if form == "json":
         return json.dumps(difference.to_dict(), indent=2) + "\n"
     return difference.text() if form == "text" else difference.markdown()

@@ -38,33 +38,35 @@ With a field in place of a file: its type, default and description, and what an 
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Put the command and its options into the parser."""
-    one = commands.add_parser(
+    """Add the command and its options."""
+    parser = commands.add_parser(
         "explain",
         help="show which pass, rule and line of the spec wrote each part",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    one.add_argument(
+    parser.add_argument(
         "spec",
         metavar="SPEC",
         help="a file, - for standard input, a field such as spec.elastic, or a rule such as PTC302",
     )
-    one.add_argument(
+    parser.add_argument(
         "path", nargs="?", metavar="PATH", help="path in a manifest, whole or partial: env.NCCL_DEBUG, volumes"
     )
-    one.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
-    one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
-    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the result (default: text)")
-    one.add_argument("--html", metavar="FILE", help="write a self-contained HTML page (- for standard output)")
-    one.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
-    add_output_format(one)
-    one.set_defaults(run=run)
+    parser.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
+    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="format of the result (default: text)"
+    )
+    parser.add_argument("--html", metavar="FILE", help="write a self-contained HTML page (- for standard output)")
+    parser.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
+    add_output_format(parser)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain the manifests of one file, or a code. 1 where `compile` would write no manifests."""
+    """Explain the manifests of one file, or a code; return 1 if `compile` would not write manifests."""
     if options.path is None and reference.is_code(options.spec):
         return reference.explain(options.spec)
     if options.path is None and not os.path.exists(options.spec) and _may_be_field(options.spec):
@@ -77,18 +79,18 @@ def run(options: argparse.Namespace) -> int:
     if not inputs:
         return findings.finish()
     if len(inputs) > 1:
-        raise UsageError(f"{options.spec} has {len(inputs)} files, and explain reads one")
+        raise UsageError(f"{options.spec} has {len(inputs)} files, but explain reads one")
     if options.html is not None:
-        return _page(inputs[0], options, findings, settings)
-    explanation = _explained(inputs[0], options, findings, settings)
+        return _write_page(inputs[0], options, findings, settings)
+    explanation = _explain(inputs[0], options, findings, settings)
     status = findings.finish()
     if not explanation.jobs:
         return status
-    return max(status, files.write_stdout(_shown(explanation, options)))
+    return max(status, files.write_stdout(_format_explanation(explanation, options)))
 
 
 def _may_be_field(word: str) -> bool:
-    """Return whether a word may be the address of a field: it is no path of a YAML file."""
+    """Return whether a word may be the address of a field and is not the path of a YAML file."""
     from ptcompile.explainer import field_reference
 
     return not word.endswith((".yaml", ".yml", ".json")) and field_reference.is_address(word)
@@ -112,15 +114,15 @@ def _explain_field(address: str, form: str) -> int:
     return files.write_stdout(text)
 
 
-def _page(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> int:
-    """Write the page of every target, or of one. It is written for what does not compile as well: it shows why."""
+def _write_page(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> int:
+    """Write the page of every target, or of one. Specs that do not compile get a page too: it shows why."""
     from ptcompile.explainer import page
 
     if options.path is not None or options.format != "text":
         raise UsageError("--html shows everything: remove PATH and --format")
-    check_target(options.target)  # a page shows the built-in targets alone
-    profile = _profile(options)
-    shown = page.gather(
+    check_target(options.target)  # a page shows only the built-in targets
+    profile = _read_profile(options)
+    content = page.gather(
         file.content,
         target=options.target,
         cluster=profile and profile.content,
@@ -131,29 +133,29 @@ def _page(file: InputFile, options: argparse.Namespace, findings: Findings, sett
         ignore=settings.ignored(file.name),
         extensions=settings.extensions,
     )
-    _tell(shown.diagnostics, (file, profile), findings)
+    _add_findings(content.diagnostics, (file, profile), findings)
     status = findings.finish()
-    if not shown.listings:  # the profile is wrong
+    if not content.listings:  # the profile has errors
         return status
-    text = page.html(shown)
+    text = page.html(content)
     if options.html == "-":
         return max(status, files.write_stdout(text))
     files.write_files({options.html: text})
     return status
 
 
-def _profile(options: argparse.Namespace) -> InputFile | None:
+def _read_profile(options: argparse.Namespace) -> InputFile | None:
     return InputFile(options.cluster, files.read(options.cluster), True) if options.cluster else None
 
 
-def _tell(found: Sequence[Diagnostic], given: Sequence[InputFile | None], findings: Findings) -> None:
-    about = {one.name: one for one in given if one is not None}
-    for one in about.values():
-        findings.add(one, [diagnostic for diagnostic in found if diagnostic.filename == one.name])
+def _add_findings(diagnostics: Sequence[Diagnostic], inputs: Sequence[InputFile | None], findings: Findings) -> None:
+    by_name = {file.name: file for file in inputs if file is not None}
+    for file in by_name.values():
+        findings.add(file, [diagnostic for diagnostic in diagnostics if diagnostic.filename == file.name])
 
 
-def _explained(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> Explanation:
-    profile = _profile(options)
+def _explain(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> Explanation:
+    profile = _read_profile(options)
     explanation = compile.explain(
         file.content,
         target=options.target,
@@ -165,22 +167,22 @@ def _explained(file: InputFile, options: argparse.Namespace, findings: Findings,
         ignore=settings.ignored(file.name),
         extensions=settings.extensions,
     )
-    _tell(explanation.diagnostics, (file, profile), findings)
+    _add_findings(explanation.diagnostics, (file, profile), findings)
     return explanation
 
 
-def _shown(explanation: Explanation, options: argparse.Namespace) -> str:
+def _format_explanation(explanation: Explanation, options: argparse.Namespace) -> str:
     if options.path is not None:
-        explanation = explanation._replace(causes=_at(explanation, options.path))
+        explanation = explanation._replace(causes=_causes_at(explanation, options.path))
     if options.format == "json":
         return json.dumps(explanation.to_dict(), indent=2) + "\n"
     return explanation.text(options.path)
 
 
-def _at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
-    """The causes at a path. Raises `UsageError` where there is none, with a path that is near."""
-    found = explanation.at(path)
-    if not found:
-        near = explanation.near(path)
-        raise UsageError(f"no manifest has {path!r}" + (f"; did you mean {near}?" if near else ""))
-    return found
+def _causes_at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
+    """Return the causes at a path. Raises `UsageError`, with a similar path, if no manifest has it."""
+    causes = explanation.at(path)
+    if not causes:
+        suggestion = explanation.near(path)
+        raise UsageError(f"no manifest has {path!r}" + (f"; did you mean {suggestion}?" if suggestion else ""))
+    return causes

@@ -29,40 +29,41 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 
-FEW: Final = 16
-"""Files that are judged about as soon as it is known whether they have changed."""
+MIN_FILES_TO_CACHE: Final = 16
+"""Number of input files below which the cache is not worthwhile."""
 
 
 class FileLinter:
-    """All that decides what is found in a file, but the file."""
+    """A function from a file to its findings, with everything else that they depend on."""
 
     def __init__(
         self,
         options: argparse.Namespace,
         config: Config,
         profile: ClusterProfile | None,
-        beside: Callable[[InputFile], Sequence[Mapping[str, Any]] | None] = lambda _: None,
+        related: Callable[[InputFile], Sequence[Mapping[str, Any]] | None] = lambda _: None,
         earlier: RepeatedObjects | None = None,
     ) -> None:
-        self.options, self.config, self.profile, self.beside = options, config, profile, beside
+        self.options, self.config, self.profile, self.related = options, config, profile, related
         self.earlier = earlier
         """Objects that each file repeats, or None if no other file can define them."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as what it is made of, for a process that is not a fork: plugins cannot be."""
-        return _judge, (self.options, self.beside, self.earlier)
+        """Pickle only the options, for spawned processes: plugins cannot be pickled."""
+        return _restore_linter, (self.options, self.related, self.earlier)
 
     def __call__(self, file: InputFile) -> LintedFile:
-        """The findings of a file, with the lines that are shown of it."""
+        """Return the findings of a file, with the lines that the report quotes."""
         report = self.report(file)
-        found = tuple(
-            one if one.fix is None else one._replace(fix=one.fix._replace(edits=())) for one in report.diagnostics
+        diagnostics = tuple(
+            diagnostic if diagnostic.fix is None else diagnostic._replace(fix=diagnostic.fix._replace(edits=()))
+            for diagnostic in report.diagnostics
         )
-        lines = quoted_lines(file, found, self.options)
-        return LintedFile(found, report.documents, report.unchecked, len(report.meant), lines, report.objects)
+        lines = quoted_lines(file, diagnostics, self.options)
+        return LintedFile(diagnostics, report.documents, report.unchecked, len(report.meant), lines, report.objects)
 
     def report(self, file: InputFile) -> Report:
-        """The findings of a file, with their edits."""
+        """Return the findings of a file, with the edits of their fixes."""
         from ptcompile.api.lint import lint
 
         config = self.config
@@ -76,13 +77,13 @@ class FileLinter:
             select=config.selected(),
             ignore=[*config.ignore, *config.ignored_in(file.name)],
             schemas=config.schemas,
-            beside=self.beside(file),
+            beside=self.related(file),
             extensions=config.extensions,
             earlier=None if self.earlier is None else self.earlier.get(file.name, {}),
         )
 
     def fixed(self, file: InputFile) -> Fixed:
-        """A file with its findings fixed."""
+        """Return a file with its findings fixed."""
         from ptcompile.api.fix import fix_findings_of
 
         report = self.report
@@ -92,31 +93,31 @@ class FileLinter:
 
 
 def lint_files(
-    inputs: Sequence[InputFile], judge: FileLinter, others: RelatedObjects
+    inputs: Sequence[InputFile], linter: FileLinter, related: RelatedObjects
 ) -> Iterator[tuple[InputFile, LintedFile]]:
-    """Each file with what is found in it. `others` is what `judge` has for each file of the others."""
-    kept = _kept(inputs, judge, others)
-    known = [kept.get(file) if kept is not None else None for file in inputs]
-    left = [file for file, one in zip(inputs, known, strict=True) if one is None]
-    if left:
-        others.objects_by_file()  # once, and not in each process
-    fresh = map_files(judge, left, judge.options.jobs)
+    """Yield each file with its findings. `related` is what `linter` gets the related objects from."""
+    cache = _open_cache(inputs, linter, related)
+    cached = [cache.get(file) if cache is not None else None for file in inputs]
+    uncached = [file for file, cached_result in zip(inputs, cached, strict=True) if cached_result is None]
+    if uncached:
+        related.objects_by_file()  # once, not in each process
+    fresh = map_files(linter, uncached, linter.options.jobs)
     try:
-        for file, one in zip(inputs, known, strict=True):
-            result = one if one is not None else next(fresh)
-            if kept is not None and one is None:
-                kept.put(file, result)
+        for file, cached_result in zip(inputs, cached, strict=True):
+            result = cached_result if cached_result is not None else next(fresh)
+            if cache is not None and cached_result is None:
+                cache.put(file, result)
             yield file, result
     finally:
         fresh.close()
-    if kept is not None:
-        kept.save()
+    if cache is not None:
+        cache.save()
 
 
-def _kept(inputs: Sequence[InputFile], judge: FileLinter, others: RelatedObjects) -> ResultCache | None:
-    """The results of the last run; None where they are not wanted, or cannot be had."""
-    options, config = judge.options, judge.config
-    if options.no_cache or options.untrusted or config.plugins or len(inputs) < FEW:
+def _open_cache(inputs: Sequence[InputFile], linter: FileLinter, related: RelatedObjects) -> ResultCache | None:
+    """Return the cache, or None if it is disabled, not worthwhile or not available."""
+    options, config = linter.options, linter.config
+    if options.no_cache or options.untrusted or config.plugins or len(inputs) < MIN_FILES_TO_CACHE:
         return None
     from ptcompile.cli import cache
 
@@ -125,60 +126,60 @@ def _kept(inputs: Sequence[InputFile], judge: FileLinter, others: RelatedObjects
         return None
     try:
         cache.prepare(folder)
-        asked = cache.settings_key(options, config, shows_lines(options))
+        settings_key = cache.settings_key(options, config, shows_lines(options))
     except OSError as error:
         if options.cache_dir:
-            files.print_error(f"ptcompile: --cache-dir: {folder}: {files.reason(error)}; no results are kept\n")
+            files.print_error(f"ptcompile: --cache-dir {folder} is not used: {files.reason(error)}\n")
         return None
-    return cache.ResultCache(folder, asked, cache.file_key(config, others))
+    return cache.ResultCache(folder, settings_key, cache.file_key(config, related))
 
 
-def _judge(options: argparse.Namespace, beside: Any, earlier: RepeatedObjects | None) -> FileLinter:
+def _restore_linter(options: argparse.Namespace, related: Any, earlier: RepeatedObjects | None) -> FileLinter:
     from ptcompile.compiler.reader import load_profile
 
     if options.untrusted:
         enter_untrusted_mode()
     config = load_with_options(options)
     if config.cluster is None:
-        return FileLinter(options, config, None, beside, earlier)
-    return FileLinter(options, config, load_profile(files.read(config.cluster))[0], beside, earlier)
+        return FileLinter(options, config, None, related, earlier)
+    return FileLinter(options, config, load_profile(files.read(config.cluster))[0], related, earlier)
 
 
 def with_repeated(
     inputs: Sequence[InputFile],
     results: Sequence[R],
-    judge: FileLinter,
+    linter: FileLinter,
     work: Callable[[InputFile], R],
     objects: Callable[[R], ObjectDigests],
 ) -> list[R]:
-    """Return the results, after judging again the files that repeat an object of an earlier file of their folder.
+    """Return the results, after linting again the files that repeat an object of an earlier file of their folder.
 
-    `work` judges a file with `judge`, and `objects` returns the objects of a result. A second pass, because the files
+    `work` checks a file with `linter`, and `objects` returns the objects of a result. A second pass, because the files
     that define an object are only known once all of them are read.
     """
-    if judge.earlier is None:
+    if linter.earlier is None:
         return [*results]
     from contextlib import closing
 
     pairs = [*zip(inputs, results, strict=True)]
-    judge.earlier = repeated_objects((file.name, objects(result)) for file, result in pairs)
-    again = [file for file in inputs if file.name in judge.earlier]
-    with closing(map_files(work, again, judge.options.jobs)) as fresh:
-        return [next(fresh) if file.name in judge.earlier else result for file, result in pairs]
+    linter.earlier = repeated_objects((file.name, objects(result)) for file, result in pairs)
+    again = [file for file in inputs if file.name in linter.earlier]
+    with closing(map_files(work, again, linter.options.jobs)) as fresh:
+        return [next(fresh) if file.name in linter.earlier else result for file, result in pairs]
 
 
-_lines = re.compile(r"[^\n]*\n|[^\n]+").findall
+_split_lines = re.compile(r"[^\n]*\n|[^\n]+").findall
 
 
-class _File(NamedTuple):
-    """A file, and what became of it."""
+class _FixedFile(NamedTuple):
+    """A file and its fixes."""
 
     file: InputFile
-    fixed: Fixed
+    result: Fixed
 
 
-def asked(options: argparse.Namespace) -> bool:
-    """Whether fixes are asked for. Raises `UsageError` for options that do not go together."""
+def wants_fixes(options: argparse.Namespace) -> bool:
+    """Return whether fixes are requested. Raises `UsageError` for options that cannot be combined."""
     if options.fix and options.diff:
         raise UsageError("--fix writes files and --diff does not: give only one of them")
     if options.add_ignore and (options.fix or options.diff):
@@ -188,68 +189,72 @@ def asked(options: argparse.Namespace) -> bool:
     return bool(options.fix or options.diff)
 
 
-def run_fixes(inputs: Sequence[InputFile], judge: FileLinter, findings: Findings) -> int:
-    """Fix all files, then report what is left of their findings; or show the difference and write nothing."""
+def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Findings) -> int:
+    """Fix all files and report the remaining findings; with --diff, print a patch and write nothing."""
     from contextlib import closing
 
-    options = judge.options
-    with closing(map_files(judge.fixed, inputs, options.jobs)) as results:
-        fixed = with_repeated(inputs, [*results], judge, judge.fixed, lambda fixed: fixed.report.objects)
-    done = [_File(*one) for one in zip(inputs, fixed, strict=True)]
-    for one in done:
-        _say_skipped(one)
-    return _show(done, findings) if options.diff else _write(done, findings)
+    options = linter.options
+    with closing(map_files(linter.fixed, inputs, options.jobs)) as results:
+        fixed = with_repeated(inputs, [*results], linter, linter.fixed, lambda result: result.report.objects)
+    fixed_files = [_FixedFile(*pair) for pair in zip(inputs, fixed, strict=True)]
+    for fixed_file in fixed_files:
+        _report_skipped(fixed_file)
+    return _print_patch(fixed_files, findings) if options.diff else _write_fixed(fixed_files, findings)
 
 
-def _say_skipped(one: _File) -> None:
-    for diagnostic, why, fault in one.fixed.skipped:
+def _report_skipped(fixed: _FixedFile) -> None:
+    for diagnostic, reason, is_bug in fixed.result.skipped:
         title = diagnostic.fix.title if diagnostic.fix else ""
-        ours = f"; {files.BUG}, please report it" if fault else ""
-        text = f"{format_location(diagnostic)}: {diagnostic.code} is not fixed ({title}): {why}{ours}"
+        bug_note = f"; {files.BUG}, please report it" if is_bug else ""
+        text = f"{format_location(diagnostic)}: {diagnostic.code} is not fixed ({title}): {reason}{bug_note}"
         files.print_error(f"ptcompile: {printable(text)}\n")
 
 
-def _write(done: list[_File], findings: Findings) -> int:
-    changed = {one.file.name: one.fixed.content for one in done if one.fixed.content != one.file.content}
+def _write_fixed(fixed_files: list[_FixedFile], findings: Findings) -> int:
+    changed = {
+        fixed.file.name: fixed.result.content for fixed in fixed_files if fixed.result.content != fixed.file.content
+    }
     files.write_files({name: content.decode() for name, content in changed.items() if name != "<stdin>"})
-    findings.fixed = sum(len(one.fixed.applied) for one in done)
-    for one in done:
-        report = one.fixed.report
-        file = one.file._replace(content=one.fixed.content)
+    findings.fixed = sum(len(fixed.result.applied) for fixed in fixed_files)
+    for fixed in fixed_files:
+        report = fixed.result.report
+        file = fixed.file._replace(content=fixed.result.content)
         findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
         findings.ignored += len(report.meant)
-    stdin = [one for one in done if one.file.name == "<stdin>"]
+    stdin = [fixed for fixed in fixed_files if fixed.file.name == "<stdin>"]
     if not stdin:
         return findings.finish(always=True)
     findings.stdout_is_taken = True
-    failed = files.write_bytes(b"".join(one.fixed.content for one in stdin))
+    failed = files.write_bytes(b"".join(fixed.result.content for fixed in stdin))
     return max(failed, findings.finish(always=True))
 
 
-def _show(done: list[_File], findings: Findings) -> int:
-    """The difference as a patch on standard output; 1 where there is one."""
-    text = "".join(line for one in done for line in _difference(one))
-    applied = sum(len(one.fixed.applied) for one in done)
-    count = sum(one.fixed.content != one.file.content for one in done)
-    left = sum(d.fix is not None and not d.fix.safe for one in done for d in one.fixed.report.diagnostics)
-    more = f", {left} more with --unsafe-fixes" if left else ""
-    files.print_error(f"ptcompile: {applied} fixable in {count} of {len(done)} files{more}\n")
+def _print_patch(fixed_files: list[_FixedFile], findings: Findings) -> int:
+    """Print the fixes as a patch to standard output; return 1 if there are any."""
+    text = "".join(line for fixed in fixed_files for line in _diff_lines(fixed))
+    applied = sum(len(fixed.result.applied) for fixed in fixed_files)
+    count = sum(fixed.result.content != fixed.file.content for fixed in fixed_files)
+    unsafe = sum(d.fix is not None and not d.fix.safe for fixed in fixed_files for d in fixed.result.report.diagnostics)
+    unsafe_note = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
+    files.print_error(f"ptcompile: {applied} fixable in {count} of {len(fixed_files)} files{unsafe_note}\n")
     return max(files.write_stdout(text), int(applied > 0), findings.unreadable_status())
 
 
-def _difference(one: _File) -> Iterator[str]:
-    old, new = (_lines(content.decode(errors="replace")) for content in (one.file.content, one.fixed.content))
+def _diff_lines(fixed: _FixedFile) -> Iterator[str]:
+    old, new = (
+        _split_lines(content.decode(errors="replace")) for content in (fixed.file.content, fixed.result.content)
+    )
     import difflib
 
-    for line in difflib.unified_diff(old, new, one.file.name, one.file.name):
+    for line in difflib.unified_diff(old, new, fixed.file.name, fixed.file.name):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge every document of every file; 1 where there is a finding that counts."""
+    """Lint all documents of all files; return 1 if a finding fails the run."""
     if not options.paths:
         raise UsageError("no file given; ptcompile lint --help shows how (- reads standard input)")
-    fixing = _asks_for_fixes(options)
+    fixing = wants_fixes(options)
     config = load_with_options(options)
     findings = Findings(
         options.output_format,
@@ -259,31 +264,33 @@ def run(options: argparse.Namespace) -> int:
         statistics=options.statistics,
         extensions=config.extensions,
     )
-    inputs, unreadable = _inputs(options, config)
+    inputs, unreadable = _read_inputs(options, config)
     findings.report_unreadable(unreadable)
     profile = findings.read_profile(config.cluster) if config.cluster else None
-    others = RelatedObjects(inputs, is_complete=len(inputs) > 1 or "-" in options.paths or _folders(options.paths))
-    judge = FileLinter(options, config, profile, others.objects_for, {} if len(inputs) > 1 else None)
+    related = RelatedObjects(inputs, is_complete=len(inputs) > 1 or "-" in options.paths or _has_folders(options.paths))
+    linter = FileLinter(options, config, profile, related.objects_for, {} if len(inputs) > 1 else None)
     if options.add_ignore:
-        return max(findings.unreadable_status(), _add_ignores(inputs, judge))
+        return max(findings.unreadable_status(), _add_ignores(inputs, linter))
     if fixing:
-        others.objects_by_file()  # once, and not in each process
-        return run_fixes(inputs, judge, findings)
-    judged = [one for _, one in lint_files(inputs, judge, others)]
-    for file, one in zip(
-        inputs, with_repeated(inputs, judged, judge, judge, lambda result: result.objects), strict=True
+        related.objects_by_file()  # once, not in each process
+        return run_fixes(inputs, linter, findings)
+    linted_files = [linted for _, linted in lint_files(inputs, linter, related)]
+    for file, linted in zip(
+        inputs, with_repeated(inputs, linted_files, linter, linter, lambda result: result.objects), strict=True
     ):
-        findings.add(file, one.diagnostics, documents=one.documents, unchecked=one.unchecked, lines=one.lines)
-        findings.ignored += one.ignored
+        findings.add(
+            file, linted.diagnostics, documents=linted.documents, unchecked=linted.unchecked, lines=linted.lines
+        )
+        findings.ignored += linted.ignored
     return findings.finish(always=True)
 
 
-def _inputs(options: argparse.Namespace, config: Config) -> tuple[list[InputFile], list[str]]:
-    """Return the files to judge and what cannot be read. Print which patterns of the configuration match no file, if
-    the run covers its whole folder.
+def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[InputFile], list[str]]:
+    """Return the input files and the reasons for unreadable ones. If the run covers the configuration's whole folder,
+    report its patterns that match no file.
     """
     required = not options.allow_empty
-    if not _folders(options.paths):
+    if not _has_folders(options.paths):
         return files.read_all(options.paths, require_match=required)
     from ptcompile.cli.exclude import exclusions, unmatched_patterns
 
@@ -301,40 +308,33 @@ def _inputs(options: argparse.Namespace, config: Config) -> tuple[list[InputFile
     return inputs, unreadable
 
 
-def _folders(paths: Sequence[str]) -> bool:
-    """Whether files are looked for, and not all named."""
+def _has_folders(paths: Sequence[str]) -> bool:
+    """Return whether files are searched for, and not all named."""
     return any("*" in path or os.path.isdir(path) for path in paths)
 
 
-def _asks_for_fixes(options: argparse.Namespace) -> bool:
-    if not (options.fix or options.diff or options.unsafe_fixes):
-        return False
-
-    return asked(options)
-
-
-def _add_ignores(inputs: Sequence[InputFile], judge: FileLinter) -> int:
-    """Write a comment for every finding, and say what cannot be said in a comment."""
+def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter) -> int:
+    """Add a comment for every finding, and report how many cannot be ignored by a comment."""
     from ptcompile.source.suppression import add_ignores
 
     changed: dict[str, str] = {}
-    added = left = 0
-    reports = [judge.report(file) for file in inputs]
+    added = not_ignorable = 0
+    reports = [linter.report(file) for file in inputs]
     for file, report in zip(
-        inputs, with_repeated(inputs, reports, judge, judge.report, lambda result: result.objects), strict=True
+        inputs, with_repeated(inputs, reports, linter, linter.report, lambda result: result.objects), strict=True
     ):
-        ignorable = [one for one in report.diagnostics if one.name != "unrendered-template"]
+        ignorable = [diagnostic for diagnostic in report.diagnostics if diagnostic.name != "unrendered-template"]
         if not ignorable:
             continue
-        text, done = add_ignores(file.content.decode("utf-8", errors="surrogateescape"), ignorable)
-        added += done
-        left += len(ignorable) - done
-        if done:
+        text, ignored = add_ignores(file.content.decode("utf-8", errors="surrogateescape"), ignorable)
+        added += ignored
+        not_ignorable += len(ignorable) - ignored
+        if ignored:
             changed[file.name] = text
     if "<stdin>" in changed:
         raise UsageError("--add-ignore edits files and cannot be used with standard input")
     files.write_files(changed)
     files.print_error(
-        f"ptcompile: {added} findings ignored in {len(changed)} files, {left} that no comment can ignore\n"
+        f"ptcompile: {added} findings ignored in {len(changed)} files, {not_ignorable} cannot be ignored by a comment\n"
     )
-    return int(left > 0)
+    return int(not_ignorable > 0)

@@ -1,4 +1,6 @@
-"""`ptcompile import` and `ptcompile convert`: existing manifests to specs, or to another operator."""
+"""`ptcompile import` and `ptcompile convert`: turn existing manifests into specs, or into another operator's
+manifests.
+"""
 
 from __future__ import annotations
 
@@ -30,29 +32,29 @@ Exits with status 0 if everything is converted, 1 if not, else 2.
 
 
 def add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Put the command and its options into the parser."""
-    one = commands.add_parser(
+    """Add the command and its options."""
+    parser = commands.add_parser(
         "convert",
         help="convert manifests to another operator, or fail where something would be lost",
         epilog=CONVERT_EPILOG,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    one.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
-    one.add_argument(
+    parser.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
+    parser.add_argument(
         "--target", metavar="T", required=True, help="operator to write manifests for (see `ptcompile targets`)"
     )
-    one.add_argument("-o", "--output", metavar="OUT", help="write to this file (default: standard output)")
-    one.add_argument("--cluster", metavar="FILE", help="the cluster profile")
-    one.add_argument(
+    parser.add_argument("-o", "--output", metavar="OUT", help="write to this file (default: standard output)")
+    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile")
+    parser.add_argument(
         "--lossy", action="store_true", help="drop what the target cannot express, with a warning instead of an error"
     )
-    add_output_format(one)
-    one.set_defaults(run=run_convert)
+    add_output_format(parser)
+    parser.set_defaults(run=run_convert)
 
 
 def run_convert(options: argparse.Namespace) -> int:
-    """Convert every file. One error anywhere, and nothing is written."""
+    """Convert all files; write nothing if any of them has an error."""
     from ptcompile.api.convert import convert
     from ptcompile.source.emitter import emit_all
 
@@ -98,36 +100,38 @@ Exits with status 0 if every spec is proved to mean the same, 1 if something is 
 
 
 def add_import(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Put the command and its options into the parser."""
-    one = commands.add_parser(
+    """Add the command and its options."""
+    parser = commands.add_parser(
         "import",
         help="turn existing manifests into specs, proved to mean the same",
         epilog=IMPORT_EPILOG,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    one.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
-    one.add_argument(
+    parser.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
+    parser.add_argument(
         "-o", "--output", metavar="DIR", help="write the specs to this directory, or one spec to this file"
     )
-    one.add_argument("--profile", metavar="FILE", help="write what all jobs have in common to this cluster profile")
-    one.add_argument("--cluster", metavar="FILE", help="the cluster profile that the specs will be compiled with")
-    one.add_argument("--exact", action="store_true", help="keep every command as written")
-    one.add_argument(
+    parser.add_argument("--profile", metavar="FILE", help="write what all jobs have in common to this cluster profile")
+    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile that the specs will be compiled with")
+    parser.add_argument("--exact", action="store_true", help="keep every command as written")
+    parser.add_argument(
         "--lossy",
         action="store_true",
         help="write a spec even if it cannot express everything, with a warning instead of an error",
     )
-    one.add_argument(
+    parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="value of $NAME and ${NAME} (repeatable)"
     )
-    one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="format of the specs (default: yaml)")
-    add_output_format(one)
-    one.set_defaults(run=run_import)
+    parser.add_argument(
+        "--format", choices=("yaml", "json"), default="yaml", help="format of the specs (default: yaml)"
+    )
+    add_output_format(parser)
+    parser.set_defaults(run=run_import)
 
 
 def run_import(options: argparse.Namespace) -> int:
-    """Import every file. What is proved is written; the rest is told."""
+    """Import all files; write the specs that are proved to mean the same and report the rest."""
     from ptcompile.api.import_manifests import import_manifests
 
     if options.profile and options.cluster:
@@ -135,11 +139,11 @@ def run_import(options: argparse.Namespace) -> int:
     findings = Findings(options.output_format)
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
-    values = dict(_value(text) for text in options.set)
+    values = dict(_parse_variable(text) for text in options.set)
     profile = findings.read_profile(options.cluster)
-    found: dict[str, Imported] = {}
+    imports: dict[str, Imported] = {}
     for file in with_progress(inputs, len(inputs)) if profile is not None else ():
-        content = _filled(file.content, values)
+        content = _substitute(file.content, values)
         imported = import_manifests(
             content,
             filename=file.name,
@@ -150,64 +154,68 @@ def run_import(options: argparse.Namespace) -> int:
         if (
             not file.named
             and not imported.found
-            and {one.name for one in imported.diagnostics} == {"nothing-to-import"}
+            and {diagnostic.name for diagnostic in imported.diagnostics} == {"nothing-to-import"}
         ):
             continue
         findings.add(InputFile(file.name, content, file.named), imported.diagnostics)
-        found[file.name] = imported
+        imports[file.name] = imported
     status = findings.finish()
-    return max(status, _write(found, options)) if found else max(status, findings.report_no_jobs(options.paths))
+    return (
+        max(status, _write_specs(imports, options)) if imports else max(status, findings.report_no_jobs(options.paths))
+    )
 
 
-def _value(text: str) -> tuple[str, str]:
+def _parse_variable(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
-        raise UsageError(f"--set {text}: it must be NAME=VALUE, such as REPLICAS=4")
+        raise UsageError(f"--set {text}: must be NAME=VALUE, such as REPLICAS=4")
     return name, value
 
 
-def _filled(content: bytes, values: dict[str, str]) -> bytes:
-    """The text with `$NAME` and `${NAME}` replaced, as envsubst does it; other names stay."""
+def _substitute(content: bytes, values: dict[str, str]) -> bytes:
+    """Replace `$NAME` and `${NAME}` as envsubst does; other names stay unchanged."""
     if not values:
         return content
     text = content.decode("utf-8-sig", errors="surrogateescape")
-    filled = re.sub(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", lambda one: values.get(one[1] or one[2], one[0]), text)
+    filled = re.sub(
+        r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", lambda match: values.get(match[1] or match[2], match[0]), text
+    )
     return filled.encode("utf-8", errors="surrogateescape")
 
 
-def _write(found: dict[str, Imported], options: argparse.Namespace) -> int:
+def _write_specs(imports: dict[str, Imported], options: argparse.Namespace) -> int:
     from ptcompile.importer.profiles import factor_out_profile
     from ptcompile.source.emitter import emit, emit_all
 
     profile = None
     if options.profile:
-        needed = next((one.profile for one in found.values() if one.profile is not None), None)
-        specs, profile, near = factor_out_profile(
-            [one.document for each in found.values() for one in each.found], needed
+        needed = next((imported.profile for imported in imports.values() if imported.profile is not None), None)
+        specs, profile, notes = factor_out_profile(
+            [spec.document for imported in imports.values() for spec in imported.found], needed
         )
-        left = iter(specs)
-        found = {name: each.with_documents(left) for name, each in found.items()}
-        for line in near:
+        remaining = iter(specs)
+        imports = {name: imported.with_documents(remaining) for name, imported in imports.items()}
+        for line in notes:
             files.print_error(f"ptcompile: {line}\n")
-    _tell(found, options)
+    _print_summary(imports, options)
     contents: dict[str, str] = {}
-    needed = profile or next((one.profile for one in found.values() if one.profile is not None), None)
+    needed = profile or next((imported.profile for imported in imports.values() if imported.profile is not None), None)
     if options.output is None:
-        texts = [_text(one, options.format) for one in found.values() if one.found]
+        texts = [_format_spec(imported, options.format) for imported in imports.values() if imported.found]
         status = files.write_stdout(("" if options.format == "json" else "---\n").join(texts))
     else:
-        contents |= _files(found, options)
+        contents |= _spec_files(imports, options)
         status = 0
     if options.profile:
-        contents[options.profile] = emit(needed) if needed else emit(_built_in())
-    kept = [one for imported in found.values() for one in imported.kept]
+        contents[options.profile] = emit(needed) if needed else emit(_empty_profile())
+    kept = [manifest for imported in imports.values() for manifest in imported.kept]
     if kept and options.output is not None and _is_folder(options.output):
         contents[os.path.join(options.output, "kept", "kept.yaml")] = emit_all(kept)
     files.write_files(contents)
     return status
 
 
-def _built_in() -> dict[str, object]:
+def _empty_profile() -> dict[str, object]:
     return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "imported"}, "spec": {}}
 
 
@@ -215,37 +223,38 @@ def _is_folder(output: str) -> bool:
     return output.endswith(os.sep) or os.path.isdir(output)
 
 
-def _files(found: dict[str, Imported], options: argparse.Namespace) -> dict[str, str]:
+def _spec_files(imports: dict[str, Imported], options: argparse.Namespace) -> dict[str, str]:
     if not _is_folder(options.output):
-        texts = [_text(one, options.format) for one in found.values() if one.found]
+        texts = [_format_spec(imported, options.format) for imported in imports.values() if imported.found]
         return {options.output: ("" if options.format == "json" else "---\n").join(texts)} if texts else {}
-    out: dict[str, str] = {}
-    for name, one in found.items():
-        if one.found:
+    texts_by_path: dict[str, str] = {}
+    for name, imported in imports.items():
+        if imported.found:
             stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
             path = os.path.join(options.output, f"{stem}.{options.format}")
-            if path in out:
+            if path in texts_by_path:
                 raise UsageError(f"two specs would be written to {path}: rename one of the files")
-            out[path] = _text(one, options.format)
-    return out
+            texts_by_path[path] = _format_spec(imported, options.format)
+    return texts_by_path
 
 
-def _text(imported: Imported, form: str) -> str:
+def _format_spec(imported: Imported, form: str) -> str:
     if form == "yaml":
         return imported.yaml()
     return json.dumps(imported.to_dict(), indent=2) + "\n"
 
 
-def _tell(found: dict[str, Imported], options: argparse.Namespace) -> None:
-    """What was proved, and what has to be done besides."""
-    specs = [one for imported in found.values() for one in imported.found]
-    whole, same = sum(one.same_manifest for one in specs), sum(one.same_world for one in specs)
-    kept = sum(len(imported.kept) for imported in found.values())
+def _print_summary(imports: dict[str, Imported], options: argparse.Namespace) -> None:
+    """Print how many specs are proved, and what else has to be done."""
+    specs = [spec for imported in imports.values() for spec in imported.found]
+    same_manifests, same_worlds = sum(spec.same_manifest for spec in specs), sum(spec.same_world for spec in specs)
+    kept = sum(len(imported.kept) for imported in imports.values())
+    kept_note = f"; {kept} objects are kept unchanged" if kept else ""
     files.print_error(
-        f"ptcompile: {len(specs)} imported: {same} with the same world, {whole} of them with the same manifest"
-        f"{f'; {kept} objects are kept as they are' if kept else ''}\n"
+        f"ptcompile: {len(specs)} imported: {same_worlds} with the same world, "
+        f"{same_manifests} of them with the same manifest{kept_note}\n"
     )
-    if not options.profile and any(one.profile is not None for one in found.values()):
+    if not options.profile and any(imported.profile is not None for imported in imports.values()):
         files.print_error(
             "ptcompile: the built-in profile adds tolerations to pods with GPUs that the manifests do not have: "
             "import again with --profile FILE, and compile with --cluster FILE\n"

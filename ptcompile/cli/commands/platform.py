@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
-_PLATFORM = """\
+_PLATFORM_EPILOG = """\
 Prints one YAML stream for kubectl: the Namespaces, PriorityClasses, LocalQueues or Queues and training runtimes that
 the specs need, and the profile's priority classes. Comments at the top list what else the cluster must have (CRDs,
 operators and their versions, node resources, the ClusterQueues behind LocalQueues) and the Helm values of the PyTorch
@@ -26,7 +26,7 @@ operator's chart. Without specs, it assumes PyTorchJobs.
   ptcompile platform cluster.yaml specs/ | kubectl apply -f -
   ptcompile platform cluster.yaml --values > values.yaml
 """
-_REQUIRES = """\
+_REQUIRES_EPILOG = """\
 Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), name,
 version where one is known, and reason. Objects are those that the jobs refer to and do not create. Manifests, such
 as an MPIJob, work as well as specs.
@@ -34,36 +34,36 @@ as an MPIJob, work as well as specs.
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Put both commands and their options into the parser."""
-    one = _parser(commands, "platform", "print what a cluster must have before jobs run", _PLATFORM)
-    one.add_argument("cluster", metavar="CLUSTER", help="the cluster profile (kind: ClusterProfile)")
-    one.add_argument("paths", nargs="*", metavar="SPEC", help="the jobs: files, directories, globs, or -")
-    what = one.add_mutually_exclusive_group()
-    what.add_argument("--values", action="store_true", help="print only the Helm values of the operator's chart")
-    what.add_argument("--list", action="store_true", help="print only the list of what the cluster must have")
-    one.set_defaults(run=platform)
-    one = _parser(commands, "requires", "list what a cluster must have for a job", _REQUIRES)
-    one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
-    one.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
-    one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
-    one.set_defaults(run=requires)
+    """Add both commands and their options."""
+    parser = _add_parser(commands, "platform", "print what a cluster must have before jobs run", _PLATFORM_EPILOG)
+    parser.add_argument("cluster", metavar="CLUSTER", help="the cluster profile (kind: ClusterProfile)")
+    parser.add_argument("paths", nargs="*", metavar="SPEC", help="the jobs: files, directories, globs, or -")
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--values", action="store_true", help="print only the Helm values of the operator's chart")
+    output.add_argument("--list", action="store_true", help="print only the list of what the cluster must have")
+    parser.set_defaults(run=platform)
+    parser = _add_parser(commands, "requires", "list what a cluster must have for a job", _REQUIRES_EPILOG)
+    parser.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
+    parser.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
+    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    parser.set_defaults(run=requires)
 
 
-def _parser(
+def _add_parser(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help: str, epilog: str
 ) -> argparse.ArgumentParser:
-    one = commands.add_parser(
+    parser = commands.add_parser(
         name, help=help, epilog=epilog, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add_output_format(one)
-    return one
+    add_output_format(parser)
+    return parser
 
 
 def platform(options: argparse.Namespace) -> int:
-    """Write what an administrator installs. One error anywhere, and nothing is written."""
+    """Print what an administrator must install; print nothing if a spec has an error."""
     findings = Findings(options.output_format)
     profile = findings.read_profile(options.cluster)
-    specs = _specs(options.paths, profile, None, findings) if profile is not None else []
+    specs = _read_specs(options.paths, profile, None, findings) if profile is not None else []
     if profile is not None:
         _check_releases(specs, profile, None, options.cluster, findings)
     status = findings.finish()
@@ -76,7 +76,7 @@ def platform(options: argparse.Namespace) -> int:
 
     setup = verb.platform(profile, specs)
     if options.list:
-        return files.write_stdout("".join(f"{one}\n" for one in setup.requirements))
+        return files.write_stdout("".join(f"{requirement}\n" for requirement in setup.requirements))
     if not options.values:
         return files.write_stdout(setup.text())
     if not setup.values:
@@ -88,7 +88,7 @@ def platform(options: argparse.Namespace) -> int:
 
 
 def requires(options: argparse.Namespace) -> int:
-    """Write what the jobs need, each thing once."""
+    """Print what the jobs need, without duplicates."""
     if not options.paths:
         raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
     check_target(options.target)
@@ -101,7 +101,7 @@ def requires(options: argparse.Namespace) -> int:
     streams = [verb.manifests_of_stream(file.content, file.name) for file in inputs]
     manifests = [one for stream in streams for one in stream or ()]
     of_specs = [file for file, stream in zip(inputs, streams, strict=True) if stream is None]
-    specs = _compiled(of_specs, profile, options.target, findings) if profile is not None else []
+    specs = _compiled_specs(of_specs, profile, options.target, findings) if profile is not None else []
     if profile is not None:
         _check_releases(specs, profile, options.target, options.cluster, findings)
     status = findings.finish()
@@ -109,18 +109,18 @@ def requires(options: argparse.Namespace) -> int:
         return status
     if not specs and not manifests:
         return findings.report_no_jobs(options.paths)
-    given: list[Spec | dict[str, Any]] = [*specs]
+    jobs: list[Spec | dict[str, Any]] = [*specs]
     if manifests:
-        given.append({"apiVersion": "v1", "kind": "List", "items": manifests})
-    needed = (verb.requires(one, target=options.target, cluster=profile) for one in given)
-    found = dict.fromkeys(one for each in needed for one in each.requirements)
-    return files.write_stdout("".join(f"{one}\n" for one in found))
+        jobs.append({"apiVersion": "v1", "kind": "List", "items": manifests})
+    needed = (verb.requires(one, target=options.target, cluster=profile) for one in jobs)
+    requirements = dict.fromkeys(one for each in needed for one in each.requirements)
+    return files.write_stdout("".join(f"{one}\n" for one in requirements))
 
 
 def _check_releases(
     specs: list[Spec], profile: ClusterProfile, target: str | None, path: str | None, findings: Findings
 ) -> None:
-    """Warn where an operator of these jobs asks for a newer Kubernetes than the profile's."""
+    """Warn if an operator of these jobs requires a newer Kubernetes than the profile's."""
     from ptcompile.requirements.jobs import kubernetes_too_old, operators_of, target_of
     from ptcompile.source import streams
 
@@ -129,18 +129,18 @@ def _check_releases(
     if problems and path is not None:
         content = files.read(path)
         documents = streams.profile_documents(streams.read(content, path))
-        found = [streams.to_diagnostic(one, documents[0] if documents else None, path) for one in problems]
-        findings.add(files.InputFile(path, content, True), found)
+        diagnostics = [streams.to_diagnostic(one, documents[0] if documents else None, path) for one in problems]
+        findings.add(files.InputFile(path, content, True), diagnostics)
 
 
-def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
-    """Every job of the files that compiles; what stands in the way of the others becomes a finding."""
+def _read_specs(paths: list[str], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
+    """Return the jobs of the files that compile; the others become findings."""
     inputs, unreadable = files.read_all(paths)
     findings.report_unreadable(unreadable)
-    return _compiled(inputs, profile, target, findings)
+    return _compiled_specs(inputs, profile, target, findings)
 
 
-def _compiled(
+def _compiled_specs(
     inputs: list[files.InputFile], profile: ClusterProfile, target: str | None, findings: Findings
 ) -> list[Spec]:
     from ptcompile.compiler.frontend.reader import decode_spec

@@ -1,4 +1,4 @@
-"""`ptcompile rehearse`: a job's pods as real processes of torchrun on this machine, with faults."""
+"""`ptcompile rehearse`: run a job's pods as real torchrun processes on this machine, with faults."""
 
 from __future__ import annotations
 
@@ -26,49 +26,51 @@ _FAULTS = {
     "drain": "like --kill, with SIGTERM first",
     "fail-process": "let one process of a pod fail once, such as 1@5s",
 }
-"""The faults that may be given more than once; pods count from 0 over those that train."""
+"""Fault options, which are repeatable. Pods are numbered from 0 among the training pods."""
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Put the command and its options into the parser."""
-    one = commands.add_parser(
+    """Add the command and its options."""
+    parser = commands.add_parser(
         "rehearse", help="run a job's pods as real torchrun processes, with faults", allow_abbrev=False
     )
-    one.add_argument("path", metavar="FILE", help="a spec or manifests with one job, or -")
-    one.add_argument(
+    parser.add_argument("path", metavar="FILE", help="a spec or manifests with one job, or -")
+    parser.add_argument(
         "--target", metavar="T", help="compile a spec for this target (default: the one that compile chooses)"
     )
-    one.add_argument("--cluster", metavar="FILE", help="the cluster profile, whose versions count")
-    one.add_argument(
+    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile; it sets the operator versions")
+    parser.add_argument(
         "--with", dest="beside", action="append", default=[], metavar="FILE",
         help="objects that are only looked up, such as a TrainJob's runtime (repeatable)",
     )  # fmt: skip
     for name, help in _FAULTS.items():
-        one.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help}; repeatable")
-    one.add_argument("--dns-lag", metavar="TIME", help="publish the DNS names of pod 0 this long after it starts")
-    one.add_argument("--python", metavar="FILE", help="the Python interpreter that has torch (default: python)")
-    one.add_argument("--image", help="run the pods as containers of this image (docker or podman; never pulled)")
-    what = one.add_mutually_exclusive_group()
-    what.add_argument("--script", metavar="FILE", help="run this script instead of the stand-in")
-    what.add_argument("--own-command", action="store_true", help="run the manifest's own command")
-    one.add_argument(
-        "--max-processes", type=_positive, default=2, metavar="N", help="processes per pod, at most (default: 2)"
+        parser.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help}; repeatable")
+    parser.add_argument("--dns-lag", metavar="TIME", help="publish the DNS names of pod 0 this long after it starts")
+    parser.add_argument("--python", metavar="FILE", help="the Python interpreter that has torch (default: python)")
+    parser.add_argument("--image", help="run the pods as containers of this image (docker or podman; never pulled)")
+    command = parser.add_mutually_exclusive_group()
+    command.add_argument("--script", metavar="FILE", help="run this script instead of the stand-in")
+    command.add_argument("--own-command", action="store_true", help="run the manifest's own command")
+    parser.add_argument(
+        "--max-processes", type=_parse_positive, default=2, metavar="N", help="processes per pod, at most (default: 2)"
     )
-    one.add_argument("--scale", type=_factor, default=1.0, metavar="X", help="divide all waits by X")
-    one.add_argument("--limit", metavar="TIME", help="stop after this time (default: 10m plus what the faults take)")
-    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the result (default: text)")
-    add_output_format(one)
-    one.set_defaults(run=run)
+    parser.add_argument("--scale", type=_parse_factor, default=1.0, metavar="X", help="divide all waits by X")
+    parser.add_argument("--limit", metavar="TIME", help="stop after this time (default: 10m plus what the faults take)")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="format of the result (default: text)"
+    )
+    add_output_format(parser)
+    parser.set_defaults(run=run)
 
 
-def _positive(text: str) -> int:
+def _parse_positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise ValueError(text)
     return number
 
 
-def _factor(text: str) -> float:
+def _parse_factor(text: str) -> float:
     number = float(text)
     if not 1 <= number <= 60:
         raise ValueError(text)
@@ -76,39 +78,39 @@ def _factor(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Play it and show what was seen: 0 where the job trained to its end as `simulate` claims, else 1."""
+    """Rehearse the job and print the observations; return 0 if it trained to its end as `simulate` predicts, else 1."""
     from ptcompile.rehearsal import RehearsalError, text, to_dict
 
     extensions = config.extensions()
     check_target(options.target, extensions=extensions)
-    faults, limit = _times(options)
+    faults, limit = _parse_times(options)
     try:
-        job = _job(options, extensions)
+        job = _read_job(options, extensions)
         if job is None:
             return 1
-        found = _play(options, job, faults, limit)
+        rehearsal = _rehearse(options, job, faults, limit)
     except RehearsalError as error:
         files.print_error(f"ptcompile: {error}\n")
         return 2
-    shown = json.dumps(to_dict(found), indent=2) + "\n" if options.format == "json" else text(found)
-    return max(files.write_stdout(shown), int(not found.verdict.passed))
+    output = json.dumps(to_dict(rehearsal), indent=2) + "\n" if options.format == "json" else text(rehearsal)
+    return max(files.write_stdout(output), int(not rehearsal.verdict.passed))
 
 
-def _times(options: argparse.Namespace) -> tuple[list[Fault], float]:
+def _parse_times(options: argparse.Namespace) -> tuple[list[Fault], float]:
     from ptcompile.rehearsal import FORMS, enough, fault
     from ptcompile.rehearsal.settings import parse_duration
 
     try:
-        given = {kind: getattr(options, kind.replace("-", "_")) for kind in FORMS}
-        words = [(kind, [found] if isinstance(found, str) else found or []) for kind, found in given.items()]
-        faults = [fault(kind, word) for kind, some in words for word in some]
+        values = {kind: getattr(options, kind.replace("-", "_")) for kind in FORMS}
+        texts_by_kind = [(kind, [value] if isinstance(value, str) else value or []) for kind, value in values.items()]
+        faults = [fault(kind, text) for kind, texts in texts_by_kind for text in texts]
         return faults, parse_duration(options.limit) if options.limit else enough(faults, options.scale)
     except ValueError as error:
         raise UsageError(str(error)) from error
 
 
-def _job(options: argparse.Namespace, extensions: Extensions | None) -> SimulatedJob | None:
-    """The job to play; None where the file has findings instead, which are told."""
+def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> SimulatedJob | None:
+    """Return the job to rehearse, or None after reporting findings."""
     from ptcompile.api import simulate
     from ptcompile.api.rehearse import only_job
 
@@ -120,14 +122,14 @@ def _job(options: argparse.Namespace, extensions: Extensions | None) -> Simulate
     inputs, unreadable = files.read_all([options.path])
     findings.report_unreadable(unreadable)
     if len(inputs) != 1:
-        raise UsageError(f"{options.path} is {len(inputs)} files; rehearse takes one")
-    beside = [files.read(path) for path in options.beside]
+        raise UsageError(f"{options.path} has {len(inputs)} files, but rehearse takes one")
+    related = [files.read(path) for path in options.beside]
     world = simulate.simulate(
         inputs[0].content,
         target=options.target,
         cluster=profile,
         filename=inputs[0].name,
-        others=beside,
+        others=related,
         extensions=extensions,
     )
     findings.add(inputs[0], world.diagnostics)
@@ -135,21 +137,22 @@ def _job(options: argparse.Namespace, extensions: Extensions | None) -> Simulate
     return only_job(world, inputs[0].content, profile) if world.jobs or world.ok else None
 
 
-def _play(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault], limit: float) -> Rehearsal:
+def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault], limit: float) -> Rehearsal:
     from ptcompile.rehearsal import RehearsalSettings, rehearse
 
     script = options.script
     if script is not None and not os.path.isfile(script):
         raise UsageError(f"--script {script}: no such file")
     settings = RehearsalSettings(options.python, script, options.own_command, options.scale, limit, options.image)
-    alive = has_terminal()
+    on_terminal = has_terminal()
 
     def progress(line: str) -> None:
-        show_progress(line) if alive else files.print_error(f"{line}\n")
+        show_progress(line) if on_terminal else files.print_error(f"{line}\n")
 
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is left behind
+    # like Ctrl-C, so nothing is left behind
+    previous_handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return rehearse(job, faults, settings=settings, most=options.max_processes, progress=progress)
     finally:
-        signal.signal(signal.SIGTERM, before)
-        files.print_error("", raw=True)  # the last line of progress goes
+        signal.signal(signal.SIGTERM, previous_handler)
+        files.print_error("", raw=True)  # erase the progress line

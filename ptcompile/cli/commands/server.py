@@ -19,20 +19,20 @@ Neovim, Helix, Emacs and JetBrains. It needs the extra: python -m pip install 'p
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Put the command into the parser."""
-    one = commands.add_parser(
+    """Add the command."""
+    parser = commands.add_parser(
         "server",
-        help="the language server for editors",
+        help="run the language server for editors",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    one.add_argument("--stdio", action="store_true", help="what editors ask for, and the only way there is")
-    one.set_defaults(run=run)
+    parser.add_argument("--stdio", action="store_true", help="use standard input and output (the only transport)")
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve one editor until it ends the connection."""
+    """Serve one editor until it closes the connection."""
     try:
         import pygls  # noqa: F401 - the extra
     except ImportError:
@@ -46,14 +46,14 @@ def run(options: argparse.Namespace) -> int:
     gc.enable()
     with tempfile.TemporaryDirectory(prefix="ptcompile-") as folder:
 
-        def keep(name: str, text: str) -> str:
+        def save(name: str, text: str) -> str:
             path = os.path.join(folder, name)
             with open(path, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
             return path
 
-        def make(folders: list[str], given: Mapping[str, Any]) -> Workspace:
-            return Workspace(folders, given)
+        def make_workspace(folders: list[str], client_options: Mapping[str, Any]) -> Workspace:
+            return Workspace(folders, client_options)
 
-        Server(make, keep).pygls.start_io()
+        Server(make_workspace, save).pygls.start_io()
     return 0

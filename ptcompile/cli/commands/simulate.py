@@ -1,4 +1,4 @@
-"""`ptcompile simulate`: what every pod of a job will see, before it is submitted."""
+"""`ptcompile simulate`: what every pod of a job will see, before the job is submitted."""
 
 from __future__ import annotations
 
@@ -20,29 +20,31 @@ if TYPE_CHECKING:
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Put the command and its options into the parser."""
-    one = commands.add_parser("simulate", help="show what every pod will see", allow_abbrev=False)
-    one.add_argument("paths", nargs="*", metavar="FILE", help="specs or manifests: files, directories, globs, or -")
-    one.add_argument(
+    """Add the command and its options."""
+    parser = commands.add_parser("simulate", help="show what every pod will see", allow_abbrev=False)
+    parser.add_argument("paths", nargs="*", metavar="FILE", help="specs or manifests: files, directories, globs, or -")
+    parser.add_argument(
         "--target", metavar="T", help="compile a spec for this target only (default: every target that can express it)"
     )
-    one.add_argument("--cluster", metavar="FILE", help="the cluster profile, whose versions count")
-    one.add_argument(
+    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile; it sets the operator versions")
+    parser.add_argument(
         "--with", dest="beside", action="append", default=[], metavar="FILE",
         help="objects that are only looked up, such as a TrainJob's runtime (repeatable)",
     )  # fmt: skip
-    what = one.add_mutually_exclusive_group()
-    what.add_argument("--pod", metavar="NAME", help="show one pod in full")
-    what.add_argument("--env-file", metavar="NAME", help="print one pod's variables for docker run --env-file")
-    what.add_argument("--graph", choices=("mermaid", "svg"), help="draw pods, Services, volumes and the rendezvous")
-    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the result (default: text)")
-    one.add_argument("--all", action="store_true", help="with JSON, list every pod of wide roles")
-    add_output_format(one)
-    one.set_defaults(run=run)
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--pod", metavar="NAME", help="show one pod in full")
+    output.add_argument("--env-file", metavar="NAME", help="print one pod's variables for docker run --env-file")
+    output.add_argument("--graph", choices=("mermaid", "svg"), help="draw pods, Services, volumes and the rendezvous")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="format of the result (default: text)"
+    )
+    parser.add_argument("--all", action="store_true", help="with JSON, list every pod of wide roles")
+    add_output_format(parser)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show the world of every file; all of them together are one stream. 1 where one cannot be read or compiled."""
+    """Show the pods of all files, which form one stream; return 1 if one cannot be read or compiled."""
     if not options.paths:
         raise UsageError("no file given; ptcompile simulate --help shows how (- reads standard input)")
     extensions = config.extensions()
@@ -53,23 +55,23 @@ def run(options: argparse.Namespace) -> int:
     profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
         return findings.finish()
-    world = _world(options, findings, profile, extensions)
+    world = _simulate(options, findings, profile, extensions)
     status = findings.finish()
     if not world.jobs and status:
         return status
-    return max(status, files.write_stdout(_shown(world, options)))
+    return max(status, files.write_stdout(_format_world(world, options)))
 
 
-def _world(
+def _simulate(
     options: argparse.Namespace, findings: Findings, profile: ClusterProfile | None, extensions: Extensions | None
 ) -> World:
-    """The world of all files; each file sees the objects of the others."""
+    """Return the world of all files; each file sees the objects of the others."""
     from ptcompile.simulator.world import merge_worlds
 
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
-    beside = [*(files.read(path) for path in options.beside), *(file.content for file in inputs if len(inputs) > 1)]
-    others = simulate.objects_of(beside)
+    related = [*(files.read(path) for path in options.beside), *(file.content for file in inputs if len(inputs) > 1)]
+    objects = simulate.objects_of(related)
     worlds = []
     for file in inputs:
         world = simulate.simulate(
@@ -77,7 +79,7 @@ def _world(
             target=options.target,
             cluster=profile,
             filename=file.name,
-            others=others,
+            others=objects,
             extensions=extensions,
         )
         findings.add(file, world.diagnostics)
@@ -85,25 +87,25 @@ def _world(
     return merge_worlds(worlds)
 
 
-def _shown(world: World, options: argparse.Namespace) -> str:
+def _format_world(world: World, options: argparse.Namespace) -> str:
     if options.graph:
         from ptcompile.graph import GRAPHS
 
         return GRAPHS[options.graph](world)
     name = options.pod or options.env_file
     if name:
-        return _one(_find(world, name), options)
+        return _format_pod(_find_pod(world, name), options)
     if options.format == "json":
-        shown = world.to_dict(all_pods=options.all)
-        for cut in shown["diagnostics"][len(world.diagnostics) :]:
-            files.print_error(f"ptcompile: {cut['message']}; {cut['help']}\n")
-        return json.dumps(shown, indent=2) + "\n"
+        data = world.to_dict(all_pods=options.all)
+        for truncation in data["diagnostics"][len(world.diagnostics) :]:
+            files.print_error(f"ptcompile: {truncation['message']}; {truncation['help']}\n")
+        return json.dumps(data, indent=2) + "\n"
     from ptcompile.simulator.as_text import overview
 
     return overview(world) or "no object here creates pods\n"
 
 
-def _one(pod: Pod, options: argparse.Namespace) -> str:
+def _format_pod(pod: Pod, options: argparse.Namespace) -> str:
     from ptcompile.simulator.as_json import pod_to_dict
     from ptcompile.simulator.as_text import env_file, pod_text
 
@@ -114,14 +116,16 @@ def _one(pod: Pod, options: argparse.Namespace) -> str:
     return pod_text(pod)
 
 
-def _find(world: World, name: str) -> Pod:
-    """The pod of this name; of several worlds the first one's, which is that of the first target."""
-    found = world.pods.named(name)
-    if found:
-        return found[0]
+def _find_pod(world: World, name: str) -> Pod:
+    """Return the pod of this name; if several targets have one, that of the first target."""
+    pods = world.pods.named(name)
+    if pods:
+        return pods[0]
     from ptcompile._internal.spelling import closest_match
 
-    known = [pod.display_name for pod in world.pods.folded()]
-    near = closest_match(name, known)
-    help = f"did you mean {near}?" if near else f"there are {', '.join(known[:6])}" + (" ..." if len(known) > 6 else "")
-    raise UsageError(f"no pod {name!r}; {help}" if known else f"no pod {name!r}: no object here creates pods")
+    names = [pod.display_name for pod in world.pods.folded()]
+    near = closest_match(name, names)
+    help = (
+        f"did you mean {near}?" if near else f"the pods are {', '.join(names[:6])}" + (" ..." if len(names) > 6 else "")
+    )
+    raise UsageError(f"no pod {name!r}; {help}" if names else f"no pod {name!r}: no object here creates pods")

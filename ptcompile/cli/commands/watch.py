@@ -1,7 +1,7 @@
 """`ptcompile watch`: the page of `explain --html`, live, from a server on the loopback interface.
 
-Who may read it: anyone who knows the token in its address, and asks for the address itself. A name that another's DNS
-leads to 127.0.0.1 is another host, so that no page of another site can read this one.
+Only a client that knows the token in the address and requests the exact host can read it. A foreign DNS name that
+resolves to 127.0.0.1 is a different host, so no page of another site can read this one.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 _LOOPBACK: Final = "127.0.0.1"
-_WAIT: Final = 20.0
-"""Seconds after which a request for a change is answered though there is none."""
-_POLL: Final = 0.05
-"""Seconds between two looks at whether it has ended: what Ctrl-C waits for."""
+_MAX_WAIT_SECONDS: Final = 20.0
+"""Seconds after which a request for a change is answered even without one."""
+_POLL_SECONDS: Final = 0.05
+"""Seconds between two checks for the server's end; Ctrl-C takes this long."""
 
-_FRAME: Final = """\
+_FRAME_PAGE: Final = """\
 <!DOCTYPE html>
 <html lang="en">
 <head>
@@ -46,7 +46,7 @@ p {{ position: fixed; bottom: 0; right: 0; margin: 0; padding: .3em .8em; backgr
 </head>
 <body>
 <iframe title="where every line came from" src="page?0"></iframe>
-<p hidden role="status">ptcompile watch has ended; what is shown is not up to date any more</p>
+<p hidden role="status">ptcompile watch has ended; this page is out of date</p>
 <script nonce="{nonce}">
 "use strict";
 const frame = document.querySelector("iframe"), gone = document.querySelector("p");
@@ -82,7 +82,7 @@ _POLICY: Final = (
 
 
 class Live:
-    """The server. `show` gives it another page."""
+    """The server; `show` gives it a new page."""
 
     def __init__(self, port: int = 0) -> None:
         self.token = secrets.token_urlsafe(24)
@@ -90,21 +90,21 @@ class Live:
         self._version = 0
         self._page = ""
         self._ended = False
-        live = self
+        served = self
 
         class Handler(_Handler):
-            """Of this server."""
+            """The handler of this server."""
 
-            of = live
+            live = served
 
         self._server = ThreadingHTTPServer((_LOOPBACK, port), Handler)
         self._server.daemon_threads = True
         self.host = f"{_LOOPBACK}:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(_POLL,), daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(_POLL_SECONDS,), daemon=True)
 
     @property
     def address(self) -> str:
-        """Where the page is."""
+        """The page's address."""
         return f"http://{self.host}/{self.token}/"
 
     def __enter__(self) -> Live:
@@ -121,56 +121,58 @@ class Live:
         self._server.server_close()
 
     def show(self, page: str) -> None:
-        """Show another page."""
+        """Replace the page."""
         with self._changed:
             self._page = page
             self._version += 1
             self._changed.notify_all()
 
-    def version(self, seen: int) -> int:
-        """The number of the page, as soon as it is another one than that which was seen."""
+    def version(self, last_version: int) -> int:
+        """Wait until the page's number differs from `last_version`; return it."""
         with self._changed:
-            self._changed.wait_for(lambda: self._ended or self._version not in (seen, 0), timeout=_WAIT)
+            self._changed.wait_for(
+                lambda: self._ended or self._version not in (last_version, 0), timeout=_MAX_WAIT_SECONDS
+            )
             return self._version
 
     def page(self) -> str:
-        """The page as it is now, once there is one."""
+        """Return the current page; wait for the first one."""
         self.version(0)
         return self._page
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request. Everything but a GET of the three addresses, from the right host, is refused."""
+    """One request; rejects everything except a GET of the three addresses from the right host."""
 
-    of: Live
+    live: Live
     protocol_version = "HTTP/1.1"
     server_version = "ptcompile"
     sys_version = ""
     timeout = 60
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Answer the request."""
         path, _, query = self.path.partition("?")
-        if self.headers.get_all("Host") != [self.of.host] or not self._same_site():
+        if self.headers.get_all("Host") != [self.live.host] or not self._same_site():
             self._answer(HTTPStatus.FORBIDDEN, "text/plain", "not this host\n")
             return
         token, _, name = path.removeprefix("/").partition("/")
-        if not secrets.compare_digest(token.encode(), self.of.token.encode()):
+        if not secrets.compare_digest(token.encode(), self.live.token.encode()):
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", "no such page\n")
         elif name == "":
             nonce = secrets.token_urlsafe(16)
             policy = _POLICY.format(nonce=nonce)
-            self._answer(HTTPStatus.OK, "text/html", _FRAME.format(nonce=nonce), policy)
+            self._answer(HTTPStatus.OK, "text/html", _FRAME_PAGE.format(nonce=nonce), policy)
         elif name == "page":
-            self._answer(HTTPStatus.OK, "text/html", self.of.page())
+            self._answer(HTTPStatus.OK, "text/html", self.live.page())
         elif name == "version":
-            seen = int(query) if query.isascii() and query.isdigit() and len(query) < 10 else 0
-            self._answer(HTTPStatus.OK, "text/plain", str(self.of.version(seen)))
+            last_version = int(query) if query.isascii() and query.isdigit() and len(query) < 10 else 0
+            self._answer(HTTPStatus.OK, "text/plain", str(self.live.version(last_version)))
         else:
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", "no such page\n")
 
     def _same_site(self) -> bool:
-        """Whether no page of another site asks, as far as the browser says."""
+        """Return whether the browser says that no other site made the request."""
         return self.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
 
     def _answer(self, status: HTTPStatus, kind: str, text: str, policy: str = "") -> None:
@@ -187,41 +189,41 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         try:
             self.wfile.write(body)
-        except OSError:  # the browser has gone
+        except OSError:  # the browser closed the connection
             self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the token is in every line of a log."""
+        """Log nothing: every line would contain the token."""
 
 
 _EPILOG = """\
-The page is served on this machine alone, at an address that cannot be guessed. It shows every target, the findings at
+The page is served only on this machine, at an address that cannot be guessed. It shows every target, the findings at
 their lines, and where each value came from. Ctrl-C ends it.
 
   ptcompile watch spec.yaml --cluster prod.yaml
 """
-_EVERY: Final = 0.25
-"""Seconds between two looks at the files."""
+_CHECK_SECONDS: Final = 0.25
+"""Seconds between two checks of the files."""
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Put the command and its options into the parser."""
-    one = commands.add_parser(
+    """Add the command and its options."""
+    parser = commands.add_parser(
         "watch",
-        help="the page of explain --html, live in a browser",
+        help="serve the page of explain --html, live",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    one.add_argument("spec", metavar="SPEC", help="a file")
-    one.add_argument("--target", metavar="T", help="this target alone (every one)")
-    one.add_argument("--cluster", metavar="FILE", help="the platform's profile (kind: ClusterProfile)")
-    one.add_argument("--port", type=int, default=0, metavar="N", help="of the address (a free one)")
-    one.set_defaults(run=run)
+    parser.add_argument("spec", metavar="SPEC", help="a file with one or more specs")
+    parser.add_argument("--target", metavar="T", help="show only this target (default: every target)")
+    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the address (default: a free one)")
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve the page until the person has seen enough."""
+    """Serve the page until Ctrl-C."""
     check_target(options.target)
     if options.spec == "-":
         raise UsageError("standard input does not change: watch needs a file")
@@ -241,36 +243,36 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _watch(live: Live, options: argparse.Namespace, settings: Config) -> NoReturn:
-    """Show the page, and again whenever its files are others."""
-    seen: tuple[bytes, ...] | None = None
+    """Show the page, and update it when its files change."""
+    shown: tuple[bytes, ...] | None = None
     while True:
-        now = _contents(options)
-        if now != seen:
-            seen = now
-            live.show(_page(options, now, settings))
-        time.sleep(_EVERY)
+        contents = _read_contents(options)
+        if contents != shown:
+            shown = contents
+            live.show(_render_page(options, contents, settings))
+        time.sleep(_CHECK_SECONDS)
 
 
-def _contents(options: argparse.Namespace) -> tuple[bytes, ...]:
-    """What is in the files. A file that an editor is replacing at this moment is as it was: absent, for that long."""
-    found = []
+def _read_contents(options: argparse.Namespace) -> tuple[bytes, ...]:
+    """Return the contents of the files. If one is missing, an editor may be replacing it: try again once."""
+    contents = []
     for path in filter(None, (options.spec, options.cluster)):
         try:
-            found.append(files.read(path))
+            contents.append(files.read(path))
         except UsageError:
-            time.sleep(_EVERY)
+            time.sleep(_CHECK_SECONDS)
             try:
-                found.append(files.read(path))
+                contents.append(files.read(path))
             except UsageError as error:
-                found.append(f"# {error}\n".encode())
-    return tuple(found)
+                contents.append(f"# {error}\n".encode())
+    return tuple(contents)
 
 
-def _page(options: argparse.Namespace, contents: tuple[bytes, ...], settings: Config) -> str:
+def _render_page(options: argparse.Namespace, contents: tuple[bytes, ...], settings: Config) -> str:
     from ptcompile.explainer import page
 
     spec = InputFile(options.spec, contents[0], True)
-    shown = page.gather(
+    content = page.gather(
         spec.content,
         target=options.target,
         cluster=contents[1] if options.cluster else None,
@@ -279,4 +281,4 @@ def _page(options: argparse.Namespace, contents: tuple[bytes, ...], settings: Co
         select=settings.selected(),
         ignore=settings.ignored(spec.name),
     )
-    return page.html(shown)
+    return page.html(content)

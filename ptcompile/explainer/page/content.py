@@ -140,7 +140,7 @@ def line_range(span: Span) -> tuple[int, int]:
 def _make_reason(cause: Cause, span: Span, explanation: Explanation) -> Reason:
     source_lines: dict[SourceLines, None] = {}
     for origin in _source_lines(cause, explanation):
-        lines = [known for known in source_lines if origin.first and known[:3] == origin[:3]]
+        lines = [earlier for earlier in source_lines if origin.first and earlier[:3] == origin[:3]]
         if not lines:  # the strongest comes first
             source_lines[origin] = None
     return Reason(*line_range(span), cause.by, cause.rule, tuple(source_lines))
@@ -196,8 +196,8 @@ def gather(
         profile,
         sources.get("cluster"),
         filename=filename,
-        found=profile_diagnostics,
-        asked=selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None,
+        read_diagnostics=profile_diagnostics,
+        selection=selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None,
         extensions=extensions,
     )
     requested, shown_target, explanations = _explain_targets(explain, target)

@@ -154,8 +154,8 @@ def page_data(page: ExplainPage) -> str:
     written = {reason.by for tab in page.listings for reason in tab.reasons}
     authors = (*AUTHORS, *sorted(written.difference(AUTHORS)))  # the passes of plugins come last
     targets = {
-        one.target: [_reason_data(reason, authors, rules, descriptions) for reason in one.reasons]
-        for one in page.listings
+        listing.target: [_reason_data(reason, authors, rules, descriptions) for reason in listing.reasons]
+        for listing in page.listings
     }
     payload = {
         "authors": authors,

@@ -75,7 +75,7 @@ def option_name(argument: object) -> str | None:
 
 
 def gives_secret(name: str, value: str) -> bool:
-    """Whether an option or an assignment in a text gives a secret: `--token X`, not `--sort-key name`."""
+    """Return whether an option or an assignment in a text gives a secret: `--token X`, not `--sort-key name`."""
     if (
         value.startswith(_REFERENCES)
         or not is_secret(name, value)
@@ -98,9 +98,9 @@ def _secret_intervals(text: str) -> Iterator[Interval]:
             if gives_secret(match["name"], inner):
                 yield (start, len(text)) if whole and not quoted and "\n" not in text else _unquoted(text, start, end)
     for match in _header.finditer(text):
-        which = "value" if match["value"] is not None else "alone"
-        if not match[which].startswith(_REFERENCES):
-            yield match.span(which)
+        group = "value" if match["value"] is not None else "alone"
+        if not match[group].startswith(_REFERENCES):
+            yield match.span(group)
     for match in _pem.finditer(text):
         yield match.span("value")
 
@@ -191,14 +191,14 @@ def forms(secret: str) -> tuple[str, ...]:
     return secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]
 
 
-def _longest_prefix(secrets: Sequence[str], text: str, at: int) -> int:
+def _longest_prefix(secrets: Sequence[str], text: str, offset: int) -> int:
     """Return the number of characters from `at` that begin one of `secrets`, which are sorted and share `_CUT`
     characters.
     """
     size = _CUT
     while True:
         size *= 2
-        prefix = text[at : at + size]
+        prefix = text[offset : offset + size]
         position = bisect_left(secrets, prefix)
         common = max(_common_prefix(secret, prefix) for secret in secrets[max(0, position - 1) : position + 1])
         if common < size:

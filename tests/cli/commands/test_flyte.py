@@ -87,7 +87,7 @@ def test_other_forms_of_the_same(hello: Path, tmp_path: Path, capsys: Capture) -
         ("config.yaml", "lr: 0.1\n", 0, 'config={"lr": 0.1}'),
         ("config.yml", "lr: fast\n", 1, "inputs.config: ['lr'] is not a float"),
         ("config.json", "lr: 0.1", 1, "inputs.config: is not JSON"),
-        ("config.yaml", "a: [", 2, "it has to be one YAML document, a mapping"),
+        ("config.yaml", "a: [", 2, "must be a single YAML document with a mapping"),
         ("missing.yaml", None, 2, "no such file or directory"),
     ],
 )

@@ -463,7 +463,7 @@ def test_add_ignore_says_what_it_cannot_say(pod: Path, capsys: Capture) -> None:
     before = (pod.parent / "x.json").read_text()
     ran = here(capsys, "lint", "x.json", "--add-ignore")
     assert ran.status == 1
-    assert "no comment can ignore" in ran.err
+    assert "1 cannot be ignored by a comment" in ran.err
     assert (pod.parent / "x.json").read_text() == before
 
 

@@ -140,7 +140,7 @@ def test_a_bad_profile(job: str, tmp_path: Path, capfdbinary: pytest.CaptureFixt
         ([], "no file given"),
         (["{job}", "--target", "nothing"], "no target 'nothing'"),
         (["{job}", "--pod", "llama-worker-9"], "no pod 'llama-worker-9'; did you mean llama-worker-"),
-        (["{job}", "--env-file", "x"], "no pod 'x'; there are llama-master-0, llama-worker-0"),
+        (["{job}", "--env-file", "x"], "no pod 'x'; the pods are llama-master-0, llama-worker-0"),
         (["{job}", "--graph", "svg", "--format", "json"], "--format json does not apply to"),
         (["{job}", "--with", "gone.yaml"], "gone.yaml: no such file"),
     ],
