@@ -42,7 +42,7 @@ def _taken(document: dict[str, Any]) -> bool:
     if isinstance(model, ClusterProfile):
         return True
     names_of_the_profile = {"accelerator": None, "fabric": None, "topology": None, "spot": False}
-    anything = model.but(spec=model.spec.but(**names_of_the_profile))
+    anything = model.replace(spec=model.spec.replace(**names_of_the_profile))
     parts = parts_of(anything, DEFAULT_CLUSTER)
     asked = [ask for ask in checks.CHECKS if ask is not checks.kubernetes_fields]  # not in the schema
     return not any(problem.severity == "error" for ask in asked for problem in ask(parts))

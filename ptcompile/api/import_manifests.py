@@ -55,13 +55,13 @@ class ImportedSpec(NamedTuple):
 
     def yaml(self) -> str:
         """Return the spec with its comments."""
-        from ptcompile.spec.text import write
+        from ptcompile.spec.text import write_yaml
 
         proof = "same world" if self.same_world else "not the same world"
         proof += ", same manifest" if self.same_manifest else ""
         head = [f"imported from {self.origin}: {proof}"]
         head += [f"differs: {text}" for text in self.differences]
-        return write(self.document, self.comments, tuple(head))
+        return write_yaml(self.document, self.comments, tuple(head))
 
 
 class Imported(NamedTuple):

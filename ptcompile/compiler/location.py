@@ -15,7 +15,7 @@ from ptcompile._internal.paths import get, has
 from ptcompile.compiler.frontend.parts import at_job_field, to_job_field
 from ptcompile.compiler.trace import Trace, existing_prefix
 from ptcompile.diagnostics import Path, Problem
-from ptcompile.spec.pod_words import in_holder
+from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def spec_path_of(trace: Trace, manifest: int, path: Path, data: Mapping[str, Any
     return ("spec",)
 
 
-_POD = in_holder("spec")
+_POD = spec_fields_in("spec")
 
 
 def _patch(trace: Trace, manifest: int, path: Path) -> Path | None:

@@ -286,7 +286,7 @@ def _marked(fields: Any, path: Path) -> Any:
     names = fields.model_fields_set - _UNMARKED
     if getattr(fields, "generate_name", None) is not None:
         names = names - {"name"}  # one that stands in
-    return fields.but(**{name: _value(getattr(fields, name), (*path, yaml_name(name))) for name in sorted(names)})
+    return fields.replace(**{name: _value(getattr(fields, name), (*path, yaml_name(name))) for name in sorted(names)})
 
 
 def _value(value: Any, path: Path) -> Any:

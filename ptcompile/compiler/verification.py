@@ -52,7 +52,7 @@ def without_effect(built: Built) -> Iterator[PlacedProblem]:
         value = _given(spec.spec, words)
         if value is None:
             continue
-        variants = (spec.but(spec=_with(spec.spec, words, other)) for other in others(value))
+        variants = (spec.replace(spec=_with(spec.spec, words, other)) for other in others(value))
         again = (build(one, lower(one, context.cluster), context, built.passes) for one in variants)
         if all(one.emitted == built.emitted for one in again):
             yield PlacedProblem(_idle(("spec", *map(yaml_name, words)), context.target))
@@ -74,7 +74,7 @@ def _given(fields: Any, words: tuple[str, ...]) -> Any:
 
 def _with(fields: Any, words: tuple[str, ...], value: Any) -> JobSpec:
     first, *rest = words
-    changed: JobSpec = fields.but(**{first: _with(getattr(fields, first), tuple(rest), value) if rest else value})
+    changed: JobSpec = fields.replace(**{first: _with(getattr(fields, first), tuple(rest), value) if rest else value})
     return changed
 
 

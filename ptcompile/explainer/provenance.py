@@ -190,7 +190,7 @@ def _inputs_by_value(
     first.
     """
     documents = {"spec": data, "cluster": sensitivity.filled_document(cluster)}
-    set_fields = {"spec": data, "cluster": cluster.document(given=True)}
+    set_fields = {"spec": data, "cluster": cluster.document(only_set=True)}
     inputs: defaultdict[Path, list[tuple[int, Input]]] = defaultdict(list)
     for effect in effects:
         value = value_at(documents[effect.file], effect.path)
@@ -209,7 +209,7 @@ def _target_choice_inputs(data: Mapping[str, Any], built: Built) -> dict[Path, t
     spec, cluster = built.spec, built.context.cluster
     if spec.spec.target is None:
         return {}
-    free = spec.but(spec=spec.spec.but(target=None))
+    free = spec.replace(spec=spec.spec.replace(target=None))
     fitting = default_target(lower(free, cluster), cluster)
     another = next(target for target in every_target() if target is not built.context.target)
     without = set(changed_paths(built.manifests, _build_variant(free, cluster, fitting, built)))

@@ -88,13 +88,13 @@ def default_paths(document: Mapping[str, Any], lines: Iterable[Variation]) -> fr
 
 def spec_of(data: Any) -> Spec | None:
     """Return a changed document as a spec, or None if it is invalid or does not compile."""
-    spec = reader.spec(data)
+    spec = reader.read_spec(data)
     return spec if spec is not None and not any(kubernetes_field_problems(spec.spec)) else None
 
 
 def cluster_of(data: Any) -> ClusterProfile | None:
     """Return a changed document as a profile, or None if it is invalid."""
-    return reader.cluster(data)
+    return reader.read_cluster(data)
 
 
 def filled_document(cluster: ClusterProfile) -> dict[str, Any]:

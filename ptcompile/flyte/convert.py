@@ -72,7 +72,7 @@ class Converted:
 
 def to_yaml(spec: Spec) -> str:
     """Return a Spec as the text of a TrainingJob file, without fields at their defaults."""
-    data = spec.document(given=True)
+    data = spec.document(only_set=True)
     job = order_fields(data["spec"])
     for block in (job, job.get("master"), job.get("worker")):
         if block and "resources" in block:

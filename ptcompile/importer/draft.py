@@ -13,7 +13,7 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.registry.reading import MAIN, Read, ReadRole, without_empty
-from ptcompile.spec.pod_words import in_holder
+from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SHM_FIELD = "sharedMemory"
 """A field that roles do not have."""
-_POD_FIELDS = {field: key for holder in ("spec", "metadata") for key, field in in_holder(holder).items()}
+_POD_FIELDS = {field: key for holder in ("spec", "metadata") for key, field in spec_fields_in(holder).items()}
 """Pod template fields of the job fields that auxiliary roles inherit, keyed by job field."""
 _CONTAINER_FIELDS = tuple(
-    field for field in in_holder("main") if field not in {"image", "command", "args", "env", "resources"}
+    field for field in spec_fields_in("main") if field not in {"image", "command", "args", "env", "resources"}
 )
 """The inherited fields of the main container."""
 _NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ptcompile.kubernetes.pod_spec import SHM_PATH as _SHM
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
 from ptcompile.registry.reading import MAIN, ReadRole, without_empty
-from ptcompile.spec.pod_words import in_holder
+from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 _RESHAPED_FIELDS = frozenset({"env", "resources"})
 """Container fields that have another shape in the spec."""
-_CONTAINER_FIELDS = tuple(field for field in in_holder("main") if field not in _RESHAPED_FIELDS)
-_POD_FIELDS = in_holder("spec")
-_METADATA_FIELDS = in_holder("metadata")
+_CONTAINER_FIELDS = tuple(field for field in spec_fields_in("main") if field not in _RESHAPED_FIELDS)
+_POD_FIELDS = spec_fields_in("spec")
+_METADATA_FIELDS = spec_fields_in("metadata")
 _HANDLED_FIELDS = frozenset({*_POD_FIELDS, "containers", "restartPolicy"})
 _NAMING_FIELDS = frozenset({"hostname", "subdomain"})
 """Fields that name the pods. If the operator creates the pods, it sets them."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ptcompile.importer.residue import compile_manifests, gaps
-from ptcompile.spec.reader import cluster, default_cluster
+from ptcompile.spec.reader import default_cluster, read_cluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _without(spec: Json, fields: Json) -> Json:
 
 
 def _compile_alike(specs: Sequence[Json], old: Json, new_specs: Sequence[Json], new: Json) -> bool:
-    old_cluster, new_cluster = cluster(old), cluster(new)
+    old_cluster, new_cluster = read_cluster(old), read_cluster(new)
     if old_cluster is None or new_cluster is None:
         return False
     for spec, new_spec in zip(specs, new_specs, strict=True):

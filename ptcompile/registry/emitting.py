@@ -256,7 +256,7 @@ def _claims_path(job: Job, cluster: ClusterProfile) -> Path | None:
     fabric = hardware.fabric(cluster, job.fabric, job.accelerator)
     if fabric is not None and (fabric.compute_domain or fabric.claims):
         return (*SPEC, "fabric")
-    asks = any(hardware.accelerators_in(cluster, role.template.main.resources.limits) for role in job.roles)
+    asks = any(hardware.count_accelerators(cluster, role.template.main.resources.limits) for role in job.roles)
     by_claim = cluster.spec.gpu.claim is not None
     return (*SPEC, "resources") if by_claim and (asks or job.resources.limits) else None
 

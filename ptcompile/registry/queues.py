@@ -22,7 +22,7 @@ from ptcompile.registry.queue_systems import (
     KUEUE_TOPOLOGY,
 )
 from ptcompile.spec import reader
-from ptcompile.spec.checks import NO_SCHEDULER
+from ptcompile.spec.checks import NON_SCHEDULERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ def queue_of(job: Job, cluster: ClusterProfile) -> str | None:
 def gang_scheduler(cluster: ClusterProfile) -> GangScheduler:
     """Return the scheduler that places gangs in this cluster."""
     profile = cluster.spec
-    if profile.queue_system not in NO_SCHEDULER:
+    if profile.queue_system not in NON_SCHEDULERS:
         return "volcano" if profile.queue_system == "volcano" else "kai"
     return profile.gang_scheduler or "none"
 
 
 def gang(job: Job, cluster: ClusterProfile) -> GangScheduler:
     """Return the scheduler that places this job as a gang: `none` for a single pod without a queue of the scheduler."""
-    by_queue = cluster.spec.queue_system not in NO_SCHEDULER and queue_of(job, cluster) is not None
+    by_queue = cluster.spec.queue_system not in NON_SCHEDULERS and queue_of(job, cluster) is not None
     return gang_scheduler(cluster) if job.pods > 1 or by_queue else "none"
 
 
@@ -76,8 +76,8 @@ def level_of(job: Job, cluster: ClusterProfile) -> TopologyLevel:
     name = job.topology.level if job.topology else ""
     level = cluster.spec.topology.levels.get(name)
     if level is None and (label := levels_of(cluster.spec.cloud).get(name)):
-        return reader.level(label)
-    return level or reader.no_level()
+        return reader.label_level(label)
+    return level or reader.unknown_level()
 
 
 def object_labels(job: Job, cluster: ClusterProfile) -> dict[str, str]:

@@ -102,12 +102,12 @@ def oldest_kubernetes(spec: Spec, cluster: ClusterProfile, target: str) -> Versi
     """Return the oldest Kubernetes with a schema for which the job compiles to the same manifests."""
     from ptcompile.compiler.pipeline import compile_document
 
-    data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(given=True)}
+    data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(only_set=True)}
     manifests, oldest = compile_document(data, cluster, target).manifests, cluster.versions().kubernetes
     for release in reversed(versions()):
         if parse_version(release) >= oldest:
             continue
-        older = cluster.but(spec=cluster.spec.but(versions=cluster.spec.versions.but(kubernetes=release)))
+        older = cluster.replace(spec=cluster.spec.replace(versions=cluster.spec.versions.replace(kubernetes=release)))
         if compile_document(data, older, target).manifests != manifests:
             break
         oldest = parse_version(release)

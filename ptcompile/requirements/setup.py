@@ -102,7 +102,7 @@ def _remaining_requirements(needs: Iterable[Requirement], manifests: Sequence[Js
 def operator_values(cluster: ClusterProfile) -> Json:
     """Return the `values.yaml` of the operator's chart, with the fields that TKE's page on PyTorch-Operator names."""
     operator = cluster.spec.operator
-    return {"image": operator.image.given(), "namespace": operator.namespace.given()}
+    return {"image": operator.image.non_null_fields(), "namespace": operator.namespace.non_null_fields()}
 
 
 def _deploys_operator(targets: Iterable[str], cluster: ClusterProfile) -> bool:
@@ -176,7 +176,7 @@ def _target_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -
     for target, spec in jobs:
         operator = BY_TARGET[target]
         if overrides(operator, Operator.platform_objects):
-            data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(given=True)}
+            data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(only_set=True)}
             manifests = compile_document(data, cluster, target).manifests
             for obj in operator.platform_objects(manifests, cluster.versions()):
                 metadata = obj["metadata"]

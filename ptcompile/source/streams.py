@@ -29,7 +29,7 @@ def read(stream: Any, filename: str | None, parameter: str = "source") -> source
         return source.read(stream, filename)
     if isinstance(stream, Mapping):
         return source.from_data(dict(stream))
-    fields = stream.document(given=True)
+    fields = stream.document(only_set=True)
     return source.from_data({"apiVersion": stream.api_version, "kind": stream.kind, **fields})
 
 

@@ -1,1 +1,1 @@
-"""What people write: the models of a TrainingJob and a ClusterProfile, and their reader."""
+"""Models of TrainingJob and ClusterProfile documents, and the reader of both."""

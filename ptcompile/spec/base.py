@@ -1,4 +1,4 @@
-"""What the two vocabularies, `spec` and `cluster`, share: the strict model base and the scalar types."""
+"""Base model, scalar types and metadata that TrainingJob and ClusterProfile share."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class _ModelSignature:
 
 
 class Model(SpecFields, BaseModel):
-    """Frozen, camelCase in YAML and snake_case in Python, unknown keys refused, no silent conversion of types.
+    """Frozen base model: camelCase in YAML, snake_case in Python, no unknown keys, no implicit type conversion.
 
-    Validators are built when first used, one for a whole document: a default is made by `model_construct`, which needs
-    none. That is a third of a cold start.
+    Validators are built on first use, one per document. Defaults come from `model_construct`, which needs no validator;
+    building all of them would take a third of a cold start.
     """
 
     model_config = ConfigDict(
@@ -59,31 +59,31 @@ class Model(SpecFields, BaseModel):
         """Keep our signature: pydantic has just set its own."""
         cls.__signature__ = _ModelSignature()
 
-    def but(self, **changes: Any) -> Self:
-        """The same with other values in these fields."""
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with these fields replaced."""
         return self.model_copy(update=changes)
 
-    def document(self, *, given: bool = False) -> dict[str, Any]:
-        """The object as its YAML would be decoded: with its defaults, or only what was `given`."""
-        return self.model_dump(by_alias=True, exclude_unset=given)
+    def document(self, *, only_set: bool = False) -> dict[str, Any]:
+        """Return the object as decoded YAML, with all defaults or with only the fields that are set."""
+        return self.model_dump(by_alias=True, exclude_unset=only_set)
 
 
 DnsLabel = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})]
-"""A DNS label. The pattern is for editors alone: the front end says better what is wrong."""
+"""A DNS label. The pattern is only for editors: the frontend has a better message."""
 
 _SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 DnsSubdomain = Annotated[str, Field(json_schema_extra={"pattern": _SUBDOMAIN, "maxLength": 253})]
-"""A DNS subdomain, the name of most objects; for editors alone, as `DnsLabel`."""
+"""A DNS subdomain, the form of most object names. The pattern is only for editors, as in `DnsLabel`."""
 
 
-if TYPE_CHECKING:  # for type checkers, what a caller may pass; a model keeps an amount as text, and a dict as a dict
+if TYPE_CHECKING:  # what a caller may pass; a model stores an amount as text and a mapping as a dict
     QuantityField = str | int | float
     Dict = Mapping
 else:
     QuantityField = Annotated[
         str,
         BeforeValidator(checks.as_text),
-        AfterValidator(checks.amount),
+        AfterValidator(checks.check_amount),
         Field(
             json_schema_extra={
                 "x-check": "quantity",
@@ -96,7 +96,7 @@ else:
     ]
     """A Kubernetes quantity: 2, "500m", "64Gi"."""
     Dict = dict
-    """A mapping of values of several types: a caller's `dict[str, str]` is accepted as `Dict[str, str | EnvSource]`."""
+    """A mapping whose value types vary: type checkers accept a `dict[str, str]` as `Dict[str, str | EnvSource]`."""
 
 
 class Metadata(Model):
@@ -129,7 +129,7 @@ class Metadata(Model):
 
 
 Json = dict[str, Any]
-"""A part of a Kubernetes object, in Kubernetes' own words; the offline API server checks it once it is placed."""
+"""Part of a Kubernetes object. The offline API server checks it in the compiled manifest."""
 
 
 class ResourceList(ResourceFields, Model):
@@ -148,10 +148,10 @@ class ResourceList(ResourceFields, Model):
 
 
 _NO_AMOUNTS = ResourceList.model_construct()
-"""Absent amounts: one object for all, since models are never changed."""
+"""Empty amounts, shared by all objects because models are immutable."""
 
 
-def _no_amounts() -> ResourceList:
+def _absent_amounts() -> ResourceList:
     return _NO_AMOUNTS
 
 
@@ -162,17 +162,17 @@ class Resources(ResourceList):
     """
 
     requests: ResourceList = Field(
-        default_factory=_no_amounts, description="Where the request is not the limit, or there is no limit."
+        default_factory=_absent_amounts, description="Where the request is not the limit, or there is no limit."
     )
     limits: ResourceList = Field(
-        default_factory=_no_amounts, description="Where the limit is not the request; null for no limit."
+        default_factory=_absent_amounts, description="Where the limit is not the request; null for no limit."
     )
 
 
 _COUNT = "(?=[0-9]{1,9}(:|$))0*[1-9][0-9]*"
 Nnodes = Annotated[
     int | str,
-    BeforeValidator(checks.nnodes),
+    BeforeValidator(checks.check_nnodes),
     Field(
         json_schema_extra={
             "x-check": "nnodes",
@@ -187,17 +187,19 @@ Nnodes = Annotated[
 NprocPerNode = Annotated[int, Field(ge=1)] | Literal["auto", "cpu", "gpu"]
 Interval = Annotated[
     int | float,
-    BeforeValidator(checks.interval),
+    BeforeValidator(checks.check_interval),
     WithJsonSchema({"x-check": "interval", "type": "number", "exclusiveMinimum": 0, "examples": [5, 0.1]}),
 ]
-"""Seconds, or a part of one."""
+"""Seconds, possibly fractional."""
 Port = Annotated[int, Field(ge=1, le=65535)]
 Seconds = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 
 
-def json_schema(model: type[Model], file: str, required: list[str]) -> dict[str, Any]:
-    """The JSON Schema of a document, with these of its keys required; fields have no titles, since they have names."""
+def json_schema(model: type[Model], schema_id: str, required: list[str]) -> dict[str, Any]:
+    """Return the JSON Schema of a document that requires these keys. Fields get no titles, because their names
+    suffice.
+    """
     from pydantic.json_schema import GenerateJsonSchema
 
     class Untitled(GenerateJsonSchema):
@@ -206,4 +208,4 @@ def json_schema(model: type[Model], file: str, required: list[str]) -> dict[str,
 
     schema = model.model_json_schema(by_alias=True, schema_generator=Untitled)
     schema["required"] = required
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": file, **schema}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": schema_id, **schema}

@@ -1,7 +1,7 @@
-"""What a JSON Schema cannot say of a spec or a profile.
+"""Checks of specs and profiles that JSON Schema cannot express.
 
-The models run these functions as validators, and name them in the schema as `x-check`: there `reader` finds them.
-Each gives the value that is kept, and raises ValueError with the reason in plain words.
+The models run these functions as validators and name them in the schema as `x-check`, where `reader` looks them up.
+Each returns the value to keep, and raises ValueError with a human-readable reason.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     ProfileSpecT = TypeVar("ProfileSpecT", bound="_ProfileSpec")
 
     class _Topology(Protocol):
-        def given(self) -> dict[str, Any]: ...
+        def non_null_fields(self) -> dict[str, Any]: ...
 
     class _ProfileSpec(Protocol):
         @property
@@ -30,107 +30,118 @@ if TYPE_CHECKING:
 
 
 MAIN = "pytorch"
-"""What a pod template calls the container that trains."""
+"""Name of the main container in a pod template."""
 
-_METADATA = {"labels", "annotations"}
-_LISTS = (*MERGE_KEYS, "tolerations", "envFrom")
-_MAPPINGS = ("nodeSelector", "affinity", "securityContext", "dnsConfig")
-_NOT_HERE = {
+_METADATA_FIELDS = {"labels", "annotations"}
+_LIST_FIELDS = (*MERGE_KEYS, "tolerations", "envFrom")
+_MAPPING_FIELDS = ("nodeSelector", "affinity", "securityContext", "dnsConfig")
+_FORBIDDEN_POD_FIELDS = {
     "hostname": "the target names each pod",
     "subdomain": "the target names each pod",
     "restartPolicy": "the job decides it, and each target has its own",
 }
-_NOT_IN_MAIN = {
+_FORBIDDEN_MAIN_FIELDS = {
     "command": "the job decides what runs",
     "args": "the job decides what runs",
     "resources": "set it in defaults.requests and defaults.limits",
 }
 
 
-def check(template: dict[str, Any]) -> dict[str, Any]:
-    """The template as it is. Raises ValueError with the first place inside it that is wrong, and the reason."""
-    reason = next(_reasons(template), None)
-    if reason is not None:
-        raise ValueError(reason)
+def check_pod_template(template: dict[str, Any]) -> dict[str, Any]:
+    """Return the template unchanged. Raises ValueError with the first invalid path inside it, and the reason."""
+    problem = next(_template_problems(template), None)
+    if problem is not None:
+        raise ValueError(problem)
     return template
 
 
-def _reasons(template: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong. Only the first is asked for, so that each check may rely on those before it."""
+def _template_problems(template: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with a template. The caller stops at the first problem, so checks may rely on those before
+    them.
+    """
     for key in template.keys() - {"metadata", "spec"}:
         yield f"{key}: a pod template has metadata and spec"
     metadata, spec = template.get("metadata", {}), template.get("spec", {})
     if not isinstance(metadata, Mapping) or not isinstance(spec, Mapping):
         yield "metadata and spec are mappings"
-    for key, words in metadata.items():
-        if key not in _METADATA:
+    for key, texts in metadata.items():
+        if key not in _METADATA_FIELDS:
             yield f"metadata.{key}: a template can give its pods only labels and annotations"
-        if not isinstance(words, Mapping) or not all(isinstance(one, str) for one in words.values()):
+        if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
             yield f"metadata.{key}: is not a mapping of text"
-    yield from _pod(spec)
+    yield from _pod_problems(spec)
 
 
-def _pod(spec: Mapping[str, Any]) -> Iterator[str]:
-    for key, reason in _NOT_HERE.items():
+def _pod_problems(spec: Mapping[str, Any]) -> Iterator[str]:
+    for key, reason in _FORBIDDEN_POD_FIELDS.items():
         if key in spec:
             yield f"spec.{key}: {reason}"
     for key, value in spec.items():
         if value is None:
             yield f"spec.{key}: is null: remove it"
-    yield from _shapes("spec", spec, _LISTS, _MAPPINGS)
-    yield from _affinity(spec.get("affinity", {}))
+    yield from _shape_problems("spec", spec, _LIST_FIELDS, _MAPPING_FIELDS)
+    yield from _affinity_problems(spec.get("affinity", {}))
     for key in ("containers", "initContainers"):
         for i, container in enumerate(spec.get(key, ())):
-            at = f"spec.{key}[{i}]"
+            path = f"spec.{key}[{i}]"
             if not isinstance(container.get("name"), str):
-                yield f"{at}.name: is missing"
-            yield from _shapes(at, container, _LISTS, ("securityContext", "resources"))
+                yield f"{path}.name: is missing"
+            yield from _shape_problems(path, container, _LIST_FIELDS, ("securityContext", "resources"))
             if key == "containers" and container.get("name") == MAIN:
-                yield from (f"{at}.{word}: {reason}" for word, reason in _NOT_IN_MAIN.items() if word in container)
+                yield from (
+                    f"{path}.{field}: {reason}"
+                    for field, reason in _FORBIDDEN_MAIN_FIELDS.items()
+                    if field in container
+                )
 
 
-def _shapes(at: str, value: Mapping[str, Any], lists: tuple[str, ...], mappings: tuple[str, ...]) -> Iterator[str]:
+def _shape_problems(
+    path: str, value: Mapping[str, Any], lists: tuple[str, ...], mappings: tuple[str, ...]
+) -> Iterator[str]:
     for key in lists:
         items = value.get(key, [])
-        if not isinstance(items, list) or not all(isinstance(one, Mapping) for one in items):
-            yield f"{at}.{key}: is not a list of mappings"
+        if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+            yield f"{path}.{key}: is not a list of mappings"
     for key in mappings:
         if not isinstance(value.get(key, {}), Mapping):
-            yield f"{at}.{key}: is not a mapping"
+            yield f"{path}.{key}: is not a mapping"
 
 
-def _affinity(affinity: Mapping[str, Any]) -> Iterator[str]:
-    """What stands in the way of one more requirement in each term."""
+def _affinity_problems(affinity: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the parts of an affinity to which no requirement could be added."""
     required = "requiredDuringSchedulingIgnoredDuringExecution"
-    at, node = "spec.affinity", affinity
+    path, node = "spec.affinity", affinity
     for key in ("nodeAffinity", required):
-        yield from _shapes(at, node, (), (key,))
-        at, node = f"{at}.{key}", node.get(key, {})
-    yield from _shapes(at, node, ("nodeSelectorTerms",), ())
+        yield from _shape_problems(path, node, (), (key,))
+        path, node = f"{path}.{key}", node.get(key, {})
+    yield from _shape_problems(path, node, ("nodeSelectorTerms",), ())
     for i, term in enumerate(node.get("nodeSelectorTerms", ())):
-        yield from _shapes(f"{at}.nodeSelectorTerms[{i}]", term, ("matchExpressions",), ())
+        yield from _shape_problems(f"{path}.nodeSelectorTerms[{i}]", term, ("matchExpressions",), ())
 
 
-def in_schema(schema: dict[str, Any]) -> None:
-    """Write what a JSON Schema can say of all this into the field's: of one mind with `check`."""
-    words = {"type": "object", "additionalProperties": {"type": "string"}}
+def extend_schema(schema: dict[str, Any]) -> None:
+    """Add to a field's schema the part of `check_pod_template` that JSON Schema can express."""
+    texts = {"type": "object", "additionalProperties": {"type": "string"}}
     container = {
         "type": "object",
         "required": ["name"],
-        "properties": {"name": {"type": "string"}, **_schema_of(_LISTS, ("securityContext", "resources"))},
+        "properties": {"name": {"type": "string"}, **_shape_schema(_LIST_FIELDS, ("securityContext", "resources"))},
     }
-    own = {"if": {"properties": {"name": {"const": MAIN}}}, "then": {"properties": dict.fromkeys(_NOT_IN_MAIN, False)}}
-    term = {"type": "object", "properties": _schema_of(("matchExpressions",), ())}
+    main_rules = {
+        "if": {"properties": {"name": {"const": MAIN}}},
+        "then": {"properties": dict.fromkeys(_FORBIDDEN_MAIN_FIELDS, False)},
+    }
+    term = {"type": "object", "properties": _shape_schema(("matchExpressions",), ())}
     terms = {"nodeSelectorTerms": {"type": "array", "items": term}}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"type": "object", "properties": terms}}
     spec = {
-        **_schema_of(_LISTS, _MAPPINGS),
-        **dict.fromkeys(_NOT_HERE, False),
-        "containers": {"type": "array", "items": {**container, **own}},
+        **_shape_schema(_LIST_FIELDS, _MAPPING_FIELDS),
+        **dict.fromkeys(_FORBIDDEN_POD_FIELDS, False),
+        "containers": {"type": "array", "items": {**container, **main_rules}},
         "initContainers": {"type": "array", "items": container},
         "affinity": {"type": "object", "properties": {"nodeAffinity": {"type": "object", "properties": required}}},
     }
-    metadata = dict.fromkeys(sorted(_METADATA), words)
+    metadata = dict.fromkeys(sorted(_METADATA_FIELDS), texts)
     parts = {
         "metadata": {"type": "object", "properties": metadata, "additionalProperties": False},
         "spec": {"type": "object", "properties": spec, "additionalProperties": {"not": {"type": "null"}}},
@@ -138,40 +149,42 @@ def in_schema(schema: dict[str, Any]) -> None:
     schema.update({"properties": parts, "additionalProperties": False, "x-check": "pod-template"})
 
 
-def _schema_of(lists: tuple[str, ...], mappings: tuple[str, ...]) -> dict[str, Any]:
-    of_mappings = {"type": "array", "items": {"type": "object"}}
-    return {**dict.fromkeys(lists, of_mappings), **{key: {"type": "object"} for key in mappings}}
+def _shape_schema(lists: tuple[str, ...], mappings: tuple[str, ...]) -> dict[str, Any]:
+    mapping_list = {"type": "array", "items": {"type": "object"}}
+    return {**dict.fromkeys(lists, mapping_list), **{key: {"type": "object"} for key in mappings}}
 
 
-NO_SCHEDULER: Final = frozenset({"kueue", None})
-"""Queue systems that place no pods. The others are schedulers: what they admit they also place."""
+NON_SCHEDULERS: Final = frozenset({"kueue", None})
+"""Queue systems that only admit pods. The others are schedulers too: they place the pods that they admit."""
 
 _NNODES = Pattern(r"([0-9]{1,9})(?::([0-9]{1,9}))?")
 
 
 def nnodes_range(value: int | str) -> tuple[int, int]:
-    """`nnodes` as torchrun reads it: (fewest, most). Raises ValueError with the reason in plain words."""
+    """Return `nnodes` as the minimum and maximum that torchrun reads. Raises ValueError with a human-readable
+    reason.
+    """
     match = _NNODES.fullmatch(str(value))
     if match is None:
         raise ValueError(f"{value!r} is neither a number of nodes nor a range MIN:MAX, such as 4 or '2:4'")
-    least, most = int(match[1]), int(match[2] or match[1])
-    if least < 1:
-        raise ValueError(f"{value!r} asks for {least} nodes: at least one is needed")
-    if least > most:
-        raise ValueError(f"{value!r} has more nodes as its minimum ({least}) than as its maximum ({most})")
-    return least, most
+    minimum, maximum = int(match[1]), int(match[2] or match[1])
+    if minimum < 1:
+        raise ValueError(f"{value!r} asks for {minimum} nodes: at least one is needed")
+    if minimum > maximum:
+        raise ValueError(f"{value!r} has more nodes as its minimum ({minimum}) than as its maximum ({maximum})")
+    return minimum, maximum
 
 
-def nnodes(value: Any) -> int | str:
-    """torchrun's `nnodes`, as it stands."""
+def check_nnodes(value: Any) -> int | str:
+    """Return torchrun's `nnodes` unchanged."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError("must be a number of nodes or a range MIN:MAX")
     nnodes_range(value)
     return value
 
 
-def interval(value: Any) -> int | float:
-    """Seconds above 0, of which torchrun takes fractions."""
+def check_interval(value: Any) -> int | float:
+    """Return a positive number of seconds. torchrun accepts fractions."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("must be a number of seconds")
     if not 0 < value < float("inf"):
@@ -180,14 +193,14 @@ def interval(value: Any) -> int | float:
 
 
 def as_text(value: Any) -> Any:
-    """A number as the text that Kubernetes would keep; anything else as it is."""
+    """Return a number as the text that Kubernetes would store, and anything else unchanged."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return repr(value)
 
 
-def amount(value: Any) -> str:
-    """A Kubernetes quantity that is not negative, as text."""
+def check_amount(value: Any) -> str:
+    """Return a non-negative Kubernetes quantity as text."""
     text = as_text(value)
     if not isinstance(text, str) or not quantity.valid(text):
         raise ValueError(f"{text!r} is not a Kubernetes quantity")
@@ -196,38 +209,38 @@ def amount(value: Any) -> str:
     return text
 
 
-def one_level(topology: TopologyT) -> TopologyT:
-    """Nearness by exactly one level."""
-    if len(topology.given()) != 1:
+def check_topology(topology: TopologyT) -> TopologyT:
+    """Return a topology that sets exactly one level."""
+    if len(topology.non_null_fields()) != 1:
         raise ValueError("set exactly one of `required` and `preferred`")
     return topology
 
 
-def own_scheduler(profile: ProfileSpecT) -> ProfileSpecT:
-    """A profile whose queues and gang scheduler agree."""
-    other_than_the_queues(profile.queue_system, profile.gang_scheduler)
+def check_profile(profile: ProfileSpecT) -> ProfileSpecT:
+    """Return a profile whose queue system and gang scheduler agree."""
+    check_gang_scheduler(profile.queue_system, profile.gang_scheduler)
     return profile
 
 
-def other_than_the_queues(system: str | None, scheduler: str | None) -> None:
-    """Raises where the queues are a scheduler's, and the gang scheduler is another."""
-    if scheduler is not None and system not in NO_SCHEDULER and scheduler != system:
-        raise ValueError(f"the queues of {system} imply its scheduler: remove it, or write {system}")
+def check_gang_scheduler(queue_system: str | None, gang_scheduler: str | None) -> None:
+    """Raise ValueError if the queue system is a scheduler and `gang_scheduler` is a different one."""
+    if gang_scheduler is not None and queue_system not in NON_SCHEDULERS and gang_scheduler != queue_system:
+        raise ValueError(f"the queues of {queue_system} imply its scheduler: remove it, or write {queue_system}")
 
 
 CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
-    "nnodes": nnodes,
-    "quantity": amount,
-    "interval": interval,
-    "pod-template": check,
-    "one-level": one_level,
-    "own-scheduler": own_scheduler,
+    "nnodes": check_nnodes,
+    "quantity": check_amount,
+    "interval": check_interval,
+    "pod-template": check_pod_template,
+    "one-level": check_topology,
+    "own-scheduler": check_profile,
 }
-"""By the name that a schema calls them in `x-check`."""
+"""Keyed by the names in a schema's `x-check`."""
 
 
 def split_endpoint(text: str) -> tuple[str, int] | None:
-    """HOST:PORT as host and port; None where it is not that."""
+    """Return the host and port of HOST:PORT, or None if the text does not have this form."""
     host, _, port = text.rpartition(":")
     if not host or not (port.isascii() and port.isdigit()) or not 1 <= int(port[:6]) <= 65535:
         return None

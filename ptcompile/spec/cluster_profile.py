@@ -12,11 +12,11 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_va
 
 from ptcompile.spec import base
 from ptcompile.spec.base import Dict, Json, Model, QuantityField
-from ptcompile.spec.checks import check, in_schema, other_than_the_queues
+from ptcompile.spec.checks import check_gang_scheduler, check_pod_template, extend_schema
 from ptcompile.spec.objects import Profile
 
-PodBase = Annotated[Json, AfterValidator(check), Field(json_schema_extra=in_schema)]
-"""A pod template that is laid under the job's own."""
+PodBase = Annotated[Json, AfterValidator(check_pod_template), Field(json_schema_extra=extend_schema)]
+"""A pod template beneath the job's own, whose fields win."""
 
 
 class Toleration(Model):
@@ -323,8 +323,8 @@ class ProfileSpec(Model):
 
     @field_validator("gang_scheduler")
     @classmethod
-    def _queues_have_their_scheduler(cls, value: str | None, given: ValidationInfo) -> str | None:
-        other_than_the_queues(given.data.get("queue_system"), value)
+    def _queues_have_their_scheduler(cls, value: str | None, info: ValidationInfo) -> str | None:
+        check_gang_scheduler(info.data.get("queue_system"), value)
         return value
 
 
@@ -350,5 +350,5 @@ class ClusterProfile(Profile, Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a ClusterProfile document."""
+    """Return the JSON Schema of a ClusterProfile document."""
     return base.json_schema(ClusterProfile, "cluster.schema.json", ["apiVersion", "kind"])

@@ -1,4 +1,4 @@
-"""The hardware that a cluster profile knows: its accelerators and fabrics, and what an amount of them means."""
+"""Accelerators and fabrics that a cluster profile defines or inherits, and their counts and resources."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 from ptcompile.kubernetes import quantity, resources as accelerators
 from ptcompile.spec import reader
-from ptcompile.spec.objects import as_text
+from ptcompile.spec.objects import typed_amounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def accelerator(profile: ClusterProfile, name: str | None) -> Accelerator | None:
-    """The entry of a name: the profile's own, else the built-in one for its cloud; None where there is none."""
+    """Return the accelerator that `name` refers to: the profile's, else its cloud's built-in one, else None."""
     if name is None:
         return None
     return profile.spec.accelerators.get(name) or built_in_accelerator(name, profile.spec.cloud)
@@ -30,129 +30,152 @@ def spot_nodes(profile: ClusterProfile) -> SpotNodes | None:
 
 
 def node_requirements(profile: ClusterProfile, name: str | None, devices: int) -> list[NodeRequirement]:
-    """Return what the nodes of an accelerator must be beyond its labels.
+    """Return the node requirements of an accelerator besides its labels.
 
-    Of the built-in machine types that a label names, those with fewer devices than a pod requests are left out.
+    Among the built-in machine types that a label names, those with fewer devices than a pod requests are omitted.
     """
     entry, cloud = accelerator(profile, name), profile.spec.cloud
     if entry is None or name is None or name in profile.spec.accelerators or "/" in name:
         return list(entry.match_expressions) if entry is not None else []
     from ptcompile.hardware.accelerators import machines_of
 
-    small = {one.name for one in machines_of(name, cloud, largest=False) if one.devices < devices}
-    return [_without(one, small) for one in entry.match_expressions]
+    small = {
+        requirement.name for requirement in machines_of(name, cloud, largest=False) if requirement.devices < devices
+    }
+    return [_without(requirement, small) for requirement in entry.match_expressions]
 
 
-def _without(one: NodeRequirement, machines: set[str]) -> NodeRequirement:
-    """Return a requirement without the values that are these machines, unless none would be left."""
-    left = [value for value in one.values or () if value not in machines]
-    return one.but(values=left) if left and len(left) < len(one.values or ()) else one
+def _without(requirement: NodeRequirement, machines: set[str]) -> NodeRequirement:
+    """Return the requirement without these machine types, or unchanged if none would remain."""
+    remaining = [value for value in requirement.values or () if value not in machines]
+    return (
+        requirement.replace(values=remaining)
+        if remaining and len(remaining) < len(requirement.values or ())
+        else requirement
+    )
 
 
 def gpu_resource(profile: ClusterProfile, accelerator_name: str | None) -> str:
-    """What `gpu` is called: the named accelerator's resource, else the cluster's."""
+    """Return the resource that `gpu` requests: the named accelerator's, else the cluster's."""
     entry = accelerator(profile, accelerator_name)
     return (entry and entry.resource_name) or profile.spec.gpu.resource_name
 
 
 def fabric(profile: ClusterProfile, name: str | None, accelerator_name: str | None = None) -> Fabric | None:
-    """The fabric of a name: what the profile's entry says, over the built-in one; None where there is neither.
+    """Return the fabric that `name` refers to, or None: the built-in one with the profile's fields on top.
 
-    Some built-in ones are others by the cloud and the accelerator.
+    Some built-in fabrics depend on the cloud and the accelerator.
     """
     if name is None:
         return None
-    own, known = profile.spec.fabrics.get(name), built_in_fabric(name, profile.spec.cloud, accelerator_name)
-    if own is None or known is None:
-        return own or known
-    return known.but(**{field: getattr(own, field) for field in own.model_fields_set})
+    profile_fabric, built_in = (
+        profile.spec.fabrics.get(name),
+        built_in_fabric(name, profile.spec.cloud, accelerator_name),
+    )
+    if profile_fabric is None or built_in is None:
+        return profile_fabric or built_in
+    return built_in.replace(**{field: getattr(profile_fabric, field) for field in profile_fabric.model_fields_set})
 
 
 def fabric_amounts(
     profile: ClusterProfile, name: str | None, accelerator_name: str | None, devices: int
 ) -> dict[str, str]:
-    """What a pod with this many of the named accelerator asks for on a fabric, by Kubernetes resource name.
+    """Return the resources that a pod with `devices` accelerators requests for a fabric, by Kubernetes resource name.
 
-    The profile's amounts, else those of a whole node of that accelerator, else the built-in ones.
+    The amounts are the profile's, else those of a whole node with this accelerator, else the built-in ones.
     """
-    own, entry = fabric(profile, name, accelerator_name), accelerator(profile, accelerator_name)
-    amounts = dict(as_text(own.resources)) if own else {}
-    each = entry.devices_per_node if entry else None
-    if entry is None or not each:
+    network, entry = fabric(profile, name, accelerator_name), accelerator(profile, accelerator_name)
+    amounts = dict(typed_amounts(network.resources)) if network else {}
+    devices_per_node = entry.devices_per_node if entry else None
+    if entry is None or not devices_per_node:
         return amounts
-    resource, there = counted(profile, name), devices_of_fabric(profile, name, entry)
-    if resource in amounts and devices >= each and there is not None:
-        amounts[resource] = str(there)
-    for shared, mebibytes in _node_has(profile, name, accelerator_name).items():
-        asked, share = quantity.parse(amounts.get(shared)), devices * mebibytes // each
-        if asked is not None and 0 < share < asked.value / 2**20:
+    resource, whole_node_devices = per_machine_resource(profile, name), fabric_devices(profile, name, entry)
+    if resource in amounts and devices >= devices_per_node and whole_node_devices is not None:
+        amounts[resource] = str(whole_node_devices)
+    for shared, mebibytes in _node_amounts(profile, name, accelerator_name).items():
+        requested, share = quantity.parse(amounts.get(shared)), devices * mebibytes // devices_per_node
+        if requested is not None and 0 < share < requested.value / 2**20:
             amounts[shared] = f"{share // 2 * 2}Mi"  # whole pages
     return amounts
 
 
-def devices_of_fabric(profile: ClusterProfile, name: str | None, entry: Accelerator) -> int | None:
-    """How many devices of a fabric, or of the one that comes along with it, a whole node has; None if unknown."""
+def fabric_devices(profile: ClusterProfile, name: str | None, entry: Accelerator) -> int | None:
+    """Return the number of the fabric's devices on a whole node, or None if unknown.
+
+    Devices of the fabric that accompanies it in this cloud count too.
+    """
     from ptcompile.hardware.fabrics import FABRICS
 
-    known = FABRICS.get(name or "")
-    along = known.beyond.get(profile.spec.cloud or "") if known is not None else None
-    return next((entry.fabric_devices[one] for one in (name, along) if one in entry.fabric_devices), None)
+    built_in = FABRICS.get(name or "")
+    companion = built_in.beyond.get(profile.spec.cloud or "") if built_in is not None else None
+    return next(
+        (entry.fabric_devices[fabric_name] for fabric_name in (name, companion) if fabric_name in entry.fabric_devices),
+        None,
+    )
 
 
-def counted(profile: ClusterProfile, name: str | None) -> str | None:
-    """The resource of a fabric of which each machine has its own number, where the profile does not give it."""
-    own = profile.spec.fabrics.get(name or "")
-    return None if own and own.resources else counted_resource(name or "", profile.spec.cloud)
+def per_machine_resource(profile: ClusterProfile, name: str | None) -> str | None:
+    """Return the fabric's resource whose count depends on the machine type, or None if the profile sets its amounts."""
+    profile_fabric = profile.spec.fabrics.get(name or "")
+    return None if profile_fabric and profile_fabric.resources else counted_resource(name or "", profile.spec.cloud)
 
 
-def _node_has(profile: ClusterProfile, name: str | None, accelerator_name: str | None) -> Mapping[str, int]:
+def _node_amounts(profile: ClusterProfile, name: str | None, accelerator_name: str | None) -> Mapping[str, int]:
     from ptcompile.hardware.fabrics import fabric_in
 
-    own = profile.spec.fabrics.get(name or "")
-    known = None if own and own.resources else fabric_in(name or "", profile.spec.cloud, accelerator_name)
-    return known.node_has if known is not None else {}
+    profile_fabric = profile.spec.fabrics.get(name or "")
+    built_in = (
+        None
+        if profile_fabric and profile_fabric.resources
+        else fabric_in(name or "", profile.spec.cloud, accelerator_name)
+    )
+    return built_in.node_has if built_in is not None else {}
 
 
 def is_accelerator(profile: ClusterProfile, resource: str) -> bool:
-    """Whether a resource name stands for an accelerator here."""
+    """Return whether a resource is an accelerator in this cluster."""
     if resource == "gpu" or accelerators.is_accelerator(resource) or resource == profile.spec.gpu.resource_name:
         return True
-    own = profile.spec.accelerators
-    return bool(own) and any(entry.resource_name == resource for entry in own.values())
+    profile_accelerators = profile.spec.accelerators
+    return bool(profile_accelerators) and any(
+        entry.resource_name == resource for entry in profile_accelerators.values()
+    )
 
 
-def accelerators_in(profile: ClusterProfile, amounts: Mapping[str, str]) -> int:
-    """How many accelerators these amounts are, of whatever kind."""
+def count_accelerators(profile: ClusterProfile, amounts: Mapping[str, str]) -> int:
+    """Return how many accelerators of any kind the amounts contain."""
     counts = [quantity.parse(text) for name, text in amounts.items() if is_accelerator(profile, name)]
     return sum([count.value for count in counts if count is not None])
 
 
-def processes_in(profile: ClusterProfile, amounts: Mapping[str, str], accelerator_name: str | None) -> int:
-    """How many processes these amounts take: one for each accelerator, or as many as the named one's entry says."""
+def count_processes(profile: ClusterProfile, amounts: Mapping[str, str], accelerator_name: str | None) -> int:
+    """Return how many processes the amounts run: one per accelerator, or as many as the named accelerator takes."""
     entry = accelerator(profile, accelerator_name)
-    each = entry.processes_per_device if entry else 1
-    if each == 1:
-        return accelerators_in(profile, amounts)
-    named = {"gpu", gpu_resource(profile, accelerator_name)}
-    ours = {name: amount for name, amount in amounts.items() if name in named}
-    others = {name: amount for name, amount in amounts.items() if name not in named}
-    return accelerators_in(profile, ours) * each + accelerators_in(profile, others)
+    processes_per_device = entry.processes_per_device if entry else 1
+    if processes_per_device == 1:
+        return count_accelerators(profile, amounts)
+    resources = {"gpu", gpu_resource(profile, accelerator_name)}
+    own_amounts = {name: amount for name, amount in amounts.items() if name in resources}
+    other_amounts = {name: amount for name, amount in amounts.items() if name not in resources}
+    return count_accelerators(profile, own_amounts) * processes_per_device + count_accelerators(profile, other_amounts)
 
 
-def uncounted(profile: ClusterProfile, amounts: Mapping[str, str], accelerator_name: str | None) -> int | None:
-    """How many processes these amounts take, where `auto` on the node would be another number; else None.
+def uncounted_processes(
+    profile: ClusterProfile, amounts: Mapping[str, str], accelerator_name: str | None
+) -> int | None:
+    """Return how many processes the amounts run if torchrun's `auto` would start a different number, else None.
 
-    torchrun's `auto` counts the devices of CUDA, ROCm and XPU, one process each, and host cores where it sees none
-    (PyTorch 2.13); Trainer 2.3 takes a resource for GPUs by the word "gpu" in its name, and counts CPUs otherwise.
+    torchrun's `auto` counts the devices of CUDA, ROCm and XPU, one process each, or else the host's cores (PyTorch
+    2.13). Trainer 2.3 recognizes GPUs by the word "gpu" in the resource name and counts CPUs otherwise.
     """
-    seen = any("gpu" in name.lower() for name in amounts if is_accelerator(profile, name))
-    processes = processes_in(profile, amounts, accelerator_name)
-    return None if seen and processes == accelerators_in(profile, amounts) else processes or None
+    is_visible = any("gpu" in name.lower() for name in amounts if is_accelerator(profile, name))
+    processes = count_processes(profile, amounts, accelerator_name)
+    return None if is_visible and processes == count_accelerators(profile, amounts) else processes or None
 
 
 @cache
 def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
-    """The catalogue's entry of a name in a cloud; None where there is none."""
+    """Return the catalog's entry of an accelerator in a cloud, or None."""
     from ptcompile.hardware.accelerators import find
     from ptcompile.hardware.nodes import ANYWHERE
 
@@ -165,12 +188,12 @@ def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
         if len(values) > 1
     ]
     absent = [{"key": key, "operator": "DoesNotExist"} for key in entry.without]
-    return reader.accelerator(
+    return reader.read_accelerator(
         {
             "resourceName": entry.resource,
             "nodeLabels": {key: values[0] for key, values in entry.labels.items() if len(values) == 1},
             "matchExpressions": [*several, *absent],
-            "tolerations": [one.toleration() for one in entry.taints],
+            "tolerations": [taint.toleration() for taint in entry.taints],
             "processesPerDevice": entry.processes,
             "oneDrivesAll": entry.one_drives_all,
             "env": dict(entry.env),
@@ -183,13 +206,13 @@ def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
 
 @cache
 def built_in_fabric(name: str, cloud: str | None = None, accelerator_name: str | None = None) -> Fabric | None:
-    """The built-in fabric of a name, in a cloud and on the machines of an accelerator; None where there is none."""
+    """Return the built-in fabric in a cloud and on the machines of an accelerator, or None."""
     from ptcompile.hardware.fabrics import fabric_in
 
     entry = fabric_in(name, cloud, accelerator_name)
     if entry is None:
         return None
-    return reader.fabric(
+    return reader.read_fabric(
         {
             "resources": dict(entry.resources),
             "capabilities": list(entry.capabilities),
@@ -204,10 +227,12 @@ def built_in_fabric(name: str, cloud: str | None = None, accelerator_name: str |
 
 
 def counted_resource(fabric: str, cloud: str | None) -> str | None:
-    """The resource of a built-in fabric of which a machine of a cloud has its own number, such as that of EFA."""
+    """Return the resource of a built-in fabric whose count depends on the cloud's machine type, such as EFA's, or
+    None.
+    """
     from ptcompile.hardware.fabrics import fabric_in
 
-    known = fabric_in(fabric, cloud, None)
-    if known is None or (known.counted_on is not None and cloud not in known.counted_on):
+    built_in = fabric_in(fabric, cloud, None)
+    if built_in is None or (built_in.counted_on is not None and cloud not in built_in.counted_on):
         return None
-    return known.counted
+    return built_in.counted

@@ -1,4 +1,4 @@
-"""What an object of our vocabularies can be asked, whether pydantic made it or `reader`."""
+"""Methods that specs and profiles have whether pydantic or `reader` built them."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
 
 
 class SpecFields:
-    """Anything with fields: they are its attributes, snake_case in Python and camelCase in YAML."""
+    """Base of objects with fields: attributes in snake_case, keys in YAML in camelCase."""
 
     __slots__ = ()
 
-    def given(self) -> dict[str, Any]:
-        """The fields that are not null, under their YAML names; one level, as they are."""
+    def non_null_fields(self) -> dict[str, Any]:
+        """Return the fields that are not null, by YAML name; nested values are left unchanged."""
         return {yaml_name(name): value for name, value in vars(self).items() if value is not None}
 
 
 @cache
 def yaml_name(name: str) -> str:
-    """`nproc_per_node` -> `nprocPerNode`."""
+    """Return the name of a field in YAML: `nprocPerNode` for `nproc_per_node`."""
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)
 
 
-def as_text(amounts: Mapping[str, str | int | float]) -> dict[str, str]:
-    """Amounts as a model or the reader by schema left them: all text already. This tells type checkers so."""
+def typed_amounts(amounts: Mapping[str, str | int | float]) -> dict[str, str]:
+    """Return the amounts unchanged, typed as the text that models and the reader always produce."""
     return amounts  # type: ignore[return-value]
 
 
-def as_text_or_null(amounts: Mapping[str, str | int | float | None]) -> dict[str, str | None]:
-    """The same, where null is an amount that nothing may fill in."""
+def typed_nullable_amounts(amounts: Mapping[str, str | int | float | None]) -> dict[str, str | None]:
+    """Return the amounts unchanged, typed as text or null; null keeps an amount empty."""
     return amounts  # type: ignore[return-value]
 
 
@@ -61,17 +61,19 @@ class ResourceFields(SpecFields):
         devices: Mapping[str, str | int | float | None]
         model_fields_set: set[str]
 
-    def by_name(self) -> dict[str, str | None]:
-        """What was given, null included, by Kubernetes' names; `gpu` is left for the profile to name."""
-        given = self.model_fields_set
-        if not given:
+    def amounts_by_name(self) -> dict[str, str | None]:
+        """Return the amounts that are set, null included, by Kubernetes resource name. The profile resolves `gpu`."""
+        set_fields = self.model_fields_set
+        if not set_fields:
             return {}
-        named: dict[str, Any] = {name: getattr(self, field) for name, field in _AMOUNTS.items() if field in given}
-        return named | as_text_or_null(self.devices) if self.devices else named
+        amounts: dict[str, Any] = {
+            name: getattr(self, field) for name, field in _RESOURCE_FIELDS.items() if field in set_fields
+        }
+        return amounts | typed_nullable_amounts(self.devices) if self.devices else amounts
 
 
-_AMOUNTS: Final = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeral_storage", "gpu": "gpu"}
-"""Kubernetes' names of resources, each with its field."""
+_RESOURCE_FIELDS: Final = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeral_storage", "gpu": "gpu"}
+"""Kubernetes resource name -> field."""
 
 
 class AuxiliaryRole(SpecFields):
@@ -81,7 +83,7 @@ class AuxiliaryRole(SpecFields):
 
 
 class Nodes(SpecFields):
-    """A job, by its nodes."""
+    """Properties of a job that depend on its nodes."""
 
     __slots__ = ()
 
@@ -94,34 +96,39 @@ class Nodes(SpecFields):
         volcano: Any
 
     def node_range(self) -> tuple[int, int]:
-        """Fewest and most nodes, whichever way they are given."""
+        """Return the minimum and maximum number of nodes, whichever fields set them."""
         if self.master is not None or self.worker is not None:
-            total = 1 + (self.worker.replicas if self.worker else 0)
-            return total, total
+            nodes = 1 + (self.worker.replicas if self.worker else 0)
+            return nodes, nodes
         if self.elastic is not None and self.elastic.nnodes is not None:
             return nnodes_range(self.elastic.nnodes)
         return self.nodes or 1, self.nodes or 1
 
-    def names_parts(self) -> bool:
-        """Whether it gives any part a name."""
+    def has_part_names(self) -> bool:
+        """Return whether the job names any of its parts."""
         return bool(self.names.model_fields_set or self.volcano.model_fields_set)
 
-    def names_of_parts(self) -> dict[tuple[str, str], str]:
-        """The names of the parts by their places in the spec: those of `names`, behind the older words for two."""
-        older = self.volcano
-        found = {("volcano", "masterTask"): older.master_task, ("volcano", "workerTask"): older.worker_task}
-        for part, name in self.names.given().items():
-            found["names", part] = name
-        return found
+    def part_names(self) -> dict[tuple[str, str], str]:
+        """Return the names of the parts by their paths in the spec; those of `names` follow the older `volcano`
+        fields.
+        """
+        legacy_names = self.volcano
+        names = {
+            ("volcano", "masterTask"): legacy_names.master_task,
+            ("volcano", "workerTask"): legacy_names.worker_task,
+        }
+        for part, name in self.names.non_null_fields().items():
+            names["names", part] = name
+        return names
 
-    def names_of_nodes(self) -> tuple[str, str]:
-        """What the pods of node 0 and those of the others are called where the operator leaves the choice."""
+    def node_names(self) -> tuple[str, str]:
+        """Return the names for the pods of node 0 and of the other nodes, where the operator leaves the choice."""
         return self.names.master or self.volcano.master_task, self.names.worker or self.volcano.worker_task
 
-    def first_nodes(self) -> int:
-        """The number of nodes that the job starts with."""
-        least, most = self.node_range()
-        return most if self.nodes is None else min(max(self.nodes, least), most)
+    def initial_nodes(self) -> int:
+        """Return the number of nodes that the job starts with."""
+        minimum, maximum = self.node_range()
+        return maximum if self.nodes is None else min(max(self.nodes, minimum), maximum)
 
 
 class Profile(SpecFields):
@@ -133,80 +140,80 @@ class Profile(SpecFields):
         spec: Any
 
     def versions(self) -> Versions:
-        """The versions in force: those given, else the newest known."""
-        given = self.spec.versions
-        return _releases(tuple(vars(given).items()) if given.model_fields_set else ())
+        """Return the operator versions: the profile's, else the newest known."""
+        versions = self.spec.versions
+        return _parse_versions(tuple(vars(versions).items()) if versions.model_fields_set else ())
 
 
 @lru_cache(256)
-def _releases(given: tuple[tuple[str, str | None], ...]) -> Versions:
-    return Versions(**{name: parse_version(text) for name, text in given if text is not None})
+def _parse_versions(versions: tuple[tuple[str, str | None], ...]) -> Versions:
+    return Versions(**{name: parse_version(text) for name, text in versions if text is not None})
 
 
-class Plain(SpecFields):
-    """An object with a model's attributes. Nobody changes it, though nothing forbids it."""
+class PlainObject(SpecFields):
+    """An object with the attributes of a model. It is immutable by convention only."""
 
     __slots__ = ("__dict__", "model_fields_set")
 
     model_fields_set: set[str]
-    """The fields that the document gives, as pydantic has it."""
+    """Fields that the document sets, as in pydantic."""
 
-    def __init__(self, values: dict[str, Any], given: set[str]) -> None:
+    def __init__(self, values: dict[str, Any], set_fields: set[str]) -> None:
         self.__dict__ = values  # not copied: the caller does not use it again
-        self.model_fields_set = given
+        self.model_fields_set = set_fields
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
-    def but(self, **changes: Any) -> Self:
-        """The same with other values in these fields."""
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with these fields replaced."""
         return type(self)({**vars(self), **changes}, self.model_fields_set | changes.keys())
 
-    def document(self, *, given: bool = False) -> dict[str, Any]:
-        """The object as its YAML would be decoded: with its defaults, or only what was `given`."""
-        names = [name for name in vars(self) if not given or name in self.model_fields_set]
-        return {yaml_name(name): _decoded(getattr(self, name), given) for name in names}
+    def document(self, *, only_set: bool = False) -> dict[str, Any]:
+        """Return the object as decoded YAML, with all defaults or with only the fields that are set."""
+        names = [name for name in vars(self) if not only_set or name in self.model_fields_set]
+        return {yaml_name(name): _decoded(getattr(self, name), only_set=only_set) for name in names}
 
 
-def _decoded(value: Any, given: bool) -> Any:
-    if isinstance(value, Plain):
-        return value.document(given=given)
+def _decoded(value: Any, *, only_set: bool) -> Any:
+    if isinstance(value, PlainObject):
+        return value.document(only_set=only_set)
     if isinstance(value, dict):
-        return {key: _decoded(one, given) for key, one in value.items()}
+        return {key: _decoded(item, only_set=only_set) for key, item in value.items()}
     if isinstance(value, list):
-        return [_decoded(one, given) for one in value]
+        return [_decoded(item, only_set=only_set) for item in value]
     return value
 
 
-class PlainJob(Plain, Nodes):
+class PlainJob(PlainObject, Nodes):
     """A `JobSpec`."""
 
     __slots__ = ()
 
 
-class PlainSideRole(Plain, AuxiliaryRole):
+class PlainSideRole(PlainObject, AuxiliaryRole):
     """A `SideRole`."""
 
     __slots__ = ()
 
 
-class PlainAmounts(Plain, ResourceFields):
+class PlainAmounts(PlainObject, ResourceFields):
     """A `ResourceList` or `Resources`."""
 
     __slots__ = ()
 
 
-class PlainProfile(Plain, Profile):
+class PlainProfile(PlainObject, Profile):
     """A `ClusterProfile`."""
 
     __slots__ = ()
 
 
-CLASSES: Final[dict[str, type[Plain]]] = {
+CLASSES: Final[dict[str, type[PlainObject]]] = {
     "JobSpec": PlainJob,
     "SideRole": PlainSideRole,
     "ResourceList": PlainAmounts,
     "Resources": PlainAmounts,
     "ClusterProfile": PlainProfile,
 }
-"""What a model is here, where it can be asked more than its fields."""
+"""Model name -> class of the plain object, for models with methods."""

@@ -1,12 +1,12 @@
-"""A document read by its JSON Schema: its value, or its faults.
+"""Reader of specs and profiles by their JSON Schema: returns the object and its violations.
 
 The pydantic models are what Python callers construct, what the schemas in `schemas/` are generated from, and the
-reference for this reader: `tests/spec/test_reader.py` holds that both give equal values or equal faults.
-Reading does not need them, since importing pydantic is two thirds of a cold compile. What a schema cannot say is a
-function that the models run as a validator, and that the schema names as `x-check` (`checks.py`).
+reference for this reader: `tests/spec/test_reader.py` checks that both return equal values or equal violations.
+The reader does without them because importing pydantic takes two thirds of a cold compile. Checks that a schema cannot
+express are functions that the models run as validators and that the schema names as `x-check` (`checks.py`).
 
-What has a fault is left out: an optional field keeps its default, an entry of a mapping is dropped, and a list, or a
-block without a required field, is a fault of what holds it. So the rest of a document can be looked at nevertheless.
+Invalid values are left out: an optional field keeps its default, an entry of a mapping is dropped, and an invalid list
+item or a missing required field invalidates the parent. So the rest of a document can still be checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile._internal.schema_files import load
 from ptcompile.diagnostics import Path
 from ptcompile.spec.checks import CHECKS, as_text
-from ptcompile.spec.objects import CLASSES, Plain
+from ptcompile.spec.objects import CLASSES, PlainObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,27 +42,29 @@ CLUSTER_FILE: Final = "cluster.schema.json"
 
 
 class Block(NamedTuple):
-    """A mapping with fields of its own: a definition of a schema, or the document itself for an empty name."""
+    """A mapping with known fields: a definition of a schema, or the document itself if `name` is empty."""
 
     file: str
     name: str = ""
 
     @property
     def schema(self) -> Schema:
-        """The definition."""
-        whole = load(self.file)
-        found: Schema = whole["$defs"][self.name] if self.name else whole
-        return found
+        """Schema of the block."""
+        schema = load(self.file)
+        definition: Schema = schema["$defs"][self.name] if self.name else schema
+        return definition
 
     @property
     def fields(self) -> Mapping[str, Schema]:
-        """The schemas of the fields by their YAML names, in the order of the model."""
-        found: Mapping[str, Schema] = self.schema["properties"]
-        return found
+        """Schemas of the fields by YAML name, in the order of the model."""
+        fields: Mapping[str, Schema] = self.schema["properties"]
+        return fields
 
     def inside(self, field: str, *, into_values: bool = False) -> Block | None:
-        """The block that a field holds, through `| None` and lists and, if asked, the values of a mapping."""
-        name = _named(self.fields[field], into_values=into_values)
+        """Return the block that a field holds, through `| None` and lists and, with `into_values`, the values of a
+        mapping.
+        """
+        name = _referenced_definition(self.fields[field], into_values=into_values)
         return Block(self.file, name) if name is not None else None
 
 
@@ -70,124 +72,126 @@ SPEC: Final = Block(SPEC_FILE)
 CLUSTER: Final = Block(CLUSTER_FILE)
 
 
-def _named(schema: Any, *, into_values: bool) -> str | None:
-    """The first definition with fields that a schema refers to."""
+def _referenced_definition(schema: Any, *, into_values: bool) -> str | None:
+    """Return the first definition with fields that a schema refers to, or None."""
     if "$ref" in schema:
         return str(schema["$ref"]).removeprefix("#/$defs/")
     values = schema.get("additionalProperties")
     if isinstance(values, dict):
-        return _named(values, into_values=into_values) if into_values else None
+        return _referenced_definition(values, into_values=into_values) if into_values else None
     parts = [*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())]
-    return next((name for part in parts if (name := _named(part, into_values=into_values)) is not None), None)
+    return next(
+        (name for part in parts if (name := _referenced_definition(part, into_values=into_values)) is not None), None
+    )
 
 
-MISSING: Final = object()
-"""What a reader returns instead of a value that has a fault."""
+INVALID: Final = object()
+"""What a reader returns instead of an invalid value."""
 
 
 class SpecViolation(NamedTuple):
-    """One fault of a document, in the terms of pydantic's error details."""
+    """One violation of the schema, in the terms of pydantic's error details."""
 
     kind: str
     """pydantic's `type`, such as `missing`, `extra_forbidden` or `int_type`."""
     path: Path
     value: Any
-    """What is there; for a missing field, the block that lacks it."""
+    """The value; for a missing field, the block that lacks it."""
     message: str = ""
-    """Of bounds and patterns."""
+    """Set for bounds and patterns."""
     expected: tuple[str, ...] = ()
-    """The words that a `literal_error` allows."""
+    """Allowed values of a `literal_error`."""
     error: ValueError | None = None
-    """What an `x-check` raised, with the reason in plain words."""
+    """Error of an `x-check`, with a human-readable reason."""
 
 
 def read(document: Block, data: Any) -> tuple[Any, list[SpecViolation]]:
-    """Read a decoded document. Return the object that it describes, and its faults in the order of the models.
+    """Read a decoded document. Return the object and the violations in the order of the models.
 
-    With faults, the object lacks what they are about; it is None if a required field does.
+    Invalid values are missing from the object. It is None if a required field is missing or invalid.
     """
-    faults: list[SpecViolation] = []
-    value = _reader(document.file, document.name)(data, (), faults)
-    return (None if value is MISSING else value), faults
+    violations: list[SpecViolation] = []
+    value = _definition_reader(document.file, document.name)(data, (), violations)
+    return (None if value is INVALID else value), violations
 
 
-def spec(data: Any) -> Spec | None:
-    """Return a decoded TrainingJob document as an object, or None if it has a fault."""
-    value, faults = read(SPEC, data)
-    return None if faults else cast("Spec", value)
+def read_spec(data: Any) -> Spec | None:
+    """Return a decoded TrainingJob document as an object, or None if it is invalid."""
+    value, violations = read(SPEC, data)
+    return None if violations else cast("Spec", value)
 
 
-def cluster(data: Any) -> ClusterProfile | None:
-    """Return a decoded ClusterProfile document as an object, or None if it has a fault."""
-    value, faults = read(CLUSTER, data)
-    return None if faults else cast("ClusterProfile", value)
+def read_cluster(data: Any) -> ClusterProfile | None:
+    """Return a decoded ClusterProfile document as an object, or None if it is invalid."""
+    value, violations = read(CLUSTER, data)
+    return None if violations else cast("ClusterProfile", value)
 
 
 @cache
 def default_cluster() -> ClusterProfile:
-    """The profile that is used where none is given."""
-    return cast("ClusterProfile", _ours("", {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile"}))
+    """Return the profile that is used by default."""
+    return cast("ClusterProfile", _read_built_in("", {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile"}))
 
 
-def accelerator(data: Mapping[str, Any]) -> Accelerator:
-    """Read an entry of the built-in catalogue."""
-    return cast("Accelerator", _ours("Accelerator", data))
+def read_accelerator(data: Mapping[str, Any]) -> Accelerator:
+    """Read an entry of the built-in catalog."""
+    return cast("Accelerator", _read_built_in("Accelerator", data))
 
 
-def fabric(data: Mapping[str, Any]) -> Fabric:
+def read_fabric(data: Mapping[str, Any]) -> Fabric:
     """Read a built-in fabric."""
-    return cast("Fabric", _ours("Fabric", data))
+    return cast("Fabric", _read_built_in("Fabric", data))
 
 
 @cache
-def level(node_label: str) -> TopologyLevel:
-    """A level of the network whose domains are the values of a label."""
-    return cast("TopologyLevel", _ours("TopologyLevel", {"nodeLabel": node_label}))
+def label_level(node_label: str) -> TopologyLevel:
+    """Return a topology level whose domains are the values of a node label."""
+    return cast("TopologyLevel", _read_built_in("TopologyLevel", {"nodeLabel": node_label}))
 
 
 @cache
-def no_level() -> TopologyLevel:
-    """A level of the network of which nothing is known."""
-    return cast("TopologyLevel", _ours("TopologyLevel", {}))
+def unknown_level() -> TopologyLevel:
+    """Return a topology level without a label or tier."""
+    return cast("TopologyLevel", _read_built_in("TopologyLevel", {}))
 
 
-def _ours(definition: str, data: Mapping[str, Any]) -> Any:
+def _read_built_in(definition: str, data: Mapping[str, Any]) -> Any:
     """Read a part of a profile that ptcompile itself wrote."""
-    value, faults = read(Block(CLUSTER_FILE, definition), data)
-    assert not faults, faults  # noqa: S101 - a bug of ours
+    value, violations = read(Block(CLUSTER_FILE, definition), data)
+    assert not violations, violations  # noqa: S101 - a bug of ptcompile
     return value
 
 
 def python_name(name: str) -> str:
-    """`nprocPerNode` -> `nproc_per_node`."""
+    """Return the attribute name of a field: `nproc_per_node` for `nprocPerNode`."""
     if name.islower():
         return name
     return "".join([f"_{letter.lower()}" if letter.isupper() else letter for letter in name])
 
 
 @cache
-def _reader(file: str, definition: str) -> Reader:
-    """The reader of one of a schema's definitions; of the document itself for an empty name."""
+def _definition_reader(file: str, definition: str) -> Reader:
+    """Return the reader of a schema's definition, or of the document if `definition` is empty."""
     whole = load(file)
     schema = whole["$defs"][definition] if definition else whole
-    read = _object(file, schema)
-    return _checked(CHECKS[schema["x-check"]], read) if "x-check" in schema else read
+    read = _block_reader(file, schema)
+    return _checked_reader(CHECKS[schema["x-check"]], read) if "x-check" in schema else read
 
 
-def _value(file: str, schema: Schema) -> Reader:
-    """The reader of a value of any schema that pydantic writes of our models."""
+def _value_reader(file: str, schema: Schema) -> Reader:
+    """Return the reader of a value, for any schema that pydantic generates from the models."""
     if "$ref" in schema:
-        return _reader(file, schema["$ref"].removeprefix("#/$defs/"))
-    if "x-check" in schema:  # a scalar's says all, a mapping's comes after its shape
+        return _definition_reader(file, schema["$ref"].removeprefix("#/$defs/"))
+    if "x-check" in schema:  # the check of a scalar is complete, that of a mapping follows the check of its shape
         check = CHECKS[schema["x-check"]]
         if schema.get("type") == "object":
-            return _checked(check, _mapping(None))
-        return _checked(check, _quantity if schema["x-check"] == "quantity" else _anything)
+            return _checked_reader(check, _mapping_reader(None))
+        return _checked_reader(check, _read_quantity if schema["x-check"] == "quantity" else _read_anything)
     if "anyOf" in schema:
-        return _either(file, schema["anyOf"])
+        return _union_reader(file, schema["anyOf"])
     if "const" in schema or "enum" in schema:
-        return _word(tuple(schema.get("enum", (schema.get("const"),))))
-    return _TYPES[schema["type"]](file, schema)
+        return _literal_reader(tuple(schema.get("enum", (schema.get("const"),))))
+    return _READERS[schema["type"]](file, schema)
 
 
 class _Field(NamedTuple):
@@ -200,7 +204,7 @@ class _Field(NamedTuple):
 
 
 class _FieldReaders(dict["Any", "_Field | None"]):
-    """The fields of a block by their names in YAML. A reader is made when a document first has its field."""
+    """The fields of a block by YAML name. A reader is built when a document first sets its field."""
 
     def __init__(self, file: str, schema: Schema) -> None:
         super().__init__()
@@ -210,247 +214,257 @@ class _FieldReaders(dict["Any", "_Field | None"]):
         required = [name for name in schema.get("required", ()) if "default" not in self.properties[name]]
         self.required = {python_name(name): name for name in required}
         self.defaults = {
-            attribute: None if attribute in self.required else _default(file, self.properties[name])
+            attribute: None if attribute in self.required else _default_of(file, self.properties[name])
             for attribute, name in self.names.items()
         }
-        self.copies = {name: one.copy for name, one in self.defaults.items() if isinstance(one, dict | list)}
+        self.copies = {
+            name: default.copy for name, default in self.defaults.items() if isinstance(default, dict | list)
+        }
 
     def __missing__(self, key: Any) -> _Field | None:
         if key not in self.properties:
             return None
-        field = _Field(key, python_name(key), self.order(key), _value(self.file, self.properties[key]))
+        field = _Field(key, python_name(key), self.order(key), _value_reader(self.file, self.properties[key]))
         self[key] = field
         return field
 
     def order(self, name: str) -> int:
-        """The index of a field among those of the model."""
+        """Return the index of a field in the model."""
         return [*self.properties].index(name)
 
-    def filled(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The given fields with defaults for the others, none of which two objects share."""
-        values = {**self.defaults, **given}
+    def filled(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields with defaults added. No two objects share a mutable default."""
+        values = {**self.defaults, **fields}
         for attribute, copy in self.copies.items():
-            if attribute not in given:
+            if attribute not in fields:
                 values[attribute] = copy()
         return values
 
 
-def _object(file: str, schema: Schema) -> Reader:
-    """The reader of a block. What `allOf` and `if` say of it is for editors: the front end says it better."""
+def _block_reader(file: str, schema: Schema) -> Reader:
+    """Return the reader of a block. `allOf` and `if` are only for editors: the frontend has better messages."""
     fields = _FieldReaders(file, schema)
-    made = CLASSES.get(schema["title"], Plain)
+    object_class = CLASSES.get(schema["title"], PlainObject)
 
-    def read_object(data: Any, at: Any, faults: list[SpecViolation]) -> Any:
+    def read_object(data: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(data, dict):
-            return _wrong("model_type", at, data, faults)
-        given, ordered = _given(fields, data, at)
-        lacking = fields.required.keys() - given.keys()
-        if ordered or lacking:
-            for attribute in lacking:
+            return _add_violation("model_type", location, data, violations)
+        values, ordered_violations = _read_fields(fields, data, location)
+        missing = fields.required.keys() - values.keys()
+        if ordered_violations or missing:
+            for attribute in missing:
                 name = fields.required[attribute]
                 if name not in data:
-                    ordered.append((fields.order(name), [SpecViolation("missing", _path((at, name)), data)]))
-            for _, found in sorted(ordered, key=itemgetter(0)):
-                faults.extend(found)
-        return MISSING if lacking else made(fields.filled(given), {*given})
+                    ordered_violations.append(
+                        (fields.order(name), [SpecViolation("missing", _path((location, name)), data)])
+                    )
+            for _, field_violations in sorted(ordered_violations, key=itemgetter(0)):
+                violations.extend(field_violations)
+        return INVALID if missing else object_class(fields.filled(values), {*values})
 
     return read_object
 
 
-def _given(
-    fields: _FieldReaders, data: dict[Any, Any], at: Any
+def _read_fields(
+    fields: _FieldReaders, data: dict[Any, Any], location: Any
 ) -> tuple[dict[str, Any], list[tuple[int, list[SpecViolation]]]]:
-    """Read the fields that a block has: the right ones, and the faults of each other one with its order."""
-    given: dict[str, Any] = {}
-    ordered: list[tuple[int, list[SpecViolation]]] = []
-    faults: list[SpecViolation] = []
+    """Read the fields of a block. Return the valid values, and the violations of each invalid field with its order."""
+    values: dict[str, Any] = {}
+    ordered_violations: list[tuple[int, list[SpecViolation]]] = []
+    violations: list[SpecViolation] = []
     for key, value in data.items():
         field = fields[key]
         if field is None:
-            ordered.append((len(fields.properties), [SpecViolation("extra_forbidden", _path((at, key)), value)]))
+            ordered_violations.append(
+                (len(fields.properties), [SpecViolation("extra_forbidden", _path((location, key)), value)])
+            )
             continue
-        read = field.read(value, (at, key), faults)
-        if read is not MISSING:
-            given[field.attribute] = read
-        if faults:
-            ordered.append((field.order, faults))
-            faults = []
-    return given, ordered
+        read_value = field.read(value, (location, key), violations)
+        if read_value is not INVALID:
+            values[field.attribute] = read_value
+        if violations:
+            ordered_violations.append((field.order, violations))
+            violations = []
+    return values, ordered_violations
 
 
-def _default(file: str, schema: Schema) -> Any:
-    """What stands for a field that is not given: the schema's default, else an object with the defaults of its own."""
+def _default_of(file: str, schema: Schema) -> Any:
+    """Return a field's default: the schema's, else an object with the defaults of its fields."""
     default = schema.get("default", {})
-    return _value(file, schema)(default, (), []) if isinstance(default, dict | list) else default
+    return _value_reader(file, schema)(default, (), []) if isinstance(default, dict | list) else default
 
 
-def _either(file: str, schemas: list[Schema]) -> Reader:
-    """The reader of a union: what the first member takes, else the faults of all of them, but for those of null."""
-    null = any(one.get("type") == "null" for one in schemas)
-    readers = [_value(file, one) for one in schemas if one.get("type") != "null"]
+def _union_reader(file: str, schemas: list[Schema]) -> Reader:
+    """Return the reader of a union: the value of the first member that accepts it, else the violations of all
+    members.
+    """
+    is_nullable = any(member.get("type") == "null" for member in schemas)
+    readers = [_value_reader(file, member) for member in schemas if member.get("type") != "null"]
 
-    def read_either(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
-        if value is None and null:
+    def read_either(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
+        if value is None and is_nullable:
             return None
-        against: list[SpecViolation] = []
+        collected: list[SpecViolation] = []
         for read in readers:
-            before = len(against)
-            found = read(value, at, against)
-            if len(against) == before:
-                return found
-        faults.extend(against)
-        return MISSING
+            before = len(collected)
+            read_value = read(value, location, collected)
+            if len(collected) == before:
+                return read_value
+        violations.extend(collected)
+        return INVALID
 
     return read_either
 
 
-def _checked(check: Callable[[Any], Any], read: Reader) -> Reader:
-    """The reader of what a function has the last word on, once nothing else is wrong."""
+def _checked_reader(check: Callable[[Any], Any], read: Reader) -> Reader:
+    """Return a reader that runs a check after `read` finds no violation."""
 
-    def read_checked(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
-        before = len(faults)
-        found = read(value, at, faults)
-        if len(faults) > before:
-            return found
+    def read_checked(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
+        before = len(violations)
+        read_value = read(value, location, violations)
+        if len(violations) > before:
+            return read_value
         try:
-            return check(found)
+            return check(read_value)
         except ValueError as error:
-            return _wrong("value_error", at, value, faults, error=error)
+            return _add_violation("value_error", location, value, violations, error=error)
 
     return read_checked
 
 
-def _list(file: str, schema: Schema) -> Reader:
-    read = _value(file, schema["items"])
+def _list_reader(file: str, schema: Schema) -> Reader:
+    read = _value_reader(file, schema["items"])
 
-    def read_list(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
+    def read_list(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(value, list):
-            return _wrong("list_type", at, value, faults)
-        before = len(faults)
-        items = [read(item, (at, index), faults) for index, item in enumerate(value)]
-        return items if len(faults) == before else MISSING
+            return _add_violation("list_type", location, value, violations)
+        before = len(violations)
+        items = [read(item, (location, index), violations) for index, item in enumerate(value)]
+        return items if len(violations) == before else INVALID
 
     return read_list
 
 
-def _entries(file: str, schema: Schema) -> Reader:
+def _entries_reader(file: str, schema: Schema) -> Reader:
     inner = schema.get("additionalProperties", True)
-    return _mapping(None if inner is True else _value(file, inner))
+    return _mapping_reader(None if inner is True else _value_reader(file, inner))
 
 
-def _mapping(read: Reader | None) -> Reader:
-    """The reader of a mapping of text to what a reader takes, or to anything."""
+def _mapping_reader(read: Reader | None) -> Reader:
+    """Return the reader of a mapping from text to anything that `read` accepts, or to anything if it is None."""
 
-    def read_mapping(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
+    def read_mapping(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(value, dict):
-            return _wrong("dict_type", at, value, faults)
-        found: dict[str, Any] = {}
+            return _add_violation("dict_type", location, value, violations)
+        entries: dict[str, Any] = {}
         for key, item in value.items():
             if not isinstance(key, str):
-                _wrong("string_type", (at, key), key, faults)
-            elif (one := item if read is None else read(item, (at, key), faults)) is not MISSING:
-                found[key] = one
-        return found
+                _add_violation("string_type", (location, key), key, violations)
+            elif (entry := item if read is None else read(item, (location, key), violations)) is not INVALID:
+                entries[key] = entry
+        return entries
 
     return read_mapping
 
 
-def _word(words: tuple[Any, ...]) -> Reader:
-    def read_word(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
-        if isinstance(value, str) and value in words:
+def _literal_reader(literals: tuple[Any, ...]) -> Reader:
+    def read_word(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
+        if isinstance(value, str) and value in literals:
             return value
-        return _wrong("literal_error", at, value, faults, expected=words)
+        return _add_violation("literal_error", location, value, violations, expected=literals)
 
     return read_word
 
 
-_FOR_EDITORS: Final = frozenset({"^.+:0*[1-9][0-9]*$", "^\\S*$"})
-"""Patterns of an endpoint and of a file or module to start."""
+_EDITOR_PATTERNS: Final = frozenset({"^.+:0*[1-9][0-9]*$", "^\\S*$"})
+"""Patterns of an endpoint, and of a file or module to start."""
 
 
-def _text(_file: str, schema: Schema) -> Reader:
-    """The reader of text. Patterns of names and those in `_FOR_EDITORS` are for editors alone: the front end says
-    better what is wrong with one.
+def _text_reader(_file: str, schema: Schema) -> Reader:
+    """Return the reader of text. Patterns of names and `_EDITOR_PATTERNS` are only for editors: the frontend has better
+    messages.
 
-    `$` is the end in JSON Schema and in pydantic; in Python it would also be before a line break.
+    `$` matches only at the end in JSON Schema and pydantic; in Python it also matches before a final line break.
     """
     pattern = schema.get("pattern")
-    if "maxLength" in schema or pattern in _FOR_EDITORS:
+    if "maxLength" in schema or pattern in _EDITOR_PATTERNS:
         pattern = None
     search = Pattern(f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern).search if pattern else None
 
-    def read_text(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
+    def read_text(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(value, str):
-            return _wrong("string_type", at, value, faults)
+            return _add_violation("string_type", location, value, violations)
         if search is not None and search(value) is None:
             message = f"String should match pattern '{pattern}'"
-            return _wrong("string_pattern_mismatch", at, value, faults, message)
+            return _add_violation("string_pattern_mismatch", location, value, violations, message)
         return value
 
     return read_text
 
 
-def _integer(_file: str, schema: Schema) -> Reader:
-    least, most = schema.get("minimum"), schema.get("maximum")
+def _integer_reader(_file: str, schema: Schema) -> Reader:
+    minimum, maximum = schema.get("minimum"), schema.get("maximum")
 
-    def read_integer(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
+    def read_integer(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if isinstance(value, bool) or not isinstance(value, int):
-            return _wrong("int_type", at, value, faults)
-        if least is not None and value < least:
-            message = f"Input should be greater than or equal to {least}"
-            return _wrong("greater_than_equal", at, value, faults, message)
-        if most is not None and value > most:
-            return _wrong("less_than_equal", at, value, faults, f"Input should be less than or equal to {most}")
+            return _add_violation("int_type", location, value, violations)
+        if minimum is not None and value < minimum:
+            message = f"Input should be greater than or equal to {minimum}"
+            return _add_violation("greater_than_equal", location, value, violations, message)
+        if maximum is not None and value > maximum:
+            return _add_violation(
+                "less_than_equal", location, value, violations, f"Input should be less than or equal to {maximum}"
+            )
         return value
 
     return read_integer
 
 
-def _boolean(_file: str, _schema: Schema) -> Reader:
-    def read_boolean(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
-        return value if isinstance(value, bool) else _wrong("bool_type", at, value, faults)
+def _boolean_reader(_file: str, _schema: Schema) -> Reader:
+    def read_boolean(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
+        return value if isinstance(value, bool) else _add_violation("bool_type", location, value, violations)
 
     return read_boolean
 
 
-def _quantity(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
-    """Text or a number, of which a check makes an amount."""
-    return value if isinstance(as_text(value), str) else _wrong("string_type", at, value, faults)
+def _read_quantity(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
+    """Return text or a number, which a check converts to an amount."""
+    return value if isinstance(as_text(value), str) else _add_violation("string_type", location, value, violations)
 
 
-def _anything(value: Any, _at: Any, _faults: list[SpecViolation]) -> Any:
+def _read_anything(value: Any, _location: Any, _violations: list[SpecViolation]) -> Any:
     return value
 
 
-_TYPES: Final[dict[str, Callable[[str, Schema], Reader]]] = {
-    "object": _entries,
-    "array": _list,
-    "string": _text,
-    "integer": _integer,
-    "boolean": _boolean,
+_READERS: Final[dict[str, Callable[[str, Schema], Reader]]] = {
+    "object": _entries_reader,
+    "array": _list_reader,
+    "string": _text_reader,
+    "integer": _integer_reader,
+    "boolean": _boolean_reader,
 }
-"""The reader of each JSON type."""
+"""JSON type -> constructor of its reader."""
 
 
-def _wrong(
+def _add_violation(
     kind: str,
-    at: Any,
+    location: Any,
     value: Any,
-    faults: list[SpecViolation],
+    violations: list[SpecViolation],
     message: str = "",
     *,
     expected: tuple[str, ...] = (),
     error: ValueError | None = None,
 ) -> Any:
-    """Note a fault, and return what stands for the value."""
-    faults.append(SpecViolation(kind, _path(at), value, message, expected, error))
-    return MISSING
+    """Add a violation, and return `INVALID` in place of the value."""
+    violations.append(SpecViolation(kind, _path(location), value, message, expected, error))
+    return INVALID
 
 
-def _path(at: Any) -> Path:
-    """The keys and indexes from the document down to a place."""
+def _path(location: Any) -> Path:
+    """Return the keys and indexes from the document down to a location."""
     path: list[str | int] = []
-    while at:
-        at, key = at
+    while location:
+        location, key = location
         path.append(key if isinstance(key, str | int) else str(key))
     return tuple(reversed(path))

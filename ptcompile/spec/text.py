@@ -1,4 +1,4 @@
-"""A spec as YAML for people, with comments."""
+"""Specs as human-readable YAML with comments."""
 
 from __future__ import annotations
 
@@ -20,107 +20,113 @@ if TYPE_CHECKING:
 
 Path = tuple[str | int, ...]
 
-_LINE: Final = 120
-"""Columns of a line."""
-_WORD: Final = 16
-"""Characters of a word of a list that fills its lines."""
-_FULL: Final = _LINE - _WORD - 4
-"""Columns that a collection may take to stand on one line; after them a list of words goes on in the next."""
-_UNBROKEN: Final = 1 << 30
-"""Columns of a text that has no end of line of its own."""
+_MAX_COLUMNS: Final = 120
+"""Maximum length of a line."""
+_MAX_WORD_LENGTH: Final = 16
+"""Maximum length of an item in a list that fills its lines."""
+_MAX_FLOW_COLUMNS: Final = _MAX_COLUMNS - _MAX_WORD_LENGTH - 4
+"""Maximum width of a collection on one line. Longer lists of short words continue on the next line."""
+_UNLIMITED_COLUMNS: Final = 1 << 30
+"""Width that disables line breaks inside a text."""
 _PLAIN: Final = re.compile(r"[\w./-][\w./:=@+-]*")
-"""Texts that need no quotes wherever they stand, unless they are read as something else."""
+"""Texts that need no quotes in any position, unless YAML reads them as another type."""
 _INDENT: Final = 2
 
 
-def write(document: Mapping[str, Any], comments: Mapping[Path, str] | None = None, head: tuple[str, ...] = ()) -> str:
-    """One document with comments at the lines of their paths, and others at its first line.
+def write_yaml(
+    document: Mapping[str, Any], comments: Mapping[Path, str] | None = None, head: tuple[str, ...] = ()
+) -> str:
+    """Return a document as YAML with comments at the lines of their paths, and `head` at its first line.
 
-    YAML 1.1 and 1.2 readers read the same, as with `emit`.
+    YAML 1.1 and 1.2 readers read it the same, as with `emit`.
     """
     yaml = YAML()
-    yaml.Emitter = _Words
-    yaml.width = _FULL
+    yaml.Emitter = _Emitter
+    yaml.width = _MAX_FLOW_COLUMNS
     yaml.indent(mapping=_INDENT, sequence=_INDENT, offset=0)
     yaml.allow_unicode = True
-    yaml.representer.add_representer(type(None), _null)
+    yaml.representer.add_representer(type(None), _represent_null)
     out = StringIO()
-    yaml.dump(_mapping(document, (), {path: _one_line(text) for path, text in (comments or {}).items()}), out)
+    yaml.dump(
+        _round_trip_mapping(document, (), {path: _printable(text) for path, text in (comments or {}).items()}), out
+    )
     text = out.getvalue()
     start = text.partition("\n")[0]
-    head = tuple(map(_one_line, head))
-    if len(head) == 1 and len(start) + len(" # ") + len(head[0]) <= _LINE:
+    head = tuple(map(_printable, head))
+    if len(head) == 1 and len(start) + len(" # ") + len(head[0]) <= _MAX_COLUMNS:
         return f"{start} # {head[0]}{text[len(start) :]}"
     return "".join(f"# {line}\n" for line in head) + text
 
 
-def _one_line(comment: str) -> str:
-    """A comment without what would end it: a key that it names may hold a line break."""
+def _printable(comment: str) -> str:
+    """Return a comment with control characters escaped: a key that it names may contain a line break."""
     return "".join([sign if sign.isprintable() else repr(sign)[1:-1] for sign in comment])
 
 
-class _Words(RoundTripEmitter):
-    """Breaks lines between the items of a list on one line, and never within a text."""
+class _Emitter(RoundTripEmitter):
+    """An emitter that breaks lines between the items of a list and never inside a text."""
 
     def process_scalar(self) -> None:
-        """Write a text, on the line where it begins."""
-        width, self.best_width = self.best_width, _UNBROKEN
+        """Write a text on the line where it begins."""
+        width, self.best_width = self.best_width, _UNLIMITED_COLUMNS
         super().process_scalar()
         self.best_width = width
 
 
-def _null(representer: Any, _value: None) -> Any:
+def _represent_null(representer: Any, _value: None) -> Any:
     return representer.represent_scalar("tag:yaml.org,2002:null", "null")
 
 
-def _value(value: Any, path: Path, comments: Mapping[Path, str]) -> Any:
+def _round_trip_value(value: Any, path: Path, comments: Mapping[Path, str]) -> Any:
     if isinstance(value, Mapping):
-        return _mapping(value, path, comments)
+        return _round_trip_mapping(value, path, comments)
     if isinstance(value, list | tuple):
-        return _sequence(value, path, comments)
-    return _scalar(value)
+        return _round_trip_sequence(value, path, comments)
+    return _round_trip_scalar(value)
 
 
-def _mapping(value: Mapping[str, Any], path: Path, comments: Mapping[Path, str]) -> CommentedMap:
+def _round_trip_mapping(value: Mapping[str, Any], path: Path, comments: Mapping[Path, str]) -> CommentedMap:
     out = CommentedMap()
     for key, inner in value.items():
-        out[_scalar(key)] = _value(inner, (*path, key), comments)
-    if _on_one_line(value, path, comments):
+        out[_round_trip_scalar(key)] = _round_trip_value(inner, (*path, key), comments)
+    if _fits_on_line(value, path, comments):
         out.fa.set_flow_style()
     for key in value:
         if text := comments.get((*path, key)):
-            _comment(out, _scalar(key), text, (*path, key))
+            _add_comment(out, _round_trip_scalar(key), text, (*path, key))
     return out
 
 
-def _sequence(value: Any, path: Path, comments: Mapping[Path, str]) -> CommentedSeq:
-    out = CommentedSeq([_value(inner, (*path, at), comments) for at, inner in enumerate(value)])
-    if _on_one_line(value, path, comments):
+def _round_trip_sequence(value: Any, path: Path, comments: Mapping[Path, str]) -> CommentedSeq:
+    out = CommentedSeq([_round_trip_value(inner, (*path, index), comments) for index, inner in enumerate(value)])
+    if _fits_on_line(value, path, comments):
         out.fa.set_flow_style()
     return out
 
 
-def _comment(holder: CommentedMap, key: Any, text: str, path: Path) -> None:
-    """At the end of the key's line; above it where that is too long, or where a text begins."""
-    value = holder[key]
+def _add_comment(mapping: CommentedMap, key: Any, text: str, path: Path) -> None:
+    """Put a comment at the end of the key's line, or above it if the line would be too long or a block text begins
+    there.
+    """
+    value = mapping[key]
     block = isinstance(value, CommentedMap | CommentedSeq) and not value.fa.flow_style()
     line = len(f"{key}:") if block else len(f"{key}: ") + _width(value)
-    if isinstance(value, LiteralScalarString) or _column(path) + line + len(f" # {text}") > _LINE:
-        holder.yaml_set_comment_before_after_key(key, before=text, indent=_column(path))
+    if isinstance(value, LiteralScalarString) or _column(path) + line + len(f" # {text}") > _MAX_COLUMNS:
+        mapping.yaml_set_comment_before_after_key(key, before=text, indent=_column(path))
     else:
-        holder.yaml_add_eol_comment(text, key, column=0)
+        mapping.yaml_add_eol_comment(text, key, column=0)
 
 
-def _scalar(value: Any) -> Any:
+def _round_trip_scalar(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if "\n" in value:
         return LiteralScalarString(value) if _is_plain_text(value) else DoubleQuotedScalarString(value)
-    return DoubleQuotedScalarString(value) if needs_quotes(value) or _in_flow(value) else value
+    return DoubleQuotedScalarString(value) if needs_quotes(value) or _breaks_flow(value) else value
 
 
 def _is_plain_text(value: str) -> bool:
-    """Whether every reader takes a literal block for the same text."""
+    """Return whether every reader takes a literal block for the same text."""
     lines = value.split("\n")
     return (
         not value[0].isspace()
@@ -129,30 +135,32 @@ def _is_plain_text(value: str) -> bool:
     )
 
 
-def _in_flow(value: str) -> bool:
-    """Whether a text would end within a flow collection; to PyYAML 6 also at a `?`, and none begins with a colon."""
+def _breaks_flow(value: str) -> bool:
+    """Return whether a text would end inside a flow collection: PyYAML 6 stops at a `?`, and a colon cannot come
+    first.
+    """
     return value.startswith(":") or any(sign in value for sign in ",[]{}?")
 
 
-def _on_one_line(value: Any, path: Path, comments: Mapping[Path, str]) -> bool:
+def _fits_on_line(value: Any, path: Path, comments: Mapping[Path, str]) -> bool:
     if len(path) < 1 or path == ("spec",) or not value:
         return bool(path) and not value
-    if any(len(other) > len(path) and other[: len(path)] == path for other in comments):
+    if any(len(comment_path) > len(path) and comment_path[: len(path)] == path for comment_path in comments):
         return False
-    if _has_lines(value):
+    if _has_line_breaks(value):
         return False
     key = "" if isinstance(path[-1], int) else f"{path[-1]}: "
-    return _column(path) + len(key) + _width(value) <= _FULL or _is_words(value)
+    return _column(path) + len(key) + _width(value) <= _MAX_FLOW_COLUMNS or _is_word_list(value)
 
 
 def _column(path: Path) -> int:
-    """Where the line of a path begins: below a list, after its dash."""
+    """Return the column where the line of a path begins: below a list, after its dash."""
     names = sum(isinstance(part, str) for part in path)
     return _INDENT * (names - isinstance(path[-1], str))
 
 
 def _width(value: Any) -> int:
-    """Columns of a value on one line, at the most."""
+    """Return the maximum width of a value on one line, in columns."""
     if isinstance(value, Mapping):
         return 2 + sum(_width(key) + 2 + _width(inner) for key, inner in value.items()) + 2 * max(len(value) - 1, 0)
     if isinstance(value, list):
@@ -162,13 +170,13 @@ def _width(value: Any) -> int:
     return len("null") if value is None else len(str(value))
 
 
-def _is_words(value: Any) -> bool:
-    """Whether a list is one of short words, which fill their lines."""
-    return isinstance(value, list) and all(isinstance(one, str) and len(one) <= _WORD for one in value)
+def _is_word_list(value: Any) -> bool:
+    """Return whether a value is a list of short words, which fill their lines."""
+    return isinstance(value, list) and all(isinstance(item, str) and len(item) <= _MAX_WORD_LENGTH for item in value)
 
 
-def _has_lines(value: Any) -> bool:
-    """Whether a text of several lines is in it."""
+def _has_line_breaks(value: Any) -> bool:
+    """Return whether a value contains a text of several lines."""
     if isinstance(value, Mapping):
-        return any(map(_has_lines, value.values()))
-    return any(map(_has_lines, value)) if isinstance(value, list) else isinstance(value, str) and "\n" in value
+        return any(map(_has_line_breaks, value.values()))
+    return any(map(_has_line_breaks, value)) if isinstance(value, list) else isinstance(value, str) and "\n" in value

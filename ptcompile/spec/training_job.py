@@ -1,8 +1,8 @@
-"""The models of a TrainingJob, its pods and its roles.
+"""Models of a TrainingJob, its pods and its roles.
 
-Names and defaults are those of the systems it speaks for: torchrun's and flytekitplugins-kfpytorch 1.16 `Elastic` for
-the launch (monitor interval 5 s, no restarts, 15 minutes to meet, shared memory on), Kubernetes' for the pod, Kubeflow
-training-operator 1.9 for the run policy, Volcano's PyTorch plugin for its task names and port.
+Names and defaults follow the systems that they configure: torchrun's and flytekitplugins-kfpytorch 1.16 `Elastic` for
+the launch (monitor interval 5 s, no restarts, 15 minutes to join, shared memory on), Kubernetes for the pod, Kubeflow
+training-operator 1.9 for the run policy, Volcano's PyTorch plugin for task names and port.
 """
 
 from __future__ import annotations
@@ -96,9 +96,10 @@ class RoleSpec(PodFields):
     replicas: Count = Field(default=1, description="Number of pods. A master has one.")
 
 
-MOST_BESIDE = 1024
-"""Pods of an auxiliary role. Their names stand in one variable, and Linux ends a variable at 128 KiB: two DNS
-labels for each."""
+MAX_AUXILIARY_PODS = 1024
+"""Maximum number of pods of an auxiliary role. One variable lists their host names, two DNS labels each, and Linux
+limits a variable to 128 KiB.
+"""
 
 
 class SideRole(AuxiliaryRole, PodFields):
@@ -109,7 +110,7 @@ class SideRole(AuxiliaryRole, PodFields):
     fails is restarted in its pod, and a pod whose node goes is made again without the trainers.
     """
 
-    replicas: int = Field(default=1, ge=1, le=MOST_BESIDE, description="Number of pods.")
+    replicas: int = Field(default=1, ge=1, le=MAX_AUXILIARY_PODS, description="Number of pods.")
 
 
 class Elastic(Model):
@@ -209,7 +210,7 @@ class Volcano(Model):
 
 
 EntryPoint = Annotated[str, Field(json_schema_extra={"pattern": "^\\S*$"})]
-"""A file or a module; the front end rejects a command line, with the fields for it."""
+"""A file or a module. The frontend rejects a command line and names the fields for it."""
 
 
 class Names(Model):
@@ -250,33 +251,33 @@ class Topology(Model):
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> Topology:
-        return checks.one_level(self)
+        return checks.check_topology(self)
 
 
-def _given(*names: str) -> dict[str, Any]:
-    """Of a JSON Schema: these fields are all there, and not null."""
+def _requires(*names: str) -> dict[str, Any]:
+    """Return the part of a JSON Schema that requires these fields to be set and not null."""
     return {"required": list(names), "properties": {name: {"not": {"type": "null"}} for name in names}}
 
 
-_STARTS = ("script", "module", "command", "args")
-_PODS_FAIL: dict[str, Any] = {"properties": {"restartPolicy": {"enum": ["Never", None]}}}
+_START_FIELDS = ("script", "module", "command", "args")
+_NO_RESTART: dict[str, Any] = {"properties": {"restartPolicy": {"enum": ["Never", None]}}}
 
 
 class JobSpec(Nodes, PodFields):
     """What the job is. Where it runs is the profile's."""
 
     model_config = ConfigDict(
-        json_schema_extra={  # for editors, of what the front end says better: contradictions that a schema can see
+        json_schema_extra={  # for editors only, because the frontend reports these contradictions with better messages
             "allOf": [
-                {"not": _given("script", "module")},
-                {"not": _given("script", "command")},
-                {"not": _given("module", "command")},
-                {"not": _given("nodes", "master")},
-                {"not": _given("nodes", "worker")},
-                {"if": _given("elastic"), "then": {"anyOf": [_given(word) for word in _STARTS]}},
+                {"not": _requires("script", "module")},
+                {"not": _requires("script", "command")},
+                {"not": _requires("module", "command")},
+                {"not": _requires("nodes", "master")},
+                {"not": _requires("nodes", "worker")},
+                {"if": _requires("elastic"), "then": {"anyOf": [_requires(word) for word in _START_FIELDS]}},
                 {
-                    "if": {"required": ["runPolicy"], "properties": {"runPolicy": _given("onPodFailure")}},
-                    "then": {"properties": {"master": _PODS_FAIL, "worker": _PODS_FAIL, **_PODS_FAIL["properties"]}},
+                    "if": {"required": ["runPolicy"], "properties": {"runPolicy": _requires("onPodFailure")}},
+                    "then": {"properties": {"master": _NO_RESTART, "worker": _NO_RESTART, **_NO_RESTART["properties"]}},
                 },
             ]
         }
@@ -369,7 +370,7 @@ class Spec(Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a TrainingJob document, with an example for each field."""
+    """Return the JSON Schema of a TrainingJob document, with an example for each field."""
     from ptcompile.spec.examples import example
 
     schema = base.json_schema(Spec, "spec.schema.json", ["apiVersion", "kind", "metadata", "spec"])

@@ -82,11 +82,17 @@ def test_amounts_by_kubernetes_name_in_the_usual_order() -> None:
     amounts = Resources.model_validate(
         {"devices": {"rdma/hca": 1}, "gpu": 1, "ephemeralStorage": 2, "memory": 3, "cpu": 4}
     )
-    assert amounts.by_name() == {"cpu": "4", "memory": "3", "ephemeral-storage": "2", "gpu": "1", "rdma/hca": "1"}
+    assert amounts.amounts_by_name() == {
+        "cpu": "4",
+        "memory": "3",
+        "ephemeral-storage": "2",
+        "gpu": "1",
+        "rdma/hca": "1",
+    }
 
 
 def test_zero_is_an_amount() -> None:
-    assert ResourceList.model_validate({"gpu": 0}).by_name() == {"gpu": "0"}
+    assert ResourceList.model_validate({"gpu": 0}).amounts_by_name() == {"gpu": "0"}
 
 
 def test_the_signature_of_a_model_has_its_python_names() -> None:

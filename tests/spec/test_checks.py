@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ptcompile.compiler.passes import run
-from ptcompile.spec.checks import check
+from ptcompile.spec.checks import check_pod_template
 from tests import making
 from tests.flyte.test_tasks import ANYTHING
 
@@ -41,13 +41,13 @@ def pytorch(**fields: Any) -> dict[str, Any]:
 )
 def test_what_is_refused(template: dict[str, Any], start: str) -> None:
     with pytest.raises(ValueError) as raised:  # noqa: PT011  # the text is compared
-        check(template)
+        check_pod_template(template)
     assert str(raised.value).startswith(start)
 
 
 @pytest.mark.parametrize("template", [{}, pytorch(env=[]), {"spec": {"containers": [{"name": "log", "args": ["x"]}]}}])
 def test_what_is_taken(template: dict[str, Any]) -> None:
-    assert check(template) is template
+    assert check_pod_template(template) is template
 
 
 FIELDS = (

@@ -55,7 +55,7 @@ def test_a_kubernetes_version_is_one(text: str) -> None:
 
 
 def test_a_toleration_has_only_what_was_given() -> None:
-    assert Toleration(key="a", toleration_seconds=0).given() == {"key": "a", "tolerationSeconds": 0}
+    assert Toleration(key="a", toleration_seconds=0).non_null_fields() == {"key": "a", "tolerationSeconds": 0}
 
 
 @pytest.mark.parametrize("spec", [{"gpus": {}}, {"gpu": {"resource": "x"}}, {"queueSystem": "slurm"},

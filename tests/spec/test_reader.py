@@ -19,10 +19,10 @@ from ptcompile.hardware.fabrics import FABRICS
 from ptcompile.hardware.nodes import ANYWHERE
 from ptcompile.source import documents as source
 from ptcompile.spec import reader
-from ptcompile.spec.checks import CHECKS, amount, as_text, check, interval, nnodes
+from ptcompile.spec.checks import CHECKS, as_text, check_amount, check_interval, check_nnodes, check_pod_template
 from ptcompile.spec.cluster_profile import Accelerator, ClusterProfile, Fabric, ProfileSpec, TopologyLevel
 from ptcompile.spec.devices import built_in_accelerator, built_in_fabric
-from ptcompile.spec.objects import Plain
+from ptcompile.spec.objects import PlainObject
 from ptcompile.spec.reader import CLUSTER, SPEC, Block, SpecViolation
 from ptcompile.spec.training_job import Spec, Topology
 from tests import strategies, test_schema_law
@@ -120,7 +120,7 @@ def same(plain: Any, model: Any) -> bool:
     """Whether two values are equal, field by field and type by type, and give the same fields."""
     if isinstance(model, BaseModel):
         fields, own = vars(model), vars(plain)
-        assert isinstance(plain, Plain)
+        assert isinstance(plain, PlainObject)
         assert plain.model_fields_set == model.model_fields_set
         return list(own) == list(fields) and all(same(own[name], fields[name]) for name in fields)
     if isinstance(model, dict):
@@ -178,7 +178,7 @@ def agree(data: Any) -> bool:
     if model is not None:
         assert same(value, model)
         assert value.document() == model.document()  # type: ignore[attr-defined]  # every model has it
-        assert value.document(given=True) == model.document(given=True)  # type: ignore[attr-defined]
+        assert value.document(only_set=True) == model.document(only_set=True)  # type: ignore[attr-defined]
     return model is not None
 
 
@@ -226,7 +226,7 @@ ODD: list[Any] = [None, [], "text", 7, {"kind": "TrainingJob"}]
 @pytest.mark.parametrize("data", ODD, ids=repr)
 def test_what_is_no_document_has_faults(data: Any) -> None:
     assert agree(data) is False
-    assert reader.spec(data) is None
+    assert reader.read_spec(data) is None
 
 
 @pytest.mark.parametrize(
@@ -234,13 +234,13 @@ def test_what_is_no_document_has_faults(data: Any) -> None:
 )
 def test_keys_that_no_file_has_are_faults(data: Any) -> None:
     """`source.json_reader.flaw` refuses them before, in other words."""
-    assert reader.spec(data) is None
-    assert reader.cluster(data) is None
+    assert reader.read_spec(data) is None
+    assert reader.read_cluster(data) is None
 
 
 def test_a_profile_may_leave_everything_out() -> None:
-    assert same(reader.cluster({}), ClusterProfile.model_validate({}))
-    assert reader.spec({}) is None
+    assert same(reader.read_cluster({}), ClusterProfile.model_validate({}))
+    assert reader.read_spec({}) is None
 
 
 IN_A_SPEC: list[tuple[dict[str, Any], bool]] = [
@@ -299,21 +299,21 @@ def test_a_list_with_a_fault_is_left_out_as_a_whole() -> None:
 
 def test_the_built_in_profile_and_the_built_in_entries_are_the_models() -> None:
     assert same(DEFAULT_CLUSTER, ClusterProfile(api_version="ptcompile/v1", kind="ClusterProfile"))
-    assert same(reader.no_level(), TopologyLevel())
+    assert same(reader.unknown_level(), TopologyLevel())
     for cloud in (None, "gke", "eks", "aks"):
         for name in accelerators.names(cloud or ANYWHERE, slices=True):
             entry = built_in_accelerator(name, cloud)
             assert entry is not None
-            assert same(entry, Accelerator.model_validate(entry.document(given=True)))
+            assert same(entry, Accelerator.model_validate(entry.document(only_set=True)))
     for name in FABRICS:
         fabric = built_in_fabric(name)
         assert fabric is not None
-        assert same(fabric, Fabric.model_validate(fabric.document(given=True)))
+        assert same(fabric, Fabric.model_validate(fabric.document(only_set=True)))
 
 
 def test_two_documents_share_nothing_that_can_change() -> None:
     document = test_schema_law._document("TrainingJob", spec={"env": {"A": "1"}})
-    first, second = reader.spec(document), reader.spec(document)
+    first, second = reader.read_spec(document), reader.read_spec(document)
     assert first is not None
     assert second is not None
     held = vars(first.spec)
@@ -324,12 +324,12 @@ def test_two_documents_share_nothing_that_can_change() -> None:
 
 
 def test_one_with_another_field() -> None:
-    read = reader.spec(test_schema_law._document("TrainingJob", spec={"nodes": 2}))
+    read = reader.read_spec(test_schema_law._document("TrainingJob", spec={"nodes": 2}))
     assert read is not None
-    changed = read.spec.but(nodes=3, module="m")
+    changed = read.spec.replace(nodes=3, module="m")
     assert (read.spec.nodes, changed.nodes, changed.module) == (2, 3, "m")
-    assert changed.document(given=True) == {"image": "i", "nodes": 3, "module": "m"}
-    assert repr(read.metadata).startswith("Plain(name='a', generate_name=None")
+    assert changed.document(only_set=True) == {"image": "i", "nodes": 3, "module": "m"}
+    assert repr(read.metadata).startswith("PlainObject(name='a', generate_name=None")
 
 
 def _schemas(node: Any) -> Iterator[dict[str, Any]]:
@@ -380,6 +380,6 @@ def test_every_validator_of_the_models_is_named_in_the_schemas() -> None:
         found |= set(_validators(model.__pydantic_core_schema__))
     ours = {one for one in found if one.__module__.startswith("ptcompile")}
     own = {Topology._one_of_the_two, ProfileSpec._queues_have_their_scheduler.__func__}  # type: ignore[attr-defined]
-    assert ours == {as_text, amount, interval, nnodes, check, *own}
+    assert ours == {as_text, check_amount, check_interval, check_nnodes, check_pod_template, *own}
     named = {one["x-check"] for file in FILES for one in _schemas(load(file)) if "x-check" in one}
     assert named == set(CHECKS)

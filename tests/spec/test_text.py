@@ -10,7 +10,7 @@ import yaml
 from ruamel.yaml import YAML
 
 from ptcompile.source import documents as source
-from ptcompile.spec.text import write
+from ptcompile.spec.text import write_yaml
 
 VALUES: list[Any] = [
     ["-v", "x", "8", "on", "it's", "a b", "a: b", "a #b", "[x]", "y,", ""] * 12,
@@ -25,7 +25,7 @@ VALUES: list[Any] = [
 @pytest.mark.parametrize("value", VALUES)
 def test_every_reader_reads_the_same(value: Any) -> None:
     document = {"spec": {"word": value}}
-    text = write(document, {("spec", "word"): "why"}, ("head",))
+    text = write_yaml(document, {("spec", "word"): "why"}, ("head",))
     assert yaml.safe_load(text) == document
     assert YAML(typ="safe", pure=True).load(text) == document
 
@@ -35,7 +35,7 @@ def test_no_sign_of_yaml_ends_a_text_in_a_flow_collection() -> None:
     signs = ":?-#!|& a,'"
     texts = ["".join(word) for n in (1, 2, 3) for word in product(signs, repeat=n)]
     documents = [{"spec": {"env": dict.fromkeys("AB", one), "args": [one, "b"]}} for one in texts]
-    read = source.read("---\n".join(map(write, documents)))
+    read = source.read("---\n".join(map(write_yaml, documents)))
     assert not read.problems
     assert [one.data for one in read.documents] == documents
 
@@ -47,7 +47,7 @@ def test_short_words_fill_their_lines_and_long_ones_have_one_each() -> None:
             "args": [f"--a-longer-option={i}" for i in range(9)],
         }
     }
-    text = write(document)
+    text = write_yaml(document)
     lines = text.splitlines()
     assert max(map(len, lines)) <= 120
     assert all(line == line.rstrip() for line in lines)
@@ -60,7 +60,7 @@ def test_a_comment_is_behind_its_line_where_there_is_room() -> None:
     said: dict[tuple[str | int, ...], str] = {
         ("spec", word): "a reason that is long enough" for word in ("image", "args", "env")
     }
-    lines = write(document, said, ("proved",)).splitlines()
+    lines = write_yaml(document, said, ("proved",)).splitlines()
     assert lines[0] == "spec: # proved"
     assert lines[1] == "  image: i:1 # a reason that is long enough"
     assert lines[2] == "  # a reason that is long enough"
@@ -69,7 +69,7 @@ def test_a_comment_is_behind_its_line_where_there_is_room() -> None:
 
 @pytest.mark.parametrize("sign", ["\n", "\r", "\x85", "\u2028", "\x00"])
 def test_no_sign_in_a_comment_ends_it(sign: str) -> None:
-    text = write({"a": 1, "b": 2}, {("b",): f"was {sign}c: 3"}, (f"spec.{sign}x is removed", "more"))
+    text = write_yaml({"a": 1, "b": 2}, {("b",): f"was {sign}c: 3"}, (f"spec.{sign}x is removed", "more"))
     assert yaml.safe_load(text) == {"a": 1, "b": 2}
     assert text.count("\n") == 4
     assert repr(sign)[1:-1] in text

@@ -76,7 +76,7 @@ def _check_requests_and_limits(part: SpecPart) -> Iterator[Problem]:
 
 def _amount_path(path: Path, resources: Resources, half: Literal["requests", "limits"], name: str) -> Path:
     """Return the path of an amount: under requests or limits, or directly under resources."""
-    if name in getattr(resources, half).by_name():
+    if name in getattr(resources, half).amounts_by_name():
         path = (*path, half)
     return (*path, *_amount_key(name))
 
@@ -185,8 +185,8 @@ def devices(parts: SpecParts) -> Iterator[Problem]:
 def _node(part: SpecPart, accelerator: str | None, cluster: ClusterProfile) -> _Node:
     limits = part.amounts.limits
     devices = {name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)}
-    count = hardware.accelerators_in(cluster, devices)
-    processes = count if accelerator is None else hardware.processes_in(cluster, devices, accelerator)
+    count = hardware.count_accelerators(cluster, devices)
+    processes = count if accelerator is None else hardware.count_processes(cluster, devices, accelerator)
     return _Node(part.path, count, processes, frozenset(devices))
 
 
@@ -312,10 +312,10 @@ def fabric(parts: SpecParts) -> Iterator[Problem]:
         yield from misplaced_problems
         return
     yield from _check_compute_domain(parts)
-    counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
+    counted, entry = hardware.per_machine_resource(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
     least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
     for part in parts.nodes:
-        has_devices = entry is not None and hardware.devices_of_fabric(cluster, job.fabric, entry) is not None
+        has_devices = entry is not None and hardware.fabric_devices(cluster, job.fabric, entry) is not None
         whole = entry.devices_per_node if entry is not None and has_devices else None
         is_set = counted in part.amounts.limits
         if counted and not is_set and (whole is None or gpus_per_node(part, cluster) < whole):

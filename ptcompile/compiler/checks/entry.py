@@ -200,7 +200,7 @@ def _is_free(field: str, value: object, job: JobSpec) -> bool:
     """Return whether the spec leaves a field of `elastic` unset, or already sets it to this value."""
     elastic_fields = {} if job.elastic is None else {yaml_name(name): name for name in job.elastic.model_fields_set}
     if field == "nnodes":
-        return {"nodes", "master", "worker"}.isdisjoint(job.given()) and "nnodes" not in elastic_fields
+        return {"nodes", "master", "worker"}.isdisjoint(job.non_null_fields()) and "nnodes" not in elastic_fields
     return field not in elastic_fields or getattr(job.elastic, elastic_fields[field]) == value
 
 

@@ -231,7 +231,7 @@ def queue(parts: SpecParts) -> Iterator[Problem]:
     if job.topology is None:
         return
     levels = {**levels_of(cluster.spec.cloud), **cluster.spec.topology.levels}
-    for strength, level in job.topology.given().items():
+    for strength, level in job.topology.non_null_fields().items():
         if level not in levels:
             suggestion = closest_match(level, levels)
             listing = f"the levels are {', '.join(levels)}"
@@ -244,15 +244,15 @@ def queue(parts: SpecParts) -> Iterator[Problem]:
 def part_names(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error for invalid or equal names of the job's parts."""
     job = parts.job
-    if not job.names_parts():
+    if not job.has_part_names():
         return
-    names_by_path = job.names_of_parts()
+    names_by_path = job.part_names()
     for path, name in names_by_path.items():
         if reason := names.why_not_dns_label(name):
             yield invalid_field(("spec", *path), f"{name!r} {reason}", such_as(name, "master"))
-    master, worker = job.names_of_nodes()
+    master, worker = job.node_names()
     if master == worker:
-        worker_path = ("names", "worker") if job.names.given() else list(names_by_path)[1]
+        worker_path = ("names", "worker") if job.names.non_null_fields() else list(names_by_path)[1]
         yield conflict(("spec", *worker_path), "master and worker have the same name", "give them different names")
 
 
@@ -263,7 +263,7 @@ def _check_env(path: Path, fields: PodFields) -> Iterator[Problem]:
             variable_path: Path = (*path, "env", name)
             help = "write the name in quotes"
             yield problem("spec-invalid-value", variable_path, message, help, severity="warning", on_key=True)
-        if value is not None and not isinstance(value, str) and len(value.given()) != 1:
+        if value is not None and not isinstance(value, str) and len(value.non_null_fields()) != 1:
             help = "use one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
             yield invalid_field((*path, "env", name), "a variable has exactly one source", help)
 
@@ -368,7 +368,7 @@ def role_names(parts: SpecParts) -> Iterator[Problem]:
             "too-large", ("spec", "roles"), f"has more than {max_roles} roles", "use fewer roles with more pods each"
         )
         return
-    fields_by_name = {name: field for (field, part), name in job.names_of_parts().items() if part != "container"}
+    fields_by_name = {name: field for (field, part), name in job.part_names().items() if part != "container"}
     variables = {operator.role_prefix: operator.title for operator in OPERATORS if operator.role_prefix}
     template = parts.cluster.spec.defaults.pod_template.get("spec", {})
     sidecars = {item.get("name") for key in ("containers", "initContainers") for item in template.get(key, ())}

@@ -15,7 +15,7 @@ from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.lowering import pod_template_of
 from ptcompile.compiler.frontend.parts import at_job_field, blocks
 from ptcompile.diagnostics import Path, Problem
-from ptcompile.spec.pod_words import POD_WORDS
+from ptcompile.spec.pod_fields import POD_FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,14 +58,14 @@ def _check_fields(block: Path, fields: PodFields) -> Iterator[Problem]:
             yield at_job_field(decode_problem, place_in(marked, decode_problem.path) or ("spec",))
 
 
-_KUBERNETES_FIELDS = tuple(field for field in POD_WORDS if field.foreign)
+_KUBERNETES_FIELDS = tuple(field for field in POD_FIELDS if field.is_kubernetes)
 
 
 def _kubernetes_pod(fields: PodFields) -> dict[str, Any]:
     """Return a pod of the block's fields that the spec's models do not type, or {} if it sets none."""
     set_fields = fields.model_fields_set
     words = [field for field in _KUBERNETES_FIELDS if field.attribute in set_fields]
-    if not words or (len(words) == 1 and words[0].word == "env" and all(map(_is_plain, fields.env.values()))):
+    if not words or (len(words) == 1 and words[0].spec_field == "env" and all(map(_is_plain, fields.env.values()))):
         return {}
     return {"kind": "Pod", "spec": pod_template_of(fields, words)["spec"]}
 

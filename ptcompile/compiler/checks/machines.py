@@ -35,7 +35,7 @@ from ptcompile.kubernetes.pod_spec import admits, tolerates
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.spec import devices as hardware
-from ptcompile.spec.objects import as_text
+from ptcompile.spec.objects import typed_amounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,10 @@ def _check_part(part: SpecPart, job: JobSpec, machines: Machines, cluster: Clust
 def _requested_amounts(part: SpecPart, job: JobSpec, cluster: ClusterProfile) -> list[_Amount]:
     """Return the amounts of a part, accelerators first, since they decide which machine types are possible."""
     amounts = part.amounts
-    gpu_resource, nics = hardware.gpu_resource(cluster, job.accelerator), hardware.counted(cluster, job.fabric)
+    gpu_resource, nics = (
+        hardware.gpu_resource(cluster, job.accelerator),
+        hardware.per_machine_resource(cluster, job.fabric),
+    )
     is_slice = "/" in (job.accelerator or "") and gpu_resource != "google.com/tpu"  # slices: several of each device
     measures = {**({} if is_slice else {"gpu": "devices", gpu_resource: "devices"}), "cpu": "cpu", "memory": "memory"}
     if nics is not None and job.fabric:
@@ -120,7 +123,7 @@ def _amount_path(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
     for path, resources in blocks:
         halves = (("requests", resources.requests), ("limits", resources.limits), ("", resources))
         for half, amounts in halves:
-            if amounts.by_name().get(name) is not None:
+            if amounts.amounts_by_name().get(name) is not None:
                 return (*path, "resources", *((half,) if half else ()), *key)
     return ("spec", "accelerator")
 
@@ -234,7 +237,7 @@ def _read_pool(name: str, pool: NodePool, cluster: ClusterProfile) -> _Pool:
         for fabric, count in row.machine.fabrics.items():
             if resource := hardware.counted_resource(fabric, row.cloud):
                 amounts[resource] = count * NANO
-    explicit = {key: quantity.parse(text) for key, text in as_text(pool.allocatable).items()}
+    explicit = {key: quantity.parse(text) for key, text in typed_amounts(pool.allocatable).items()}
     amounts |= {key: amount.nano for key, amount in explicit.items() if amount is not None}
     return _Pool(name, pool, {**labels, **pool.labels}, amounts)
 

@@ -10,7 +10,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.ir import job as ir, pods
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.spec import devices as hardware
-from ptcompile.spec.pod_words import POD_WORDS, PodWord
+from ptcompile.spec.pod_fields import POD_FIELDS, PodField
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 KeyPath = tuple[str, ...]
 
-_NULLABLE = tuple(one for one in POD_WORDS if one.nullable)
+_NULLABLE = tuple(one for one in POD_FIELDS if one.nullable)
 
 
 def of_fields(fields: PodFields, at: Path, main: str) -> Tree:
@@ -88,7 +88,7 @@ def roles_of(job: JobSpec) -> tuple[ir.Role, ...]:
 
 def _trainers(job: JobSpec) -> tuple[ir.Role, ...]:
     if job.master is None and job.worker is None:
-        return (_role("node", job.first_nodes(), job, None),)
+        return (_role("node", job.initial_nodes(), job, None),)
     workers = job.worker.replicas if job.worker is not None else 0
     master = _role("master", 1, job, job.master)
     return (master, _role("worker", workers, job, job.worker)) if workers else (master,)
@@ -170,7 +170,7 @@ def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
     return template
 
 
-def pod_template_of(fields: PodFields, words: Iterable[PodWord], name: str = MAIN) -> dict[str, Any]:
+def pod_template_of(fields: PodFields, words: Iterable[PodField], name: str = MAIN) -> dict[str, Any]:
     """Some of a block's words as a pod template. What is not said is left out: null, empty lists and mappings."""
     main: dict[str, Any] = {"name": name}
     pod: dict[str, Any] = {"containers": [main]}
@@ -188,7 +188,7 @@ def pod_template_of(fields: PodFields, words: Iterable[PodWord], name: str = MAI
     return {"metadata": metadata, "spec": pod}
 
 
-_WORDS = tuple(one for one in POD_WORDS if one.field != "resources")
+_WORDS = tuple(one for one in POD_FIELDS if one.field != "resources")
 _EMPTY = frozenset({list, dict})
 _EMPTY_SAYS = frozenset({"command", "args"})
 """Lists that say something when they are empty."""
@@ -198,7 +198,7 @@ def variable(name: str, value: str | EnvSource) -> dict[str, Any]:
     """A variable of a spec as Kubernetes writes it."""
     if isinstance(value, str):
         return {"name": name, "value": value}
-    return {"name": name, "valueFrom": value.given()}
+    return {"name": name, "valueFrom": value.non_null_fields()}
 
 
 def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -> ir.Job:
@@ -240,7 +240,7 @@ def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -
         names=_names(job),
         priority=job.priority,
         topology=_nearness(job),
-        max_nodes=most if job.first_nodes() < most else None,
+        max_nodes=most if job.initial_nodes() < most else None,
         runtime=_runtime(reference),
         runtime_nodes=reference is not None and job.nodes is None and (job.elastic is None or not job.elastic.nnodes),
     )
@@ -254,7 +254,7 @@ def _runtime(reference: RuntimeRef | None) -> dict[str, Any] | None:
 
 def _names(job: JobSpec) -> ir.JobNames:
     names = job.names
-    return ir.JobNames(names.container, names.node or "node", *job.names_of_nodes())
+    return ir.JobNames(names.container, names.node or "node", *job.node_names())
 
 
 def _nearness(job: JobSpec) -> ir.TopologyConstraint | None:
@@ -308,6 +308,6 @@ def _default_processes(parts: SpecParts) -> int | str:
     runtime, the runtime decides.
     """
     limits = parts.nodes[-1].amounts.limits
-    if parts.job.runtime_ref is not None and not hardware.accelerators_in(parts.cluster, limits):
+    if parts.job.runtime_ref is not None and not hardware.count_accelerators(parts.cluster, limits):
         return ir.OF_RUNTIME
-    return hardware.processes_in(parts.cluster, limits, parts.job.accelerator) or 1
+    return hardware.count_processes(parts.cluster, limits, parts.job.accelerator) or 1

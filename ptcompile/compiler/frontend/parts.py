@@ -10,7 +10,7 @@ from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir import pods
 from ptcompile.kubernetes import quantity
 from ptcompile.spec import devices as hardware
-from ptcompile.spec.objects import AuxiliaryRole, as_text_or_null
+from ptcompile.spec.objects import AuxiliaryRole, typed_nullable_amounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class SpecParts(NamedTuple):
 def parts_of(spec: Spec, cluster: ClusterProfile) -> SpecParts:
     """Work out the parts of a spec and their amounts."""
     defaults = cluster.spec.defaults
-    profile = pods.resources(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
+    profile = pods.resources(typed_nullable_amounts(defaults.requests), typed_nullable_amounts(defaults.limits))
     parts: list[SpecPart] = []
     for path, fields in blocks(spec.spec):
         own = lower_resources(fields.resources)
@@ -79,13 +79,17 @@ def parts_of(spec: Spec, cluster: ClusterProfile) -> SpecParts:
 
 def lower_resources(resources: Resources) -> pods.Resources:
     """The spec's resources as requests and limits: a plain amount is both, and a null half none."""
-    flat, requests, limits = resources.by_name(), resources.requests.by_name(), resources.limits.by_name()
+    flat, requests, limits = (
+        resources.amounts_by_name(),
+        resources.requests.amounts_by_name(),
+        resources.limits.amounts_by_name(),
+    )
     return pods.resources({**flat, **requests} if requests else flat, {**flat, **limits} if limits else flat)
 
 
 def gpus_per_node(part: SpecPart, cluster: ClusterProfile) -> int:
     """How many accelerators a node of this part has; 0 where it asks for none."""
-    return hardware.accelerators_in(cluster, part.amounts.limits)
+    return hardware.count_accelerators(cluster, part.amounts.limits)
 
 
 def total_quantity(text: str) -> quantity.Quantity:

@@ -25,7 +25,7 @@ def with_stand_in(spec: Spec) -> Spec:
     beginning = spec.metadata.generate_name
     if beginning is None or "name" in spec.metadata.model_fields_set:
         return spec
-    return spec.but(metadata=spec.metadata.but(name=stand_in(beginning)))
+    return spec.replace(metadata=spec.metadata.replace(name=stand_in(beginning)))
 
 
 def stand_in(beginning: str) -> str:

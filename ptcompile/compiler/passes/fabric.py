@@ -36,7 +36,7 @@ def fabric(job: Job, context: Context) -> Job:
     def attach(template: PodTemplate) -> PodTemplate:
         limits = template.main.resources.limits
         amounts = hardware.fabric_amounts(
-            context.cluster, job.fabric, job.accelerator, hardware.accelerators_in(context.cluster, limits)
+            context.cluster, job.fabric, job.accelerator, hardware.count_accelerators(context.cluster, limits)
         )
         host = bool(template.extra.get("hostNetwork"))
         env = {k: v for k, v in definition.env.items() if k not in default_env and not (host and k == _INTERFACE)}

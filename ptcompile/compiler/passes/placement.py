@@ -48,7 +48,7 @@ def placement(job: Job, context: Context) -> Job:
     any_of = [_label_expression(*label) for label in spot.labels.items()] if spot is not None else []
 
     def place(template: PodTemplate) -> PodTemplate:
-        devices = hardware.accelerators_in(context.cluster, template.main.resources.limits) if accelerator else 0
+        devices = hardware.count_accelerators(context.cluster, template.main.resources.limits) if accelerator else 0
         requirements = hardware.node_requirements(context.cluster, job.accelerator, devices) if devices else []
         expressions = _node_expressions(profile, accelerator if devices else None, requirements, spot=job.spot)
         if not (expressions or any_of or everywhere):
@@ -70,7 +70,10 @@ def _node_expressions(
     """Return the expressions that a node must match: labels first, then what labels cannot express."""
     labels = {**(accelerator.node_labels if accelerator else {}), **(profile.spot.node_labels if spot else {})}
     further = [*requirements, *(profile.spot.match_expressions if spot else profile.on_demand)]
-    return [*(_label_expression(*label) for label in labels.items()), *(requirement.given() for requirement in further)]
+    return [
+        *(_label_expression(*label) for label in labels.items()),
+        *(requirement.non_null_fields() for requirement in further),
+    ]
 
 
 def _label_expression(key: str, value: str) -> Json:

@@ -17,14 +17,14 @@ from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate, Resources, resources as amounts
 from ptcompile.kubernetes import quantity
 from ptcompile.spec import devices as hardware
-from ptcompile.spec.objects import as_text_or_null
+from ptcompile.spec.objects import typed_nullable_amounts
 
 
 def resources(job: Job, context: Context) -> Job:
     """Set all requests and limits of each role's main container."""
     gpu = hardware.gpu_resource(context.cluster, job.accelerator)
     defaults = context.cluster.spec.defaults
-    default_amounts = amounts(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
+    default_amounts = amounts(typed_nullable_amounts(defaults.requests), typed_nullable_amounts(defaults.limits))
     profile = _with_gpu_resource(Resources() if job.runtime is not None else default_amounts, gpu)
     node_amounts = _with_gpu_resource(job.resources, gpu).over(profile)
 

@@ -24,7 +24,7 @@ def tolerations(job: Job, context: Context) -> Job:
     """Add tolerations for the taints of the nodes that each role's pods are placed on."""
     profile = context.cluster.spec
     everywhere = [
-        toleration.given()
+        toleration.non_null_fields()
         for toleration in (*profile.defaults.tolerations, *(profile.spot.tolerations if job.spot else ()))
     ]
     spot = hardware.spot_nodes(context.cluster) if job.spot else None
@@ -38,13 +38,13 @@ def tolerations(job: Job, context: Context) -> Job:
         devices = _devices(template, context.cluster)
         own_name_tolerations = [_own_name_toleration(name) for name in devices] if gpu_tolerations is None else ()
         on_gpu = (
-            [toleration.given() for toleration in (*(gpu_tolerations or ()), *accelerator_tolerations)]
+            [toleration.non_null_fields() for toleration in (*(gpu_tolerations or ()), *accelerator_tolerations)]
             if devices
             else ()
         )
         added = [*in_template, *own_name_tolerations, *everywhere, *on_gpu]
         for name in _requested_resources(template) if profile.resource_tolerations else ():
-            added += [toleration.given() for toleration in profile.resource_tolerations.get(name, ())]
+            added += [toleration.non_null_fields() for toleration in profile.resource_tolerations.get(name, ())]
         if not added:
             return template
         existing = {_toleration_key(toleration) for toleration in template.tolerations}

@@ -119,7 +119,7 @@ def _num_proc_per_node(job: Job, cluster: ClusterProfile) -> int | None:
         return job.launch.nproc_per_node if isinstance(job.launch.nproc_per_node, int) else None
     template = job.roles[0].template
     claimed = accelerators_in(job.claims, template.extra)
-    return claimed or hardware.uncounted(cluster, template.main.resources.limits, job.accelerator)
+    return claimed or hardware.uncounted_processes(cluster, template.main.resources.limits, job.accelerator)
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.ir.job import Job, Role
 from ptcompile.spec.cluster_profile import ClusterProfile
-from ptcompile.spec.training_job import MOST_BESIDE
+from ptcompile.spec.training_job import MAX_AUXILIARY_PODS
 from tests import making
 from tests.making import DEFAULT_CLUSTER, FIRST_LINE, compiled, smallest, text
 
@@ -138,7 +138,7 @@ def test_a_name_of_a_container_that_the_profile_adds() -> None:
     assert compiled(smallest("roles: {loader: {}}"), "jobset", SIDECAR).manifests
 
 
-@pytest.mark.parametrize("replicas", ["0", "-1", str(MOST_BESIDE + 1), "null", "'2'"])
+@pytest.mark.parametrize("replicas", ["0", "-1", str(MAX_AUXILIARY_PODS + 1), "null", "'2'"])
 def test_a_number_of_pods_that_cannot_be(replicas: str) -> None:
     (problem,) = compiled(smallest(f"roles: {{loader: {{replicas: {replicas}}}}}"), "jobset").problems
     assert problem.path == ("spec", "roles", "loader", "replicas")
@@ -148,13 +148,13 @@ def test_the_most_pods_fit_in_one_variable() -> None:
     """Linux: MAX_ARG_STRLEN is 32 pages of 4 KiB, with the variable's name and the NUL."""
     name, role = "j" * 20, "r" * 20
     for target in ("volcano", "trainjob", "jobset"):
-        done = compiled(smallest(f"roles: {{{role}: {{replicas: {MOST_BESIDE}}}}}", name), target)
+        done = compiled(smallest(f"roles: {{{role}: {{replicas: {MAX_AUXILIARY_PODS}}}}}", name), target)
         assert done.manifests, done.problems
         assert done.built is not None
         job = done.built.job
         (entry,) = (e for e in job.roles[0].template.main.env if e["name"] == f"{role.upper()}_HOSTS")
-        assert len(entry["value"].split(",")) == MOST_BESIDE
-    assert MOST_BESIDE * (63 + 1 + 63 + 1) <= 32 * 4096
+        assert len(entry["value"].split(",")) == MAX_AUXILIARY_PODS
+    assert MAX_AUXILIARY_PODS * (63 + 1 + 63 + 1) <= 32 * 4096
 
 
 # ---- findings at the role's own lines

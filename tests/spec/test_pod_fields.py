@@ -13,7 +13,7 @@ from ptcompile.compiler.trace import marked_block, place_in
 from ptcompile.importer.pod_template import pod_fields
 from ptcompile.registry.reading import ReadRole
 from ptcompile.spec.objects import yaml_name
-from ptcompile.spec.pod_words import POD_WORDS, PodWord
+from ptcompile.spec.pod_fields import POD_FIELDS, PodField
 from ptcompile.spec.training_job import PodFields
 from tests.making import smallest
 
@@ -22,11 +22,11 @@ OTHERS = {"restart_policy", "pod_template"}
 
 
 def test_every_word_of_pods_is_a_row() -> None:
-    assert {one.attribute for one in POD_WORDS} | OTHERS == set(PodFields.model_fields)
+    assert {row.attribute for row in POD_FIELDS} | OTHERS == set(PodFields.model_fields)
 
 
 def test_a_word_is_called_as_the_vocabulary_calls_it() -> None:
-    assert [one.word for one in POD_WORDS] == [yaml_name(one.attribute) for one in POD_WORDS]
+    assert [row.spec_field for row in POD_FIELDS] == [yaml_name(row.attribute) for row in POD_FIELDS]
 
 
 VALUES: dict[str, Any] = {
@@ -38,14 +38,14 @@ VALUES: dict[str, Any] = {
     **{word: {"runAsUser": 1} for word in ("securityContext", "podSecurityContext")},
     "imagePullPolicy": "Never",
 }  # fmt: skip
-ROWS = [one for one in POD_WORDS if one.word != "resources"]
+ROWS = [row for row in POD_FIELDS if row.spec_field != "resources"]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.word)
-def test_a_word_goes_to_its_place_and_is_found_and_read_back_there(row: PodWord) -> None:
-    value = VALUES.get(row.word, "x")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.spec_field)
+def test_a_word_goes_to_its_place_and_is_found_and_read_back_there(row: PodField) -> None:
+    value = VALUES.get(row.spec_field, "x")
     data = yaml.safe_load(smallest())
-    data["spec"].update({"image": "i:1", row.word: value})
+    data["spec"].update({"image": "i:1", row.spec_field: value})
     spec, problems = decode_spec(data)
     assert spec is not None, problems
     template = template_of(spec.spec)
@@ -53,9 +53,9 @@ def test_a_word_goes_to_its_place_and_is_found_and_read_back_there(row: PodWord)
     held: Any = template
     for part in where:
         held = held[part]
-    assert held[row.field] == ([{"name": "A", "value": "b"}] if row.word == "env" else value)
+    assert held[row.field] == ([{"name": "A", "value": "b"}] if row.spec_field == "env" else value)
     found = place_in(template_of(marked_block(spec.spec, ("spec",))), (*where, row.field))
     assert found is not None
-    assert found[:2] == ("spec", row.word)
+    assert found[:2] == ("spec", row.spec_field)
     words = pod_fields(ReadRole("node", 1, template, None, "pytorch", None), "nvidia.com/gpu", shm=False)
-    assert words[row.word] == value
+    assert words[row.spec_field] == value
