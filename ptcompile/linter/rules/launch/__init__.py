@@ -1,4 +1,4 @@
-"""Rules for how processes are started and meet, on any kind: asked of the simulated world."""
+"""Rules for how processes are started and meet, for any kind; they check the simulated job."""
 
 from __future__ import annotations
 
@@ -83,4 +83,4 @@ RULES: Final[dict[str, str]] = {
     "unknown_host": MULTI_POD_KINDS,
     "unset_shell_variable": f"{NODE_LAUNCHERS} $",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

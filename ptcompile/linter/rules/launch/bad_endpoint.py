@@ -39,13 +39,13 @@ from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal, why_not
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        endpoint, backend = one.options.get("rdzv-endpoint", ""), one.rendezvous.backend
-        if not one.is_torchrun or backend not in BACKENDS or not is_literal(endpoint):
+    for role in subject.training_roles:
+        endpoint, backend = role.options.get("rdzv-endpoint", ""), role.rendezvous.backend
+        if not role.is_torchrun or backend not in BACKENDS or not is_literal(endpoint):
             continue
         why = why_not_endpoint(endpoint, static=backend == "static")
         if why is not None:
-            path = one.path_of("rdzv-endpoint")
+            path = role.path_of("rdzv-endpoint")
             yield found_at(
                 path,
                 f"torchrun does not start with the endpoint {endpoint!r}: {why}",

@@ -22,7 +22,7 @@ Example:
               - train.py
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: write a whole number; the port up to 65535, the others from 0 on; the interval may have a fraction.
+Fix: write a whole number: the port up to 65535, the others at least 0; the interval may have a fraction.
 
 Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser and config_from_args.
 """
@@ -39,42 +39,42 @@ from ptcompile.linter.trainers import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
 _seconds = Pattern(r"(?a)\s*\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*").fullmatch
-_MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
+_MAX_VALUES = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        for option, value in _values(one).items():
-            text = is_never_number(value) and not one.is_uncertain
-            if text or (is_literal(value) and not _taken(option, value)):
-                path = one.path_of(option)
-                name = one.variable(option) if one.is_env_script else one.option_name(option)
+    for role in subject.training_roles:
+        for option, value in _numeric_options(role).items():
+            is_text = is_never_number(value) and not role.is_uncertain
+            if is_text or (is_literal(value) and not _is_accepted(option, value)):
+                path = role.path_of(option)
+                name = role.variable(option) if role.is_env_script else role.option_name(option)
                 yield found_at(
                     path,
-                    f"{one.launcher_name} does not start with {name} {value!r}: {_wanted(option)}",
+                    f"{role.launcher_name} does not start with {name} {value!r}: {_expectation(option)}",
                     "write a number",
                 )
 
 
-def _values(one: TrainingRole) -> dict[str, str]:
-    """The options that want a number, with what they are given."""
-    if one.is_env_script:
-        found = {"node-rank": one.launch.env.get("RANK", "0"), "nnodes": one.launch.env.get("WORLD_SIZE", "1")}
-        return {option: value for option, value in found.items() if one.env_index(one.variable(option)) is not None}
-    checked = (*_MOST, "monitor-interval") if one.is_torchrun else tuple(_MOST) if one.is_modeled else ()
-    return {option: one.options[option] for option in checked if option in one.options}
+def _numeric_options(role: TrainingRole) -> dict[str, str]:
+    """Return the options that must be numbers, with their values."""
+    if role.is_env_script:
+        values = {"node-rank": role.launch.env.get("RANK", "0"), "nnodes": role.launch.env.get("WORLD_SIZE", "1")}
+        return {option: value for option, value in values.items() if role.env_index(role.variable(option)) is not None}
+    options = (*_MAX_VALUES, "monitor-interval") if role.is_torchrun else tuple(_MAX_VALUES) if role.is_modeled else ()
+    return {option: role.options[option] for option in options if option in role.options}
 
 
-def _taken(option: str, value: str) -> bool:
+def _is_accepted(option: str, value: str) -> bool:
     if option == "monitor-interval":
         return _seconds(value) is not None
-    return is_int(value) and 0 <= int(value) <= _MOST.get(option, 2**31 - 1)
+    return is_int(value) and 0 <= int(value) <= _MAX_VALUES.get(option, 2**31 - 1)
 
 
-def _wanted(option: str) -> str:
+def _expectation(option: str) -> str:
     if option == "monitor-interval":
-        return "it wants seconds, such as 0.1"
-    return "it wants a port up to 65535" if option == "master-port" else "it wants a whole number from 0 on"
+        return "it must be a number of seconds, such as 0.1"
+    return "it must be a port up to 65535" if option == "master-port" else "it must be a whole number of at least 0"
 
 
 RULE = Rule("bad-launch-number", _check, severity="error", stage="run", authority="torchrun")

@@ -37,15 +37,15 @@ from ptcompile.simulator.launchers.torchrun import is_literal
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        nnodes = one.options.get("nnodes", "")
-        # An operator's own range is its own rule's: elastic-range-reversed.
-        decided = is_literal(nnodes) or (is_never_number(nnodes) and not one.is_uncertain)
-        if one.is_torchrun and one.rendezvous.nodes is None and decided and one.source_of("nnodes") != "operator":
-            path = one.path_of("nnodes")
+    for role in subject.training_roles:
+        nnodes = role.options.get("nnodes", "")
+        # elastic-range-reversed reports ranges that the operator sets
+        is_certain = is_literal(nnodes) or (is_never_number(nnodes) and not role.is_uncertain)
+        if role.is_torchrun and role.rendezvous.nodes is None and is_certain and role.source_of("nnodes") != "operator":
+            path = role.path_of("nnodes")
             yield found_at(
                 path,
-                f"torchrun does not start with nnodes {nnodes!r}: it wants a number above 0, "
+                f"torchrun does not start with nnodes {nnodes!r}: it must be a number above 0, "
                 "or MIN:MAX with MIN up to MAX",
                 "write the number of pods that train",
             )

@@ -36,31 +36,33 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
-_WORDS = ("auto", "cpu", "gpu", "xpu")
+_KEYWORDS = ("auto", "cpu", "gpu", "xpu")
 _OPTION = "nproc-per-node"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        nproc = one.options.get(_OPTION, "")
-        if not one.is_torchrun or not is_literal(nproc) or not _refused(nproc):
+    for role in subject.training_roles:
+        nproc = role.options.get(_OPTION, "")
+        if not role.is_torchrun or not is_literal(nproc) or not _is_invalid(nproc):
             continue
-        path, meant = one.path_of(_OPTION), nproc.strip().lower()
-        edit = one.edit_to(_OPTION, meant) if meant in _WORDS else None
+        path, suggestion = role.path_of(_OPTION), nproc.strip().lower()
+        edit = role.edit_to(_OPTION, suggestion) if suggestion in _KEYWORDS else None
         yield found_at(
             path,
-            f"torchrun does not start with {nproc!r} processes per node: it wants a number above "
-            f"0, or one of {', '.join(_WORDS)}",
+            f"torchrun does not start with {nproc!r} processes per node: it must be a number above "
+            f"0, or one of {', '.join(_KEYWORDS)}",
             "write a number, or gpu for one process per GPU",
-            Fix(f"write {meant}", (edit,), safe=True) if edit else None,
+            Fix(f"write {suggestion}", (edit,), safe=True) if edit else None,
         )
 
 
-def _refused(nproc: str) -> bool:
+def _is_invalid(nproc: str) -> bool:
     if is_int(nproc):
         return int(nproc) < 1
-    plain = nproc.isascii() and nproc.isalpha() and nproc.islower()  # may be a device of the image's own
-    return nproc not in _WORDS and not plain
+    may_be_device = (
+        nproc.isascii() and nproc.isalpha() and nproc.islower()
+    )  # may be a device type that only the image knows
+    return nproc not in _KEYWORDS and not may_be_device
 
 
 RULE = Rule("bad-nproc", _check, severity="error", stage="run", authority="torchrun")

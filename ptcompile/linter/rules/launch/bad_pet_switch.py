@@ -3,8 +3,8 @@
 What: PET_STANDALONE, PET_MODULE, PET_NO_PYTHON or PET_RUN_PATH is empty or a word such as true.
 elasticPolicy.standalone: true gives an empty PET_STANDALONE.
 
-Why: torchrun calls int() on these while it makes its command line parser, and ends with ValueError, whatever the
-command line says.
+Why: torchrun calls int() on these while it builds its command line parser, and ends with ValueError, regardless of the
+command line.
 
 Example:
 
@@ -40,36 +40,36 @@ from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
 from ptcompile.simulator.launchers.torchrun import SWITCHES, is_int, is_literal, option_variable
 
-_WORDS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
+_DIGITS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        for option in SWITCHES if one.is_torchrun else ():
-            value = one.launch.env.get(option_variable(option))
+    for role in subject.training_roles:
+        for option in SWITCHES if role.is_torchrun else ():
+            value = role.launch.env.get(option_variable(option))
             if value is None or not is_literal(value) or is_int(value):
                 continue
-            path = _place(one, option)
+            path = _value_path(role, option)
             yield found_at(
                 path,
-                f"torchrun does not start with {option_variable(option)} {value!r}: it wants a number",
-                'write "1" or "0"' if path != one.operator_field(option) else "remove it",
-                _fix(one, option, path, value),
+                f"torchrun does not start with {option_variable(option)} {value!r}: it must be a number",
+                'write "1" or "0"' if path != role.operator_field(option) else "remove it",
+                _fix(role, option, path, value),
             )
 
 
-def _place(one: TrainingRole, option: str) -> Path:
-    index = one.env_index(option_variable(option))
-    return (one.operator_field(option) or one.path) if index is None else (*one.path, "env", index, "value")
+def _value_path(role: TrainingRole, option: str) -> Path:
+    index = role.env_index(option_variable(option))
+    return (role.operator_field(option) or role.path) if index is None else (*role.path, "env", index, "value")
 
 
-def _fix(one: TrainingRole, option: str, path: Path, value: str) -> Fix | None:
-    if path == one.operator_field(option):
+def _fix(role: TrainingRole, option: str, path: Path, value: str) -> Fix | None:
+    if path == role.operator_field(option):
         return Fix("remove it", (Edit("remove", path),), safe=True)
-    meant = _WORDS.get(value.strip().lower())
-    if meant is None or path == one.path:
+    digit = _DIGITS.get(value.strip().lower())
+    if digit is None or path == role.path:
         return None
-    return Fix(f'write "{meant}"', (Edit("set", path, meant),), safe=True)
+    return Fix(f'write "{digit}"', (Edit("set", path, digit),), safe=True)
 
 
 RULE = Rule("bad-pet-switch", _check, severity="error", stage="run", authority="torchrun")

@@ -39,11 +39,11 @@ from ptcompile.simulator.launchers.torchrun import is_literal, why_not_conf
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        conf = one.options.get("rdzv-conf", "")
-        why = why_not_conf(conf, one.rendezvous.backend) if one.is_torchrun and is_literal(conf) else None
+    for role in subject.training_roles:
+        conf = role.options.get("rdzv-conf", "")
+        why = why_not_conf(conf, role.rendezvous.backend) if role.is_torchrun and is_literal(conf) else None
         if why is not None:
-            path = one.path_of("rdzv-conf")
+            path = role.path_of("rdzv-conf")
             yield found_at(
                 path,
                 f"torchrun does not start with the configuration {conf!r}: {why}",

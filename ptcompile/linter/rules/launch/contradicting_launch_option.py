@@ -3,8 +3,7 @@
 What: the command line gives torchrun an option, and a PET_* variable or a field of the operator gives it another
 value.
 
-Why: the command line wins, and the field is silently ignored. Changing the field later has no
-effect.
+Why: the command line wins, and the field is silently ignored. Changing the field later has no effect.
 
 Example:
 
@@ -40,39 +39,39 @@ from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_literal, option_variable
 
-_ASKED = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "max-restarts", "monitor-interval")
+_OPTIONS = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "max-restarts", "monitor-interval")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        for option in _ASKED if one.is_torchrun else ():
-            flag, other = one.launch.options.get(option), one.launch.env.get(option_variable(option))
-            if flag is None or other is None or _same(flag, other):
+    for role in subject.training_roles:
+        for option in _OPTIONS if role.is_torchrun else ():
+            flag, overridden = role.launch.options.get(option), role.launch.env.get(option_variable(option))
+            if flag is None or overridden is None or _is_same(flag, overridden):
                 continue
-            other_path = _other(one, option)
-            if other_path is None:
+            overridden_path = _overridden_path(role, option)
+            if overridden_path is None:
                 continue
-            if option == "nnodes" and subject.record.meeting.fixed_size and flag.endswith(f":{other}"):
+            if option == "nnodes" and subject.record.meeting.fixed_size and flag.endswith(f":{overridden}"):
                 continue
-            path = one.flag_path(option)
+            path = role.flag_path(option)
             yield found_at(
                 path,
-                f"--{option} {flag!r} wins over {other!r} of {field_path(other_path)}",
+                f"--{option} {flag!r} wins over {overridden!r} of {field_path(overridden_path)}",
                 f"remove --{option}, or write the same in both places",
             )
 
 
-def _other(one: TrainingRole, option: str) -> Path | None:
-    """Where the user wrote the value that loses; None where only the operator did."""
-    index = one.env_index(option_variable(option))
-    return one.operator_field(option) if index is None else (*one.path, "env", index)
+def _overridden_path(role: TrainingRole, option: str) -> Path | None:
+    """Return the path of the user's value that the flag overrides, or None if only the operator sets one."""
+    index = role.env_index(option_variable(option))
+    return role.operator_field(option) if index is None else (*role.path, "env", index)
 
 
-def _same(flag: str, other: str) -> bool:
-    if not is_literal(flag) or not is_literal(other):
+def _is_same(flag: str, overridden: str) -> bool:
+    if not is_literal(flag) or not is_literal(overridden):
         return True
-    one, two = flag.strip(), other.strip()
-    return one == two or one == f"{two}:{two}" or two == f"{one}:{one}"
+    a, b = flag.strip(), overridden.strip()
+    return a == b or a == f"{b}:{b}" or b == f"{a}:{a}"
 
 
 RULE = Rule("contradicting-launch-option", _check, severity="warning", stage="run", authority="torchrun")

@@ -38,7 +38,7 @@ Example:
 
 Fix: give a deadline for all of the training, or a shorter wait in --rdzv-conf.
 
-Source: Kubernetes 1.36, activeDeadlineSeconds; PyTorch 2.13: join_timeout is 600 seconds unless said, and
+Source: Kubernetes 1.36, activeDeadlineSeconds; PyTorch 2.13: join_timeout is 600 seconds by default, and
 `timeout` of a static rendezvous too.
 """
 
@@ -55,8 +55,8 @@ from ptcompile.linter.workload import mapping_at
 from ptcompile.simulator.faults import agents_of
 from ptcompile.simulator.meeting import job_rendezvous
 
-_MINUTE = 60
-"""Shorter deadlines are another rule's: short-deadline."""
+_SHORT_DEADLINE_SECONDS = 60
+"""Shorter deadlines are reported by short-deadline."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -67,24 +67,24 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if agents is None:
         return
     for path, seconds in _deadlines(subject, subject.torchrun_groups[0][0]):
-        if _MINUTE <= seconds <= agents.wait_for_others:
+        if _SHORT_DEADLINE_SECONDS <= seconds <= agents.wait_for_others:
             yield found_at(
                 path,
-                f"the job ends after {seconds} seconds, and its nodes may wait "
+                f"the job ends after {seconds} seconds, but its nodes may wait "
                 f"{agents.wait_for_others} for one another",
                 "give a longer deadline, or a shorter wait in --rdzv-conf",
             )
             return
 
 
-def _deadlines(subject: Subject, one: TrainingRole) -> Iterator[tuple[Path, int]]:
-    """The deadlines above the container that trains: of its pods, of the Job around them, of the object."""
-    above = [one.path[:length] for length in range(1, len(one.path))]
-    places = [path for path in above if path[-1] == "spec"] + [("spec", "runPolicy")]
-    for place in places:
-        seconds = mapping_at(subject.manifest, place).get("activeDeadlineSeconds")
+def _deadlines(subject: Subject, role: TrainingRole) -> Iterator[tuple[Path, int]]:
+    """Yield the deadlines that apply to the training container: the pod's, its Job's and the object's."""
+    parents = [role.path[:length] for length in range(1, len(role.path))]
+    spec_paths = [path for path in parents if path[-1] == "spec"] + [("spec", "runPolicy")]
+    for spec_path in spec_paths:
+        seconds = mapping_at(subject.manifest, spec_path).get("activeDeadlineSeconds")
         if seconds is not None:
-            yield (*place, "activeDeadlineSeconds"), as_int(seconds)
+            yield (*spec_path, "activeDeadlineSeconds"), as_int(seconds)
 
 
 RULE = Rule("deadline-before-join", _check, severity="warning", stage="run", authority="torchrun")

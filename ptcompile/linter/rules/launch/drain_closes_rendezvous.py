@@ -59,26 +59,26 @@ from ptcompile.simulator.launchers.torchrun import closes_on_sigterm, torch_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        closing = (one for one in found if can_meet_again(one) and closes_on_sigterm(_torch(one, subject)))
+    for roles in subject.torchrun_groups:
+        closing = (role for role in roles if can_meet_again(role) and closes_on_sigterm(_torch_version(role, subject)))
         first = next(closing, None)
-        if first is not None and count_nodes(found) > 1:
-            major, minor = _torch(first, subject)
+        if first is not None and count_nodes(roles) > 1:
+            major, minor = _torch_version(first, subject)
             yield found_at(
-                _place(first),
+                _image_path(first),
                 "a pod that is drained or deleted fails the others: torchrun of PyTorch "
                 f"{major}.{minor} that receives SIGTERM closes the rendezvous for every node",
                 "use PyTorch 2.8 or newer",
             )
 
 
-def _torch(one: TrainingRole, subject: Subject) -> Version:
-    return torch_of(as_string(one.pod.main.spec.get("image")) if one.pod.main else None, subject.versions)
+def _torch_version(role: TrainingRole, subject: Subject) -> Version:
+    return torch_of(as_string(role.pod.main.spec.get("image")) if role.pod.main else None, subject.versions)
 
 
-def _place(one: TrainingRole) -> Path:
-    """The image, if it is there; in a TrainJob, whose runtime has it, what starts."""
-    return (*one.path, "image") if "image" in one.spec else one.command_path
+def _image_path(role: TrainingRole) -> Path:
+    """Return the path of the image; in a TrainJob, whose runtime has the image, that of the command."""
+    return (*role.path, "image") if "image" in role.spec else role.command_path
 
 
 RULE = Rule("drain-closes-rendezvous", _check, severity="warning", stage="run", authority="torchrun")

@@ -72,42 +72,48 @@ def _check(subject: Subject) -> Iterator[Finding]:
         services = endpoint_services(subject, first.rendezvous.host)
         if not services or any(map(_may_reach, services)) or _is_subdomain(subject, services):
             continue
-        if any(service_selects(one, labels) for one in services for labels in _labels(subject, one)):
+        if any(
+            service_selects(service, labels) for service in services for labels in _candidate_labels(subject, service)
+        ):
             continue
         name = object_name(services[0])
-        wanted = ", ".join(f"{key}={value}" for key, value in selector(services[0]).items())
+        selected_labels = ", ".join(f"{key}={value}" for key, value in selector(services[0]).items())
         yield found_at(
             first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr"),
-            f"nothing answers to {first.rendezvous.host}: the Service {name} selects {wanted}, which no pod has",
+            f"nothing answers to {first.rendezvous.host}: the Service {name} selects {selected_labels}, which no "
+            "pod has",
             "select labels of the pod with rank 0",
-            severity="warning" if any(id(one) in subject.stream.related_ids for one in services) else None,
+            severity="warning" if any(id(service) in subject.stream.related_ids for service in services) else None,
         )
 
 
 def _may_reach(service: Json) -> bool:
-    """Return whether something else than a selector may give a Service its addresses."""
+    """Return whether a Service may have addresses without a matching selector."""
     return not selector(service) or nested_map(service, "spec").get("type") == "ExternalName"
 
 
 def _is_subdomain(subject: Subject, services: list[Json]) -> bool:
-    """Return whether selector-misses-pods reports the Service: a headless one that is the pods' subdomain."""
+    """Return whether one of the Services is the pods' headless subdomain, which selector-misses-pods checks."""
     names = {pod.view.subdomain for _, pod in subject.job.first_pods()} if subject.job is not None else set()
     return any(
-        object_name(one) in names and as_string(nested_map(one, "spec").get("clusterIP")) == "None" for one in services
+        object_name(service) in names and as_string(nested_map(service, "spec").get("clusterIP")) == "None"
+        for service in services
     )
 
 
-def _labels(subject: Subject, service: Json) -> Iterator[Json]:
-    """Yield the labels of the job's pods that a Service may select, and those of every other pod of the stream."""
+def _candidate_labels(subject: Subject, service: Json) -> Iterator[Json]:
+    """Yield the labels of the job's pods that a Service may select, then those of every other pod in the stream."""
     job = subject.job
-    indexes = {int(one) for one in selector(service).values() if one.isascii() and one.isdigit() and len(one) < 10}
+    indexes = {
+        int(value) for value in selector(service).values() if value.isascii() and value.isdigit() and len(value) < 10
+    }
     for role in job.roles if job is not None else ():
         for index in sorted({0, role.count - 1, *indexes}):
             if job is not None and 0 <= index < role.count:
                 yield job.pod(role, index).view.labels
-    for one in subject.neighbors:
-        yield template_labels(one)
-        yield template_labels(nested_map(one, "spec", "template"))
+    for manifest in subject.neighbors:
+        yield template_labels(manifest)
+        yield template_labels(nested_map(manifest, "spec", "template"))
 
 
 RULE = Rule("endpoint-misses-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -39,45 +39,53 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
 
-_NAMES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE"})
+_PROCESS_VARIABLES = frozenset(
+    {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE"}
+)
 
-_OF_NODES = frozenset({"RANK", "WORLD_SIZE"})
+_COUNTS = frozenset({"RANK", "WORLD_SIZE"})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in (one for found in subject.torchrun_groups for one in found):
-        counted = _counts_nodes(one)
-        for i, entry in enumerate(as_mappings(one.spec.get("env"))):
+    for role in (role for group in subject.torchrun_groups for role in group):
+        counted = _counts_nodes(role)
+        for i, entry in enumerate(as_mappings(role.spec.get("env"))):
             name = as_string(entry.get("name"))
-            # An operator's own of the same name is reserved-env's; a script may use any.
-            if name not in _NAMES or one.env_index(name) != i or _used(one, name) or one.launch.in_shell:
+            # reserved-env reports variables that the operator sets too; a shell script may use any
+            if (
+                name not in _PROCESS_VARIABLES
+                or role.env_index(name) != i
+                or _is_referenced(role, name)
+                or role.launch.in_shell
+            ):
                 continue
-            if counted and name in _OF_NODES:
+            if counted and name in _COUNTS:
                 continue
-            path = (*one.path, "env", i)
+            path = (*role.path, "env", i)
             yield found_at(
                 path,
-                f"torchrun sets {name} for each process, and this value is seen by none of them",
+                f"torchrun sets {name} for each process, so none of them sees this value",
                 f"remove {name}",
                 Fix(f"remove {name}", (Edit("remove", path),), safe=False),
             )
 
 
-def _counts_nodes(one: TrainingRole) -> bool:
-    """Return whether the four variables of env:// are all written and count nodes: whoever reads them reads the truth.
+def _counts_nodes(role: TrainingRole) -> bool:
+    """Return whether all four env:// variables are set and count nodes, so that they are correct for whoever reads
+    them.
 
-    ptcompile gives them to every command that it does not start itself.
+    ptcompile sets them for every command that it does not start itself.
     """
-    names = {as_string(entry.get("name")) for entry in as_mappings(one.spec.get("env"))}
-    last, size = one.expanded.count - 1, one.pod.env.get("WORLD_SIZE")
-    ranks = [one.pod.job.pod(one.expanded, index).env.get("RANK") for index in (0, last)]
-    return {"MASTER_ADDR", "MASTER_PORT", *_OF_NODES} <= names and size == str(last + 1) and ranks == ["0", str(last)]
+    names = {as_string(entry.get("name")) for entry in as_mappings(role.spec.get("env"))}
+    last, size = role.expanded.count - 1, role.pod.env.get("WORLD_SIZE")
+    ranks = [role.pod.job.pod(role.expanded, index).env.get("RANK") for index in (0, last)]
+    return {"MASTER_ADDR", "MASTER_PORT", *_COUNTS} <= names and size == str(last + 1) and ranks == ["0", str(last)]
 
 
-def _used(one: TrainingRole, name: str) -> bool:
-    """Whether the command line or another variable is made of it."""
-    values = [as_string(entry.get("value")) for entry in as_mappings(one.spec.get("env"))]
-    return any(f"$({name})" in word for word in (*values, *(word for _, _, word in one.indexed_tokens())))
+def _is_referenced(role: TrainingRole, name: str) -> bool:
+    """Return whether the command line or another variable references the variable."""
+    values = [as_string(entry.get("value")) for entry in as_mappings(role.spec.get("env"))]
+    return any(f"$({name})" in word for word in (*values, *(word for _, _, word in role.indexed_tokens())))
 
 
 RULE = Rule("env-that-torchrun-sets", _check, severity="warning", stage="style", authority="torchrun")

@@ -50,20 +50,20 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        etcd = one.rendezvous.backend in ("etcd", "etcd-v2")
-        if one.is_torchrun and etcd and one.options.get("rdzv-id") in ("none", "") and not one.is_uncertain:
-            path = one.path_of("rdzv-backend")
+    for role in subject.training_roles:
+        is_etcd = role.rendezvous.backend in ("etcd", "etcd-v2")
+        if role.is_torchrun and is_etcd and role.options.get("rdzv-id") in ("none", "") and not role.is_uncertain:
+            path = role.path_of("rdzv-backend")
             yield found_at(
                 path,
-                f"{one.rendezvous.backend} without a rendezvous id: every job without one uses the same place in it",
+                f"{role.rendezvous.backend} without a rendezvous id: every job without one joins the same rendezvous",
                 "give the job its own id, such as its name",
-                _fix(subject) if one.source_of("rdzv-backend") == "operator" and subject.name else None,
+                _fix(subject) if role.source_of("rdzv-backend") == "operator" and subject.name else None,
             )
 
 
 def _fix(subject: Subject) -> Fix | None:
-    """The id in the operator's field, where it has one."""
+    """Return a fix that sets the id in the operator's field, if the kind has one."""
     for path in subject.record.launch_fields.options.get("rdzv-id", ()):
         return Fix(f"set {path[-1]} to {subject.name}", (Edit("set", path, subject.name),), safe=False)
     return None

@@ -60,36 +60,40 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        first, others = found[0], count_nodes(found) - 1
-        where = _job_spec(subject, first)
-        if others < 1 or where is None or not _restarts(first) or len(found) > 1:
+    for roles in subject.torchrun_groups:
+        first, other_pods = roles[0], count_nodes(roles) - 1
+        job_spec = _job_spec(subject, first)
+        if other_pods < 1 or job_spec is None or not _restarts_processes(first) or len(roles) > 1:
             continue
-        path, spec = (*where[0], "backoffLimit"), where[1]
+        path, spec = (*job_spec[0], "backoffLimit"), job_spec[1]
         limit = as_int(spec.get("backoffLimit"), 6)
-        if spec.get("backoffLimit") is not None and 0 < limit < others:
+        if spec.get("backoffLimit") is not None and 0 < limit < other_pods:
             yield found_at(
                 path,
-                f"when node 0 is lost, torchrun exits with status 1 on the other {others} pods, and "
-                f"{limit} failures are retried",
-                f"set it to {others} for each loss of node 0 that the job should survive",
-                Fix(f"set backoffLimit to {6 * (others + 1)}", (Edit("set", path, 6 * (others + 1)),), safe=False),
+                f"when node 0 is lost, torchrun exits with status 1 on the other {other_pods} pods, but only "
+                f"{limit} {'failure is' if limit == 1 else 'failures are'} retried",
+                f"set it to {other_pods} for each loss of node 0 that the job should survive",
+                Fix(
+                    f"set backoffLimit to {6 * (other_pods + 1)}",
+                    (Edit("set", path, 6 * (other_pods + 1)),),
+                    safe=False,
+                ),
             )
 
 
-def _restarts(one: TrainingRole) -> bool:
-    """Whether it is to outlive failures: its processes restart after those of another node have failed."""
-    restarts = one.rendezvous.max_restarts
-    return one.rendezvous.backend == "c10d" and not one.is_local and is_int(restarts) and int(restarts) > 0
+def _restarts_processes(role: TrainingRole) -> bool:
+    """Return whether torchrun restarts its processes after those of another node have failed."""
+    restarts = role.rendezvous.max_restarts
+    return role.rendezvous.backend == "c10d" and not role.is_local and is_int(restarts) and int(restarts) > 0
 
 
-def _job_spec(subject: Subject, one: TrainingRole) -> tuple[Path, Json] | None:
-    """The spec of the batch/v1 Job whose pods train, and where it is; None for other kinds."""
+def _job_spec(subject: Subject, role: TrainingRole) -> tuple[Path, Json] | None:
+    """Return the path and the spec of the batch/v1 Job whose pods train, or None for other kinds."""
     if subject.kind == ("batch/v1", "Job"):
         return ("spec",), subject.spec
-    if len(one.path) < 4 or one.path[:2] != ("spec", "replicatedJobs"):
+    if len(role.path) < 4 or role.path[:2] != ("spec", "replicatedJobs"):
         return None
-    path = one.path[: one.path.index("template") + 2]
+    path = role.path[: role.path.index("template") + 2]
     return path, mapping_at(subject.manifest, path)
 
 

@@ -52,11 +52,11 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.containers:
-        for i, entry in enumerate(as_mappings(one.spec.get("env"))):
+    for container in subject.containers:
+        for i, entry in enumerate(as_mappings(container.spec.get("env"))):
             value = as_string(entry.get("value"))
             if entry.get("name") == "GLOO_SOCKET_IFNAME" and value.startswith(("^", "=")):
-                path = (*one.path, "env", i)
+                path = (*container.path, "env", i)
                 plain = value.removeprefix("=")
                 exact = Fix(f"write {plain}", (Edit("set", (*path, "value"), plain),), safe=True)
                 yield found_at(

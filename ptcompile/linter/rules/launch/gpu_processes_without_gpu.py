@@ -1,4 +1,4 @@
-"""torchrun is told to count GPUs in a pod that requests none.
+"""torchrun counts GPUs in a pod that requests none.
 
 What: the processes per node are `gpu` or `xpu`, and no container of the pod requests an accelerator.
 
@@ -36,10 +36,10 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        nproc = one.options.get("nproc-per-node", "")
-        if one.is_torchrun and nproc in ("gpu", "xpu") and not may_see_devices(one.pod):
-            path = one.path_of("nproc-per-node")
+    for role in subject.training_roles:
+        nproc = role.options.get("nproc-per-node", "")
+        if role.is_torchrun and nproc in ("gpu", "xpu") and not may_see_devices(role.pod):
+            path = role.path_of("nproc-per-node")
             yield found_at(
                 path,
                 f"torchrun should start one process per device ({nproc}), but the pod requests none",

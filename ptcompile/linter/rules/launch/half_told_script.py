@@ -53,22 +53,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-_READ: Final = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
-_TELLING: Final = ("MASTER_ADDR", "WORLD_SIZE", "RANK")
-"""Those that are set only on purpose."""
+_REQUIRED: Final = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
+_DELIBERATE: Final = ("MASTER_ADDR", "WORLD_SIZE", "RANK")
+"""The variables that are only set on purpose."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = subject.training_roles
-    if count_nodes(found) < 2:
+    roles = subject.training_roles
+    if count_nodes(roles) < 2:
         return
-    for one in found:
-        missing = [name for name in _READ if name not in one.launch.env]
-        mine = [name for name in _TELLING if one.env_index(name) is not None]
-        if one.is_python_script and len(mine) > 1 and missing and not one.is_uncertain and not one.launch.in_shell:
+    for role in roles:
+        missing = [name for name in _REQUIRED if name not in role.launch.env]
+        set_by_user = [name for name in _DELIBERATE if role.env_index(name) is not None]
+        if (
+            role.is_python_script
+            and len(set_by_user) > 1
+            and missing
+            and not role.is_uncertain
+            and not role.launch.in_shell
+        ):
             yield found_at(
-                one.command_path,
-                f"the script has {' and '.join(mine)}, and not {' and '.join(missing)}, which env:// also needs",
+                role.command_path,
+                f"the script has {' and '.join(set_by_user)}, but not {' and '.join(missing)}, which env:// also needs",
                 f"set {' and '.join(missing)}, or start the script with torchrun",
             )
 

@@ -39,11 +39,11 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        nproc = one.options.get("nproc-per-node", "")
-        if one.is_torchrun and nproc in ("auto", "cpu") and not one.is_uncertain and not may_see_devices(one.pod):
-            path = one.path_of("nproc-per-node")
-            path = one.command_path if path == one.path else path
+    for role in subject.training_roles:
+        nproc = role.options.get("nproc-per-node", "")
+        if role.is_torchrun and nproc in ("auto", "cpu") and not role.is_uncertain and not may_see_devices(role.pod):
+            path = role.path_of("nproc-per-node")
+            path = role.command_path if path == role.path else path
             yield found_at(
                 path,
                 f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core of the host, "

@@ -1,4 +1,4 @@
-"""NCCL or Gloo is told to use an interface of the node, but the pod has its own network.
+"""NCCL or Gloo must use an interface of the node, but the pod has its own network.
 
 What: NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME names interfaces as nodes have them (ens5, eno1, bond0, ib0), without
 hostNetwork and without other networks.
@@ -55,17 +55,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-_NAMES: Final = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
-_OF_NODES = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*").fullmatch
+_INTERFACE_VARIABLES: Final = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
+_is_node_interface = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*").fullmatch
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for container in template.main_containers if not _more_networks(template) else ():
+        for container in template.main_containers if not _has_more_networks(template) else ():
             for entry in container.env:
                 value = (entry.value or "").strip()
                 names = [name for name in value.removeprefix("=").split(",") if name]
-                if entry.name in _NAMES and names and all(map(_OF_NODES, names)) and not _network_device(container):
+                if (
+                    entry.name in _INTERFACE_VARIABLES
+                    and names
+                    and all(map(_is_node_interface, names))
+                    and not _requests_network_device(container)
+                ):
                     path = (*entry.path, "value")
                     yield found_at(
                         path,
@@ -74,15 +79,15 @@ def _check(subject: Subject) -> Iterator[Finding]:
                     )
 
 
-def _more_networks(template: ManifestTemplate) -> bool:
-    """Whether the pod is on its node's network, or has others besides its own."""
+def _has_more_networks(template: ManifestTemplate) -> bool:
+    """Return whether the pod uses its node's network, or has additional networks."""
     spec, annotations = template.spec, nested_map(template.data, "metadata", "annotations")
     attached = any("network" in str(key) for key in annotations)
     return spec.get("hostNetwork") is True or attached or bool(as_mappings(spec.get("resourceClaims")))
 
 
-def _network_device(container: ManifestContainer) -> bool:
-    """Whether it asks for devices that may bring an interface: any extended resource that is not an accelerator."""
+def _requests_network_device(container: ManifestContainer) -> bool:
+    """Return whether the container requests a device that may add an interface: any resource but accelerators."""
     return any("/" in str(name) and not is_accelerator(str(name)) for name in container.limits)
 
 

@@ -41,23 +41,23 @@ from ptcompile.linter.trainers import TrainingRole
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        gpus, processes = count_one_process_devices(one.pod), one.rendezvous.processes
-        if one.is_torchrun and processes is not None and 0 < processes < gpus and not one.is_uncertain:
-            path = one.path_of("nproc-per-node")
-            path = one.command_path if path == one.path else path
+    for role in subject.training_roles:
+        gpus, processes = count_one_process_devices(role.pod), role.rendezvous.processes
+        if role.is_torchrun and processes is not None and 0 < processes < gpus and not role.is_uncertain:
+            path = role.path_of("nproc-per-node")
+            path = role.command_path if path == role.path else path
             yield found_at(
                 path,
                 f"torchrun starts {processes} {'process' if processes == 1 else 'processes'} on a "
                 f"node with {gpus} GPUs",
                 f"write --nproc-per-node={gpus}",
-                _fix(one, gpus),
+                _fix(role, gpus),
             )
 
 
-def _fix(one: TrainingRole, gpus: int) -> Fix | None:
-    edit = one.edit_to("nproc-per-node", str(gpus))
-    return Fix(f"run {gpus} processes a node", (edit,), safe=False) if edit else None
+def _fix(role: TrainingRole, gpus: int) -> Fix | None:
+    edit = role.edit_to("nproc-per-node", str(gpus))
+    return Fix(f"run {gpus} processes per node", (edit,), safe=False) if edit else None
 
 
 RULE = Rule("idle-gpus", _check, severity="warning", stage="run", authority="torchrun")

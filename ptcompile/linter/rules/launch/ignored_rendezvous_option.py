@@ -49,19 +49,19 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
 
-_STATIC = ("node-rank", "master-addr", "master-port")
-_MEETING = ("rdzv-backend", "rdzv-endpoint", "rdzv-id", *_STATIC)
+_STATIC_OPTIONS = ("node-rank", "master-addr", "master-port")
+_RENDEZVOUS_OPTIONS = ("rdzv-backend", "rdzv-endpoint", "rdzv-id", *_STATIC_OPTIONS)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in (one for found in subject.torchrun_groups for one in found):
-        standalone = one.is_standalone
-        if standalone and one.expanded.count > 1:
-            continue  # standalone-on-many-pods
-        ignored = [name for name in _ignored(one, standalone=standalone) if name in one.launch.options]
+    for role in (role for group in subject.torchrun_groups for role in group):
+        standalone = role.is_standalone
+        if standalone and role.expanded.count > 1:
+            continue  # reported by standalone-on-many-pods
+        ignored = [name for name in _ignored_options(role, standalone=standalone) if name in role.launch.options]
         for option in ignored[:1]:
-            path = one.flag_path(option)
-            why = "--standalone" if standalone else f"the backend {one.rendezvous.backend}"
+            path = role.flag_path(option)
+            why = "--standalone" if standalone else f"the backend {role.rendezvous.backend}"
             yield found_at(
                 path,
                 f"{why} does not read {', '.join('--' + name for name in ignored)}",
@@ -69,10 +69,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _ignored(one: TrainingRole, *, standalone: bool) -> tuple[str, ...]:
+def _ignored_options(role: TrainingRole, *, standalone: bool) -> tuple[str, ...]:
     if standalone:
-        return _MEETING
-    return _STATIC if one.rendezvous.backend in ("c10d", "etcd", "etcd-v2") and one.options.get("rdzv-endpoint") else ()
+        return _RENDEZVOUS_OPTIONS
+    return (
+        _STATIC_OPTIONS
+        if role.rendezvous.backend in ("c10d", "etcd", "etcd-v2") and role.options.get("rdzv-endpoint")
+        else ()
+    )
 
 
 RULE = Rule("ignored-rendezvous-option", _check, severity="warning", stage="style", authority="torchrun")

@@ -35,8 +35,8 @@ Example:
     +                     - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: nothing needs to be done; start the job with torchrun, accelerate, deepspeed --no_ssh, composer or env://
-for it to be checked.
+Fix: nothing needs to be done; to have it checked, start the job with torchrun, accelerate, deepspeed --no_ssh,
+composer or env://.
 
 Source: ptcompile, the launchers of its simulation.
 """
@@ -61,47 +61,47 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if subject.record.launch_fields.container or not any(one.accelerators for one in subject.containers):
-        return  # a TrainJob's runtime is seldom in its file
+    if subject.record.launch_fields.container or not any(container.accelerators for container in subject.containers):
+        return  # the runtime of a TrainJob is rarely in the same file
     job = subject.job
     if job is None or job.expansion.refused:
         return
     if subject.rendezvous_groups and len(subject.training_roles) == len(job.roles):
         return  # every role is understood
-    found = [(role, pod) for role, pod in job.first_pods() if sum(pod.devices.values())]
-    if sum(role.count for role, _ in found) < 2:
+    device_pods = [(role, pod) for role, pod in job.first_pods() if sum(pod.devices.values())]
+    if sum(role.count for role, _ in device_pods) < 2:
         return
-    seen = {one.expanded.name: one for one in subject.training_roles}
-    for role, pod in found:
-        why, path = _why(subject, role, pod, seen.get(role.name)), _place(subject, role)
+    training_roles = {training.expanded.name: training for training in subject.training_roles}
+    for role, pod in device_pods:
+        why, path = _why_unknown(subject, role, pod, training_roles.get(role.name)), _command_path(subject, role)
         if why and path is not None:
             message = f"{field_path(path)}: {why}: how the pods meet is not checked"
             yield Finding(path, message, "nothing needs to be done")
             return
 
 
-def _why(subject: Subject, role: ExpandedRole, pod: Pod, one: TrainingRole | None) -> str | None:
-    """Why it is unknown how a pod starts, or None."""
+def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: TrainingRole | None) -> str | None:
+    """Return why it is unknown how a pod starts its processes, or None."""
     launch = pod.launch
-    if one is not None and (one.is_modeled or one.is_env_script):
-        return "a script with branches, or envFrom, decides what is started" if one.is_uncertain else None
+    if training is not None and (training.is_modeled or training.is_env_script):
+        return "a script with branches, or envFrom, decides what is started" if training.is_uncertain else None
     if launch.launcher == "image":
-        return "there is no command, and what the image starts is unknown"
+        return "the container has no command, and the image's entry point is unknown"
     if launch.launcher in ("accelerate", "deepspeed", "composer"):
         return (
             None
-            if one is None or ignores_other_machines(one)
+            if training is None or ignores_other_machines(training)
             else f"{launch.launcher} takes its nodes from a file or from its defaults"
         )
     if launch.launcher == "mpirun":
-        return "mpirun is not analysed"
-    by_operator = one is not None and subject.record.meeting.all_pods
+        return "mpirun is not analyzed"
+    by_operator = training is not None and subject.record.meeting.all_pods
     if launch.launcher != "command" or by_operator or pod.rendezvous.backend == "env" or not launch.entry:
         return None
-    return _of_command(role, pod, launch.entry)
+    return _why_command_unknown(role, pod, launch.entry)
 
 
-def _of_command(role: ExpandedRole, pod: Pod, entry: tuple[str, ...]) -> str | None:
+def _why_command_unknown(role: ExpandedRole, pod: Pod, entry: tuple[str, ...]) -> str | None:
     name = basename(entry[0])
     if not name.startswith("python"):
         idle = name in ("sleep", "tail", "nvidia-smi", "echo", "true")
@@ -110,8 +110,8 @@ def _of_command(role: ExpandedRole, pod: Pod, entry: tuple[str, ...]) -> str | N
     return None if last != entry else "nothing in the file tells the pods about each other"
 
 
-def _place(subject: Subject, role: ExpandedRole) -> Path | None:
-    """The command of the container that trains, unless that only sleeps."""
+def _command_path(subject: Subject, role: ExpandedRole) -> Path | None:
+    """Return the path of the training container's command, or None if the command only sleeps."""
     template = template_of(subject, role.name)
     main = next(iter(template.main_containers), None) if template is not None else None
     if main is None or idle_command(main):

@@ -41,50 +41,50 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
 
-_SAYS = {
+_MACHINE_OPTIONS = {
     "accelerate": ("--num_machines", "--num-machines", "--config_file", "--config-file", "--main_process_ip"),
     "deepspeed": ("--hostfile", "-H", "--no_ssh", "--num_nodes", "--master_addr", "--node_rank"),
 }
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = subject.training_roles
-    if count_nodes(found) < 2:
+    roles = subject.training_roles
+    if count_nodes(roles) < 2:
         return
-    for one in found:
-        if _starts_all(one) and not one.is_uncertain:
-            path = one.path_of("nnodes")
+    for role in roles:
+        if _starts_all_nodes(role) and not role.is_uncertain:
+            path = role.path_of("nnodes")
             yield found_at(
                 path,
-                f"deepspeed starts all nodes from one pod, over ssh, and each of {count_nodes(found)} pods starts it",
+                f"deepspeed starts all nodes from one pod, over ssh, but each of {count_nodes(roles)} pods starts it",
                 "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr",
                 severity="error",
             )
-        elif ignores_other_machines(one) and not one.is_uncertain:
+        elif ignores_other_machines(role) and not role.is_uncertain:
             yield found_at(
-                one.command_path,
-                f"{one.rendezvous.launcher} reads no variables of the operator, and is told nothing "
-                f"of the {count_nodes(found)} pods: each trains alone",
+                role.command_path,
+                f"{role.rendezvous.launcher} ignores the operator's variables and is not configured for "
+                f"{count_nodes(roles)} pods: each trains alone",
                 "start the script with torchrun, or pass the launcher its machines",
             )
 
 
-def _starts_all(one: TrainingRole) -> bool:
-    """Whether every pod of a role is a deepspeed that starts several nodes by itself."""
-    several = one.launch.options.get("nnodes", "1") not in ("", "1")
+def _starts_all_nodes(role: TrainingRole) -> bool:
+    """Return whether every pod of the role runs a deepspeed that starts several nodes over ssh."""
+    starts_several = role.launch.options.get("nnodes", "1") not in ("", "1")
     return (
-        one.rendezvous.launcher == "deepspeed"
-        and several
-        and "no-ssh" not in one.launch.options
-        and one.expanded.count > 1
+        role.rendezvous.launcher == "deepspeed"
+        and starts_several
+        and "no-ssh" not in role.launch.options
+        and role.expanded.count > 1
     )
 
 
-def ignores_other_machines(one: TrainingRole) -> bool:
-    """Whether accelerate or deepspeed is told nothing of other machines, by options, variables or a host file."""
-    options = _SAYS.get(one.rendezvous.launcher)
-    told = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in one.launch.env)
-    return options is not None and not told and not any(word.startswith(options) for word in one.launch.entry)
+def ignores_other_machines(role: TrainingRole) -> bool:
+    """Return whether no option, variable or host file gives accelerate or deepspeed the other machines."""
+    options = _MACHINE_OPTIONS.get(role.rendezvous.launcher)
+    is_configured = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in role.launch.env)
+    return options is not None and not is_configured and not any(word.startswith(options) for word in role.launch.entry)
 
 
 RULE = Rule("launcher-alone", _check, severity="warning", stage="run", authority="ptcompile")

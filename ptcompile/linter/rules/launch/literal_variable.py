@@ -64,121 +64,127 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.terms import Severity
     from ptcompile.kubernetes.unstructured import Json
 
-_references = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)").findall
-_OPERATORS = Pattern(
+_find_references = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)").findall
+_LAUNCH_VARIABLE = Pattern(
     r"RANK|NODE_RANK|LOCAL_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+|V[CK]_[A-Z0-9_]+"
 )
-_of_services = Pattern(r"(\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)\w*)?)").fullmatch
-_INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+_match_service_variable = Pattern(
+    r"(\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)\w*)?)"
+).fullmatch
+_INDEX_FIELD: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    containers = (*[one.spec for one in subject.containers], nested_map(subject.spec, "trainer"))
-    speaking = [id(one) for one in containers if _speaks(one)]
-    if not speaking:
+    containers = (*[container.spec for container in subject.containers], nested_map(subject.spec, "trainer"))
+    referring = [id(container) for container in containers if _has_reference(container)]
+    if not referring:
         return
     for path, written, view, pod in container_views(subject):
-        more = names_from_stream(subject, view.spec, pod.view.namespace) if id(written) in speaking else None
-        if more is None:
-            continue  # no reference, or names from an object of another file that are unknown
+        stream_names = names_from_stream(subject, view.spec, pod.view.namespace) if id(written) in referring else None
+        if stream_names is None:
+            continue  # no reference, or envFrom names an object that the stream does not have
         env = view.env
-        held = {
+        first_indexes = {
             as_string(entry.get("name")): index for index, entry in reversed([*enumerate(env)])
-        }  # of each name the first
-        known = held.keys() | more
+        }  # the first entry of each name
+        known_names = first_indexes.keys() | stream_names
         entries = as_mappings(written.get("env"))
-        values = _referring([entry.get("value") for entry in entries])
-        places = {id(entry): index for index, entry in enumerate(env)} if values else {}
+        values = _referring_texts([entry.get("value") for entry in entries])
+        indexes = {id(entry): index for index, entry in enumerate(env)} if values else {}
         for i, value in values:
-            names, entry = _named(subject, value, more), entries[i]
+            names, entry = _unknown_names(subject, value, stream_names), entries[i]
             if not names:
                 continue
-            place = places[id(entry)] if id(entry) in places else _position(env, entry)
-            late = [name for name in names if held.get(name, place) >= place]
+            position = indexes[id(entry)] if id(entry) in indexes else _index_of(env, entry)
+            late = [name for name in names if first_indexes.get(name, position) >= position]
             if late:
-                yield _late(subject, (*path, "env", i, "value"), late, entry, known=known >= set(late))
+                yield _late_reference(
+                    subject, (*path, "env", i, "value"), late, entry, is_known=known_names >= set(late)
+                )
         for key in ("command", "args"):
             words = written.get(key)
-            for i, word in _referring(words) if isinstance(words, list) else ():
-                missing = _named(subject, word, known)
+            for i, word in _referring_texts(words) if isinstance(words, list) else ():
+                missing = _unknown_names(subject, word, known_names)
                 severity = _severity(subject, missing) if missing else None
-                if missing and not (severity and _in_shell(written)):  # there $(X) may well be a command
-                    yield _missing((*path, key, i), missing, severity)
+                if missing and not (severity and _in_shell(written)):  # $(X) may be a command of the shell
+                    yield _missing_variable((*path, key, i), missing, severity)
 
 
 def _in_shell(container: Json) -> bool:
-    """Whether a shell reads the command."""
+    """Return whether a shell reads the command."""
     argv = [*as_strings(container.get("command")), *as_strings(container.get("args"))]
     start = unwrap(argv).start
     return start < len(argv) and basename(argv[start]) in SHELLS
 
 
-def _speaks(container: Json) -> bool:
-    """Whether a container has any reference at all: most have none."""
+def _has_reference(container: Json) -> bool:
+    """Return whether the container has any reference; most have none."""
     values = [as_string(entry.get("value")) for entry in as_mappings(container.get("env"))]
     return "$(" in "\n".join([*as_strings(container.get("command")), *as_strings(container.get("args")), *values])
 
 
-def _position(env: tuple[Json, ...], entry: Json) -> int:
-    return next((i for i, one in enumerate(env) if one is entry or one == entry), len(env))
+def _index_of(env: tuple[Json, ...], entry: Json) -> int:
+    return next((i for i, item in enumerate(env) if item is entry or item == entry), len(env))
 
 
-def _referring(values: Sequence[object]) -> list[tuple[int, str]]:
-    """The texts that may refer to a variable, each with its index: most do not."""
+def _referring_texts(values: Sequence[object]) -> list[tuple[int, str]]:
+    """Return the texts that may contain a reference, each with its index."""
     return [(i, value) for i, value in enumerate(values) if isinstance(value, str) and "$(" in value]
 
 
-def _named(subject: Subject, value: str, known: Collection[str]) -> list[str]:
-    """The variables that a text refers to and that are not known there."""
-    names = dict.fromkeys(_references(value))
-    return [name for name in names if name not in known and not _of_a_service(subject, name)]
+def _unknown_names(subject: Subject, value: str, known: Collection[str]) -> list[str]:
+    """Return the variables that the text references and that are not among `known`."""
+    names = dict.fromkeys(_find_references(value))
+    return [name for name in names if name not in known and not _may_be_service_variable(subject, name)]
 
 
-def _of_a_service(subject: Subject, name: str) -> bool:
-    """Whether the kubelet may set a variable for a Service of the namespace."""
-    match = _of_services(name)
-    if match is None or _OPERATORS.fullmatch(name):
+def _may_be_service_variable(subject: Subject, name: str) -> bool:
+    """Return whether the kubelet may set the variable for a Service of the namespace."""
+    match = _match_service_variable(name)
+    if match is None or _LAUNCH_VARIABLE.fullmatch(name):
         return False
     service = match[1].lower().replace("_", "-")
     return "_SERVICE_" in name or service == "kubernetes" or bool(subject.objects.named(SERVICE, service))
 
 
 def _severity(subject: Subject, names: list[str]) -> Severity | None:
-    """A text that the launcher reads stops it; what a script makes of one, no file says."""
-    if any(_OPERATORS.fullmatch(name) for name in names):
+    """Return None, for the rule's own severity, if the launcher reads a reference; else "warning"."""
+    if any(_LAUNCH_VARIABLE.fullmatch(name) for name in names):
         return None
     read = [
-        value for one in subject.training_roles for value in (one.rendezvous.endpoint, *one.rendezvous.options.values())
+        value
+        for role in subject.training_roles
+        for value in (role.rendezvous.endpoint, *role.rendezvous.options.values())
     ]
     return None if any(f"$({name})" in value for name in names for value in read) else "warning"
 
 
-def _late(subject: Subject, path: Path, late: list[str], entry: Json, *, known: bool) -> Finding:
-    shown = ", ".join(f"$({name})" for name in late)
-    operators = any(_OPERATORS.fullmatch(name) for name in late)
-    later = "the operator's variables come after those of the manifest" if operators else "it is set further down"
+def _late_reference(subject: Subject, path: Path, late: list[str], entry: Json, *, is_known: bool) -> Finding:
+    references = ", ".join(f"$({name})" for name in late)
+    operators = any(_LAUNCH_VARIABLE.fullmatch(name) for name in late)
+    reason = "the operator's variables come after those of the manifest" if operators else "it is set further down"
     fix = None
     if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not nested_map(entry, "valueFrom"):
-        source = {"fieldRef": {"fieldPath": _INDEX}}
+        source = {"fieldRef": {"fieldPath": _INDEX_FIELD}}
         edits = (Edit("set", (*path[:-1], "valueFrom"), source), Edit("remove", path))
         fix = Fix("read the index from the pod's annotation", edits, safe=False)
-    first = f"set {late[0]} before"
-    behind = "use it in command or args, or take the pod's field with valueFrom" if operators else first
+    earlier = f"set {late[0]} before"
+    alternative = "use it in command or args, or take the pod's field with valueFrom" if operators else earlier
     return Finding(
         path,
-        f"{field_path(path)}: the kubelet does not replace {shown}: "
-        + (later if known else "the container has no variable of that name"),
-        behind if known else "set it before, or remove it",
+        f"{field_path(path)}: the kubelet does not replace {references}: "
+        + (reason if is_known else "the container has no variable of that name"),
+        alternative if is_known else "set it before, or remove it",
         fix,
         severity=_severity(subject, late),
     )
 
 
-def _missing(path: Path, missing: list[str], severity: Severity | None) -> Finding:
-    shown = ", ".join(f"$({name})" for name in missing)
+def _missing_variable(path: Path, missing: list[str], severity: Severity | None) -> Finding:
+    references = ", ".join(f"$({name})" for name in missing)
     return found_at(
         path,
-        f"the kubelet does not replace {shown}: the container has no variable of that name",
+        f"the kubelet does not replace {references}: the container has no variable of that name",
         "set the variable, or use one that the operator sets",
         severity=severity,
     )

@@ -51,34 +51,36 @@ from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.rendezvous_groups, *subject.env_groups):
-        yield from _of(subject, found)
+    for roles in (*subject.rendezvous_groups, *subject.env_groups):
+        yield from _check_group(subject, roles)
 
 
-def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if count_nodes(found) < 2 or subject.lacks_rendezvous:
+def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    if count_nodes(roles) < 2 or subject.lacks_rendezvous:
         return
-    first = found[0]
+    first = roles[0]
     if first.rendezvous.nodes is None or first.rendezvous.nodes[1] < 2 or first.is_standalone:
         return  # torchrun rejects the number, or expects no other node: other rules report it
     if first.is_local:
-        path = first.path_of(_option(first))
+        path = first.path_of(_endpoint_option(first))
         path = first.command_path if path == first.path else path
         yield found_at(
             path,
-            f"each of {count_nodes(found)} pods waits for {first.rendezvous.nodes_text} nodes at its own "
+            f"each of {count_nodes(roles)} pods waits for {first.rendezvous.nodes_text} nodes at its own "
             f"{first.rendezvous.endpoint or 'localhost'}, where no other pod connects",
-            "add --rdzv-endpoint with the first pod's name" + _unread(first),
+            "add --rdzv-endpoint with the first pod's name" + _unread_hint(first),
         )
 
 
-def _option(one: TrainingRole) -> str:
-    return "rdzv-endpoint" if one.options.get("rdzv-endpoint") or one.rendezvous.backend != "static" else "master-addr"
+def _endpoint_option(role: TrainingRole) -> str:
+    return (
+        "rdzv-endpoint" if role.options.get("rdzv-endpoint") or role.rendezvous.backend != "static" else "master-addr"
+    )
 
 
-def _unread(one: TrainingRole) -> str:
-    """What the container has and torchrun does not read."""
-    return "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR" if "MASTER_ADDR" in one.launch.env else ""
+def _unread_hint(role: TrainingRole) -> str:
+    """Return a hint if the container sets MASTER_ADDR, which torchrun does not read; else ""."""
+    return "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR" if "MASTER_ADDR" in role.launch.env else ""
 
 
 RULE = Rule("local-endpoint", _check, severity="error", stage="run", authority="torchrun")

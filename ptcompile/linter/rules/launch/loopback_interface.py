@@ -1,4 +1,4 @@
-"""The pods of a job are told to talk over the loopback interface.
+"""The pods of a job use the loopback interface to reach one another.
 
 What: NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME or TP_SOCKET_IFNAME is lo in a job of several pods.
 
@@ -50,18 +50,21 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import count_nodes
 
-_NAMES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
+_INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = subject.training_roles
-    for one in found if count_nodes(found) > 1 and found[0].rendezvous.nodes != (1, 1) else ():
-        for i, entry in enumerate(as_mappings(one.spec.get("env"))):
-            if as_string(entry.get("name")) in _NAMES and as_string(entry.get("value")).strip().lstrip("=") == "lo":
-                path = (*one.path, "env", i)
+    roles = subject.training_roles
+    for role in roles if count_nodes(roles) > 1 and roles[0].rendezvous.nodes != (1, 1) else ():
+        for i, entry in enumerate(as_mappings(role.spec.get("env"))):
+            if (
+                as_string(entry.get("name")) in _INTERFACE_VARIABLES
+                and as_string(entry.get("value")).strip().lstrip("=") == "lo"
+            ):
+                path = (*role.path, "env", i)
                 yield found_at(
                     path,
-                    f"over lo a pod reaches only itself, and there are {count_nodes(found)}",
+                    f"lo reaches only the pod itself, but the job has {count_nodes(roles)} pods",
                     "name the pod's interface, such as eth0, or remove it",
                 )
 

@@ -2,7 +2,7 @@
 
 What: with a static rendezvous the endpoint is a pod of the job, and that pod's node rank is not 0.
 
-Why: the node with rank 0 opens the store. At the address of another pod nothing listens, and every node waits there.
+Why: the node with rank 0 opens the store. Nothing listens at the address of another pod, and every node waits there.
 
 Example:
 
@@ -54,18 +54,18 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.rendezvous_groups, *subject.env_groups):
-        yield from _of(subject, found)
+    for roles in (*subject.rendezvous_groups, *subject.env_groups):
+        yield from _check_group(subject, roles)
 
 
-def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     job = subject.job
-    if job is None or count_nodes(found) < 2:
+    if job is None or count_nodes(roles) < 2:
         return
-    first = found[0]
+    first = roles[0]
     if first.rendezvous.backend != "static" or first.rendezvous.nodes in (None, (1, 1)):
         return
-    pod = _named(job, first.rendezvous.host)
+    pod = _pod_named(job, first.rendezvous.host)
     rank = pod.rendezvous.node_rank if pod is not None else "0"
     if pod is not None and rank.isdigit() and int(rank):
         path = first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
@@ -76,8 +76,8 @@ def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
         )
 
 
-def _named(job: SimulatedJob, host: str) -> Pod | None:
-    """The pod that answers to a name."""
+def _pod_named(job: SimulatedJob, host: str) -> Pod | None:
+    """Return the pod that has this DNS name, or None."""
     from ptcompile.simulator.meeting import dns_names
 
     number = host.partition(".")[0].rpartition("-")[2]

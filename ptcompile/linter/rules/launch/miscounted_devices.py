@@ -35,22 +35,22 @@ from collections.abc import Iterator
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_FOREIGN = ("google.com/tpu", "aws.amazon.com/neuron")
-_MIG = "nvidia.com/mig-"
+_UNCOUNTED = ("google.com/tpu", "aws.amazon.com/neuron")
+_MIG_PREFIX = "nvidia.com/mig-"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        nproc = one.options.get("nproc-per-node", "")
-        if not one.is_torchrun or nproc not in ("auto", "gpu") or one.is_uncertain:
+    for role in subject.training_roles:
+        nproc = role.options.get("nproc-per-node", "")
+        if not role.is_torchrun or nproc not in ("auto", "gpu") or role.is_uncertain:
             continue
-        found = one.pod.devices
-        slices = sum(count for name, count in found.items() if name.startswith(_MIG))
-        foreign = next((name for name in found if name.startswith(_FOREIGN)), None)
+        devices = role.pod.devices
+        slices = sum(count for name, count in devices.items() if name.startswith(_MIG_PREFIX))
+        foreign = next((name for name in devices if name.startswith(_UNCOUNTED)), None)
         if foreign is None and slices < 2:
             continue
-        path = one.path_of("nproc-per-node")
-        path = one.command_path if path == one.path else path
+        path = role.path_of("nproc-per-node")
+        path = role.command_path if path == role.path else path
         if foreign is not None:
             why = "does not start" if nproc == "gpu" else "starts a process for each core of the host"
             message = f"torchrun does not know {foreign}: with {nproc} it {why}"

@@ -1,4 +1,4 @@
-"""torchrun is told to start nothing.
+"""torchrun has no script to start.
 
 What: no script, module or program follows torchrun's options.
 
@@ -34,16 +34,16 @@ from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        launch = one.launch
-        if not one.is_torchrun or launch.entry:
+    for role in subject.training_roles:
+        launch = role.launch
+        if not role.is_torchrun or launch.entry:
             continue
         options = option_names(launch.arguments)
         if "help" not in options and OPTIONS.issuperset(options):
             last = f", and {launch.arguments[-1]!r} is the value of an option" if launch.arguments else ""
             yield found_at(
-                one.command_path,
-                f"torchrun is given no script to start{last}",
+                role.command_path,
+                f"torchrun has no script to start{last}",
                 "put the script after the options, and give every option its value",
             )
 

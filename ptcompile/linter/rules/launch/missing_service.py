@@ -3,11 +3,11 @@
 What: the address that the pods meet at is a name that only a Service of their namespace can resolve, and no manifest of
 the stream or the folder is that Service: none has the name, or the one that has it has a cluster IP, does not select
 the pods, or is not their subdomain. A note if one file with one object is read, since the Service may be in another
-file. The serviceName of a StatefulSet is its pods' subdomain. Names that the files cannot decide are not reported, such
-as those of other namespaces; nor are the Services of operators, such as JobSet's, PyTorchJob's and TrainingRole's.
+file. The serviceName of a StatefulSet is its pods' subdomain. Names that the files cannot settle are not reported, such
+as those of other namespaces; nor are the Services of operators, such as JobSet's, PyTorchJob's and Trainer's.
 
 Why: a pod of a Job, of a StatefulSet or alone has the name <hostname>.<subdomain> only through a headless Service that
-is called like the subdomain and selects the pod. Without it every pod looks for node 0 until the rendezvous times out.
+has the name of the subdomain and selects the pod. Without it every pod looks for node 0 until the rendezvous times out.
 
 Example:
 
@@ -63,20 +63,20 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for members in (*subject.rendezvous_groups, *subject.env_groups):
-        first = members[0]
+    for roles in (*subject.rendezvous_groups, *subject.env_groups):
+        first = roles[0]
         host = first.rendezvous.host
-        if not meets_at_a_pod(members) or wrong_host(subject, first.pod, host, complete=has_all_pods(subject, members)):
+        if not meets_at_a_pod(roles) or wrong_host(subject, first.pod, host, complete=has_all_pods(subject, roles)):
             continue
-        gap = unserved_host(subject, first.pod, host)
-        if gap is None:
+        unserved = unserved_host(subject, first.pod, host)
+        if unserved is None:
             continue
-        elsewhere = any(id(one) in subject.stream.related_ids for one in gap.services)
-        certain = gap.services and not elsewhere
+        is_elsewhere = any(id(service) in subject.stream.related_ids for service in unserved.services)
+        certain = unserved.services and not is_elsewhere
         yield found_at(
             first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr"),
-            gap.reason,
-            gap.help,
+            unserved.reason,
+            unserved.help,
             severity="error" if certain else None if subject.stream.has_context else "note",
         )
 

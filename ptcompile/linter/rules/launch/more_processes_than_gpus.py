@@ -43,27 +43,33 @@ from ptcompile.linter.trainers import TrainingRole
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        gpus, processes = count_one_process_devices(one.pod), one.rendezvous.processes
-        if (one.is_torchrun or one.is_modeled) and _sure(one) and gpus and processes is not None and processes > gpus:
-            path = one.path_of("nproc-per-node")
+    for role in subject.training_roles:
+        gpus, processes = count_one_process_devices(role.pod), role.rendezvous.processes
+        if (
+            (role.is_torchrun or role.is_modeled)
+            and _is_certain(role)
+            and gpus
+            and processes is not None
+            and processes > gpus
+        ):
+            path = role.path_of("nproc-per-node")
             yield found_at(
                 path,
                 f"{processes} processes on a node with {gpus} "
                 f"{'GPU' if gpus == 1 else 'GPUs'}: the extra ones find no device",
                 f"request {processes} GPUs, or run {gpus}",
-                _fix(one, gpus),
+                _fix(role, gpus),
             )
 
 
-def _sure(one: TrainingRole) -> bool:
-    """Whether nothing that no file shows can change the number: envFrom cannot change an option."""
-    return not one.is_uncertain or (one.source_of("nproc-per-node") == "flag" and not one.launch.in_shell)
+def _is_certain(role: TrainingRole) -> bool:
+    """Return whether the files settle the number of processes; envFrom cannot change a command-line option."""
+    return not role.is_uncertain or (role.source_of("nproc-per-node") == "flag" and not role.launch.in_shell)
 
 
-def _fix(one: TrainingRole, gpus: int) -> Fix | None:
-    edit = one.edit_to("nproc-per-node", str(gpus))
-    return Fix(f"run {gpus} processes a node", (edit,), safe=False) if edit else None
+def _fix(role: TrainingRole, gpus: int) -> Fix | None:
+    edit = role.edit_to("nproc-per-node", str(gpus))
+    return Fix(f"run {gpus} processes per node", (edit,), safe=False) if edit else None
 
 
 RULE = Rule("more-processes-than-gpus", _check, severity="error", stage="run", authority="torchrun")

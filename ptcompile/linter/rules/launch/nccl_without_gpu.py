@@ -1,6 +1,6 @@
 """NCCL is requested, but the pod has no GPU.
 
-What: an argument or a variable of the container that trains says nccl for the backend of torch.distributed, and the pod
+What: an argument or a variable of the training container selects nccl as the backend of torch.distributed, and the pod
 requests no accelerator.
 
 Why: NCCL moves data only between GPUs. init_process_group, or the first collective, ends with "ProcessGroupNCCL is
@@ -47,42 +47,53 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
-_OPTIONS = ("backend", "dist-backend", "ddp-backend", "distributed-backend", "torch-backend", "process-group-backend")
-"""What scripts call the option, by its dashed name; the backend of a rendezvous is another."""
+_BACKEND_OPTIONS = (
+    "backend",
+    "dist-backend",
+    "ddp-backend",
+    "distributed-backend",
+    "torch-backend",
+    "process-group-backend",
+)
+"""Common names of a script's backend option, dashed; the rendezvous backend is something else."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for path, written, view, pod in container_views(subject):
-        main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
-        if not main or may_see_devices(pod):
+        is_main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
+        if not is_main or may_see_devices(pod):
             continue
-        place = _asked(path, written) or (path if _asked(path, view.spec) else None)  # a TrainJob's runtime may ask too
-        if place is not None:
+        backend_path = _nccl_path(path, written) or (
+            path if _nccl_path(path, view.spec) else None
+        )  # a TrainJob's runtime may ask too
+        if backend_path is not None:
             yield found_at(
-                place,
-                "NCCL works between GPUs, and the pod requests none",
+                backend_path,
+                "NCCL works between GPUs, but the pod requests none",
                 "request GPUs in resources.limits, or use gloo",
             )
 
 
-def _asked(path: Path, container: Json) -> Path | None:
-    """The word or the variable that asks for NCCL."""
+def _nccl_path(path: Path, container: Json) -> Path | None:
+    """Return the path of the argument or variable that requests NCCL, or None."""
     for key in ("command", "args"):
         words = container.get(key)
         words = [as_string(word) for word in words] if isinstance(words, list) else []
-        for at, word in enumerate(words):
+        for index, word in enumerate(words):
             name, equals, value = word.partition("=")
-            said = value if equals else words[at + 1] if at + 1 < len(words) else ""
-            if name.startswith("-") and _names(name) and said == "nccl":
-                return (*path, key, at if equals else at + 1)
-    for at, entry in enumerate(as_mappings(container.get("env"))):
-        if as_string(entry.get("value")).lower() == "nccl" and _names(as_string(entry.get("name")).removeprefix("PL_")):
-            return (*path, "env", at)
+            option_value = value if equals else words[index + 1] if index + 1 < len(words) else ""
+            if name.startswith("-") and _is_backend_option(name) and option_value == "nccl":
+                return (*path, key, index if equals else index + 1)
+    for index, entry in enumerate(as_mappings(container.get("env"))):
+        if as_string(entry.get("value")).lower() == "nccl" and _is_backend_option(
+            as_string(entry.get("name")).removeprefix("PL_")
+        ):
+            return (*path, "env", index)
     return None
 
 
-def _names(name: str) -> bool:
-    return name.lstrip("-").lower().replace("_", "-") in _OPTIONS
+def _is_backend_option(name: str) -> bool:
+    return name.lstrip("-").lower().replace("_", "-") in _BACKEND_OPTIONS
 
 
 RULE = Rule("nccl-without-gpu", _check, severity="warning", stage="run", authority="torchrun")

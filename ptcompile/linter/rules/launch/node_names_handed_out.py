@@ -1,6 +1,6 @@
 """c10d publishes host names of nodes, which the others may not resolve.
 
-What: pods on their node's network (hostNetwork) meet by c10d, and torchrun is not told their address.
+What: pods on their node's network (hostNetwork) meet by c10d, and torchrun does not get their address.
 
 Why: the node with rank 0 tells the others where to find it by its own host name, which is the machine's. Where no DNS
 server of the cluster knows the machines, all time out and exit with status 1. Measured: none of 6 jobs met, and with
@@ -51,16 +51,20 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
 
-_ENTRY = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+_LOCAL_ADDR_ENTRY = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        first = next((one for one in found if _hands_out_names(one)), None)
-        if first is None or count_nodes(found) < 2:
+    for roles in subject.torchrun_groups:
+        first = next((role for role in roles if _publishes_host_name(role)), None)
+        if first is None or count_nodes(roles) < 2:
             continue
-        path = _place(first)
-        fix = Fix("tell torchrun the pod's address", (Edit("append", (*first.path, "env"), _ENTRY),), safe=False)
+        path = _host_network_path(first)
+        fix = Fix(
+            "set PET_LOCAL_ADDR to the pod's address",
+            (Edit("append", (*first.path, "env"), _LOCAL_ADDR_ENTRY),),
+            safe=False,
+        )
         yield found_at(
             path,
             "on the node's network, c10d publishes the node's host name, which the pods of other nodes may not resolve",
@@ -69,16 +73,16 @@ def _check(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _hands_out_names(one: TrainingRole) -> bool:
-    told = one.launch.options.get("local-addr") or one.launch.env.get("PET_LOCAL_ADDR")
-    return one.pod.on_host and one.rendezvous.backend == "c10d" and not one.is_local and not told
+def _publishes_host_name(role: TrainingRole) -> bool:
+    local_address = role.launch.options.get("local-addr") or role.launch.env.get("PET_LOCAL_ADDR")
+    return role.pod.on_host and role.rendezvous.backend == "c10d" and not role.is_local and not local_address
 
 
-def _place(one: TrainingRole) -> Path:
-    """The pod's hostNetwork; in a TrainJob, whose runtime has it, what starts."""
-    if len(one.path) > 2 and one.path[-2] == "containers":
-        return (*one.path[:-2], "hostNetwork")
-    return one.command_path
+def _host_network_path(role: TrainingRole) -> Path:
+    """Return the path of the pod's hostNetwork; in a TrainJob, whose runtime has it, that of the command."""
+    if len(role.path) > 2 and role.path[-2] == "containers":
+        return (*role.path[:-2], "hostNetwork")
+    return role.command_path
 
 
 RULE = Rule("node-names-handed-out", _check, severity="warning", stage="run", authority="torchrun")

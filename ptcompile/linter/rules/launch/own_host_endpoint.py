@@ -3,7 +3,7 @@
 What: the rendezvous endpoint is the pod's own name or address: $(hostname), $(hostname -i), $HOSTNAME or
 status.podIP.
 
-Why: the endpoint has to be the same on every pod. With its own address each pod opens its own store and waits there for
+Why: the endpoint must be the same on every pod. With its own address, each pod opens its own store and waits there for
 others that wait elsewhere.
 
 Example:
@@ -55,36 +55,46 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
 
-_MARKS = ("$(hostname", "`hostname", "$HOSTNAME", "${HOSTNAME}", "<status.podIP", "<status.hostIP", "<metadata.name>")
+_OWN_HOST_PREFIXES = (
+    "$(hostname",
+    "`hostname",
+    "$HOSTNAME",
+    "${HOSTNAME}",
+    "<status.podIP",
+    "<status.hostIP",
+    "<metadata.name>",
+)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.rendezvous_groups, *subject.env_groups):
-        yield from _of(found)
+    for roles in (*subject.rendezvous_groups, *subject.env_groups):
+        yield from _check_group(roles)
 
 
-def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if count_nodes(found) < 2:
+def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    if count_nodes(roles) < 2:
         return
-    for one in found:
+    for role in roles:
         if (
-            one.rendezvous.nodes != (1, 1)
-            and _own(one, one.pod)
-            and _own(one, one.pod.job.pod(one.expanded, one.expanded.count - 1))
+            role.rendezvous.nodes != (1, 1)
+            and _is_own_host(role, role.pod)
+            and _is_own_host(role, role.pod.job.pod(role.expanded, role.expanded.count - 1))
         ):
-            path = one.path_of("rdzv-endpoint" if one.options.get("rdzv-endpoint") else "master-addr")
+            path = role.path_of("rdzv-endpoint" if role.options.get("rdzv-endpoint") else "master-addr")
             yield found_at(
                 path,
-                f"each of {count_nodes(found)} pods meets at its own address, where no other pod connects",
+                f"each of {count_nodes(roles)} pods meets at its own address, where no other pod connects",
                 "write the name of the first pod, the same on all pods",
             )
             return
 
 
-def _own(one: TrainingRole, pod: Pod) -> bool:
-    """Whether a pod's endpoint is on the pod itself, in words that differ from pod to pod."""
+def _is_own_host(role: TrainingRole, pod: Pod) -> bool:
+    """Return whether the pod's endpoint is the pod itself, by a text that differs from pod to pod."""
     host = pod.rendezvous.host
-    return host.startswith(_MARKS) or (one.expanded.count > 1 and host in (pod.hostname, pod.dns) and bool(host))
+    return host.startswith(_OWN_HOST_PREFIXES) or (
+        role.expanded.count > 1 and host in (pod.hostname, pod.dns) and bool(host)
+    )
 
 
 RULE = Rule("own-host-endpoint", _check, severity="error", stage="run", authority="torchrun")

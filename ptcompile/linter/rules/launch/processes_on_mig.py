@@ -40,11 +40,11 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        slices = [name for name in one.pod.devices if name.startswith("nvidia.com/mig-")]
-        processes = one.rendezvous.processes or 0
-        if slices and processes > 1 and (one.is_torchrun or one.is_modeled):
-            path = one.path_of("nproc-per-node")
+    for role in subject.training_roles:
+        slices = [name for name in role.pod.devices if name.startswith("nvidia.com/mig-")]
+        processes = role.rendezvous.processes or 0
+        if slices and processes > 1 and (role.is_torchrun or role.is_modeled):
+            path = role.path_of("nproc-per-node")
             yield found_at(
                 path,
                 f"{processes} processes on {slices[0]}: a process sees one MIG slice, and NCCL connects none",

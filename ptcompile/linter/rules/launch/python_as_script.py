@@ -1,6 +1,6 @@
-"""torchrun is told to run the Python interpreter as if it were a Python script.
+"""torchrun runs the Python interpreter as if it were a Python script.
 
-What: `python` is in the place of the script, as in `torchrun --nproc-per-node=8 python train.py`.
+What: `python` takes the place of the script, as in `torchrun --nproc-per-node=8 python train.py`.
 
 Why: torchrun starts `python -u python train.py`, which fails: "can't open file 'python'". torchrun starts the
 interpreter itself.
@@ -41,27 +41,27 @@ _is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        launch = one.launch
-        plain = not any(launch.options.get(name) for name in ("no-python", "module"))
-        free = not any(launch.env.get(name) for name in ("PET_NO_PYTHON", "PET_MODULE"))
-        if one.is_torchrun and plain and free and launch.entry and _is_python(launch.entry[0]):
-            path, exact = _place(one, launch.entry[0])
+    for role in subject.training_roles:
+        launch = role.launch
+        no_flag = not any(launch.options.get(name) for name in ("no-python", "module"))
+        no_variable = not any(launch.env.get(name) for name in ("PET_NO_PYTHON", "PET_MODULE"))
+        if role.is_torchrun and no_flag and no_variable and launch.entry and _is_python(launch.entry[0]):
+            path, is_exact = _interpreter_path(role, launch.entry[0])
             script = launch.entry[1] if launch.entry[1:] else ""
-            simple = exact and script.endswith(".py")
+            is_removable = is_exact and script.endswith(".py")
             yield found_at(
                 path,
-                f"torchrun would run {launch.entry[0]!r} as a Python script, and no such file exists: it starts the "
+                f"torchrun runs {launch.entry[0]!r} as a Python script, but no such file exists: it starts the "
                 "interpreter itself",
                 "remove `python`",
-                Fix(f"remove {launch.entry[0]}", (Edit("remove", path),), safe=True) if simple else None,
+                Fix(f"remove {launch.entry[0]}", (Edit("remove", path),), safe=True) if is_removable else None,
             )
 
 
-def _place(one: TrainingRole, name: str) -> tuple[Path, bool]:
-    """The word that is the interpreter, or the whole command line where a shell reads it."""
-    found = [(*one.path, key, i) for key, i, word in one.indexed_tokens() if word == name]
-    return (found[-1], len(found) == 1) if found else (one.command_path, False)
+def _interpreter_path(role: TrainingRole, name: str) -> tuple[Path, bool]:
+    """Return the path of the interpreter, and whether it is one argument rather than part of a shell's script."""
+    paths = [(*role.path, key, i) for key, i, word in role.indexed_tokens() if word == name]
+    return (paths[-1], len(paths) == 1) if paths else (role.command_path, False)
 
 
 RULE = Rule("python-as-script", _check, severity="error", stage="run", authority="torchrun")

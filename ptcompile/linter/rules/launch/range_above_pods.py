@@ -52,22 +52,22 @@ from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        yield from _of(subject, found)
+    for roles in subject.torchrun_groups:
+        yield from _check_group(subject, roles)
 
 
-def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     if subject.record.meeting.open:
         return
-    first, total = found[0], count_nodes(found)
+    first, total = roles[0], count_nodes(roles)
     low, high = first.rendezvous.nodes or (1, 1)
     if low <= total < high and first.rendezvous.backend not in ("static", "none") and total > 1:
         path, edit = first.path_of("nnodes"), first.edit_to("nnodes", f"{low}:{total}")
         yield found_at(
             path,
-            f"torchrun takes up to {high} nodes, and the job has {total} pods: it waits for more at every rendezvous",
+            f"torchrun takes up to {high} nodes, but the job has {total} pods: it waits for more at every rendezvous",
             f"write {low}:{total}",
-            Fix(f"set nnodes to {low}:{total}", (edit,), safe=False) if edit and len(found) == 1 else None,
+            Fix(f"set nnodes to {low}:{total}", (edit,), safe=False) if edit and len(roles) == 1 else None,
         )
 
 

@@ -50,17 +50,16 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        first = found[0]
+    for roles in subject.torchrun_groups:
+        first = roles[0]
         nodes = first.rendezvous.nodes
-        ranged = nodes is not None and nodes[0] < nodes[1] and first.rendezvous.backend != "static"
-        if ranged and first.rendezvous.max_restarts == "0" and not first.is_standalone:
+        is_range = nodes is not None and nodes[0] < nodes[1] and first.rendezvous.backend != "static"
+        if is_range and first.rendezvous.max_restarts == "0" and not first.is_standalone:
             path = first.path_of("nnodes")
             yield found_at(
                 path,
-                f"{first.rendezvous.nodes_text} nodes are a range, and with max-restarts 0 the first lost node "
-                "ends the "
-                "training on all",
+                f"{first.rendezvous.nodes_text} nodes are a range, but with max-restarts 0 the first lost node "
+                "ends the training on all nodes",
                 "add --max-restarts=3, or write one number of nodes",
             )
 

@@ -54,11 +54,11 @@ from ptcompile.simulator.launchers.torchrun import is_literal
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        first = found[0]
-        if first.rendezvous.backend == "static" or count_nodes(found) < 2 or first.is_standalone:
+    for roles in subject.torchrun_groups:
+        first = roles[0]
+        if first.rendezvous.backend == "static" or count_nodes(roles) < 2 or first.is_standalone:
             continue
-        if _apart(first):
+        if _ids_differ(first):
             path = first.path_of("rdzv-id")
             yield found_at(
                 path,
@@ -67,17 +67,17 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _apart(one: TrainingRole) -> bool:
-    """Whether two pods of a role have two ids."""
-    value = one.options.get("rdzv-id", "")
+def _ids_differ(role: TrainingRole) -> bool:
+    """Return whether two pods of the role have different rendezvous ids."""
+    value = role.options.get("rdzv-id", "")
     if pod_specific_part(value):
         return True
-    main = one.pod.main
-    if "rdzv-id" in one.launch.options and main is not None:
+    main = role.pod.main
+    if "rdzv-id" in role.launch.options and main is not None:
         written = "".join((*(main.command or ()), *(main.args or ())))
         if "$" not in written and "`" not in written:
-            return False  # the same words in every pod
-    last = one.pod.job.pod(one.expanded, one.expanded.count - 1).rendezvous.options.get("rdzv-id", "")
+            return False  # the same command line in every pod
+    last = role.pod.job.pod(role.expanded, role.expanded.count - 1).rendezvous.options.get("rdzv-id", "")
     return is_literal(value) and is_literal(last) and value != last
 
 

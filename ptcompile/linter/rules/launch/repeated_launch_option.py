@@ -1,6 +1,6 @@
 """An option of torchrun is given twice.
 
-What: the command line has the same option of torchrun more than once, in whatever spelling.
+What: the command line has the same option of torchrun more than once, in any spelling.
 
 Why: argparse silently uses the last one, so the others are dropped.
 
@@ -38,17 +38,17 @@ from ptcompile.simulator.launchers.torchrun import SWITCHES, option_names
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        options = option_names(one.launch.arguments) if one.is_torchrun else ()
+    for role in subject.training_roles:
+        options = option_names(role.launch.arguments) if role.is_torchrun else ()
         if len({*options}) == len(options):
             continue
         for option, times in Counter(options).items():
             if times > 1 and option not in SWITCHES:
-                path = one.flag_path(option)
+                path = role.flag_path(option)
                 yield found_at(
                     path,
                     f"--{option} is given {times} times, and torchrun uses the last: "
-                    f"{one.launch.options.get(option, '')!r}",
+                    f"{role.launch.options.get(option, '')!r}",
                     "keep the intended one",
                 )
 

@@ -49,34 +49,34 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    operator = subject.record.additions.env_of  # the others refuse, replace in place, or leave it
-    if not operator or not any(c.spec.get("env") for c in subject.containers):
+    operator = subject.record.additions.env_of  # other operators reject it, replace it in place, or keep it
+    if not operator or not any(container.spec.get("env") for container in subject.containers):
         return
     from ptcompile.registry.pods import env_entry
 
     for path, written, view, _ in container_views(subject):
-        own = as_mappings(written.get("env"))
-        added = {as_string(entry.get("name")): entry for entry in view.env[len(own) :]}
-        for i, entry in enumerate(own):
+        entries = as_mappings(written.get("env"))
+        added = {as_string(entry.get("name")): entry for entry in view.env[len(entries) :]}
+        for i, entry in enumerate(entries):
             name = as_string(entry.get("name"))
-            if name in added and env_entry(entry) != env_entry(added[name]) and not _alike(name, entry):
-                here = (*path, "env", i)
+            if name in added and env_entry(entry) != env_entry(added[name]) and not _has_same_effect(name, entry):
+                entry_path = (*path, "env", i)
                 value = f"{added[name].get('value')!r} " if "value" in added[name] else ""
                 yield found_at(
-                    here,
+                    entry_path,
                     f"{operator} sets {name} itself, and its value {value}wins",
                     f"remove {name}",
-                    Fix(f"remove {name}", (Edit("remove", here),), safe=not _used(own, name)),
+                    Fix(f"remove {name}", (Edit("remove", entry_path),), safe=not _is_referenced(entries, name)),
                 )
 
 
-def _alike(name: str, entry: Json) -> bool:
-    """Whether Python reads the user's value as it reads the operator's: any text but "0" is on."""
+def _has_same_effect(name: str, entry: Json) -> bool:
+    """Return whether the user's value has the operator's effect: for PYTHONUNBUFFERED, any text except "0"."""
     return name == "PYTHONUNBUFFERED" and entry.get("value") not in (None, "", "0")
 
 
-def _used(env: list[Json], name: str) -> bool:
-    """Whether another variable is made of this one."""
+def _is_referenced(env: list[Json], name: str) -> bool:
+    """Return whether another variable references this one."""
     return any(f"$({name})" in as_string(entry.get("value")) for entry in env)
 
 

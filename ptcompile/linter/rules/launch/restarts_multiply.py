@@ -1,6 +1,6 @@
 """Restarts within restarts: a job that always fails is tried hundreds of times.
 
-What: torchrun's max-restarts times the retries of the operator are a hundred starts and more.
+What: torchrun's max-restarts and the operator's retries multiply to a hundred starts or more.
 
 Why: each retry of a pod resets torchrun's own restarts. A mistake in the script that fails every time is then paid
 for a hundred times.
@@ -47,20 +47,22 @@ from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
 
-_MANY = 100
+_MAX_ATTEMPTS = 100
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        one = found[0]
-        together = count_nodes(found) if one.rendezvous.backend == "c10d" else 1  # node 0 that fails fails them all
-        said, outer = one.rendezvous.max_restarts, _retries(subject) // together
-        inner = int(said) if is_int(said) else 0
+    for roles in subject.torchrun_groups:
+        role = roles[0]
+        pods_per_failure = (
+            count_nodes(roles) if role.rendezvous.backend == "c10d" else 1
+        )  # when node 0 fails, all nodes fail
+        max_restarts, outer = role.rendezvous.max_restarts, _pod_retries(subject) // pods_per_failure
+        inner = int(max_restarts) if is_int(max_restarts) else 0
         starts = (inner + 1) * (outer + 1)
-        if _meant(subject, one):
+        if _expects_node_loss(subject, role):
             continue
-        if inner > 0 and outer > 0 and starts >= _MANY:
-            path = one.path_of("max-restarts")
+        if inner > 0 and outer > 0 and starts >= _MAX_ATTEMPTS:
+            path = role.path_of("max-restarts")
             yield found_at(
                 path,
                 f"{inner} restarts by torchrun in each of {outer + 1} starts of a pod are up to {starts} attempts",
@@ -68,14 +70,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _meant(subject: Subject, one: TrainingRole) -> bool:
-    """Whether nodes are expected to come and go: an elastic range, or machines that may be taken away."""
-    nodes = one.rendezvous.nodes
+def _expects_node_loss(subject: Subject, role: TrainingRole) -> bool:
+    """Return whether the job expects to lose nodes: an elastic range, or spot nodes."""
+    nodes = role.rendezvous.nodes
     return (nodes is not None and nodes[0] < nodes[1]) or any(spot_label(template) for template in subject.templates)
 
 
-def _retries(subject: Subject) -> int:
-    """How often the operator restarts a pod; 0 where it does not, or does not count."""
+def _pod_retries(subject: Subject) -> int:
+    """Return how often the operator restarts a pod, or 0 if it never does or does not count."""
     return subject.record.retries(subject.manifest)
 
 

@@ -2,7 +2,7 @@
 
 What: the roles that train have different endpoints, backends, numbers of nodes or rendezvous ids.
 
-Why: the nodes of one job need the same settings. Where the Master's command line and the Worker's differ, each waits
+Why: the nodes of one job need the same settings. If the Master's command line and the Worker's differ, each waits
 for the others somewhere else.
 
 Example:
@@ -52,37 +52,41 @@ from ptcompile.simulator.launchers.torchrun import is_literal
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.rendezvous_groups:
-        yield from _of(found)
+    for roles in subject.rendezvous_groups:
+        yield from _check_group(roles)
 
 
-def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if all(one.rendezvous.nodes == (1, 1) and one.rendezvous.backend == "static" for one in found):  # worlds-apart
-        return
-    for one in found[1:]:
-        option, mine, theirs = _difference(found[0], one)
+def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    if all(role.rendezvous.nodes == (1, 1) and role.rendezvous.backend == "static" for role in roles):
+        return  # reported by worlds-apart
+    for role in roles[1:]:
+        option, value, first_value = _first_difference(roles[0], role)
         if option:
-            path = one.path_of(option)
+            path = role.path_of(option)
             yield found_at(
                 path,
-                f"{one.expanded.name} has the {option} {mine!r} and {found[0].expanded.name} has {theirs!r}: they "
-                "do not meet",
+                f"{role.expanded.name} has the {option} {value!r}, but {roles[0].expanded.name} has {first_value!r}: "
+                "they never meet",
                 "start all roles with the same command line",
             )
 
 
-def _difference(first: TrainingRole, one: TrainingRole) -> tuple[str, str, str]:
-    """The first option of the rendezvous in which two roles differ, and their values."""
-    pairs = [("rdzv-backend", one.rendezvous.backend, first.rendezvous.backend)]
-    which = "master-port" if one.source_of("master-port") == "flag" else "master-addr"
-    which = which if first.rendezvous.backend == "static" and not one.options.get("rdzv-endpoint") else "rdzv-endpoint"
-    pairs.append((which, one.rendezvous.endpoint, first.rendezvous.endpoint))
-    pairs.append(("nnodes", one.options.get("nnodes", ""), first.options.get("nnodes", "")))
-    if one.rendezvous.backend != "static":
-        pairs.append(("rdzv-id", one.options.get("rdzv-id", ""), first.options.get("rdzv-id", "")))
-    for option, mine, theirs in pairs:
-        if mine != theirs and is_literal(mine) and is_literal(theirs):
-            return option, mine, theirs
+def _first_difference(first: TrainingRole, role: TrainingRole) -> tuple[str, str, str]:
+    """Return the first rendezvous option that differs, then the role's value and the first role's."""
+    pairs = [("rdzv-backend", role.rendezvous.backend, first.rendezvous.backend)]
+    endpoint_option = "master-port" if role.source_of("master-port") == "flag" else "master-addr"
+    endpoint_option = (
+        endpoint_option
+        if first.rendezvous.backend == "static" and not role.options.get("rdzv-endpoint")
+        else "rdzv-endpoint"
+    )
+    pairs.append((endpoint_option, role.rendezvous.endpoint, first.rendezvous.endpoint))
+    pairs.append(("nnodes", role.options.get("nnodes", ""), first.options.get("nnodes", "")))
+    if role.rendezvous.backend != "static":
+        pairs.append(("rdzv-id", role.options.get("rdzv-id", ""), first.options.get("rdzv-id", "")))
+    for option, value, first_value in pairs:
+        if value != first_value and is_literal(value) and is_literal(first_value):
+            return option, value, first_value
     return "", "", ""
 
 

@@ -2,7 +2,7 @@
 
 What: with a static rendezvous, pods of a job have equal node ranks, for example because all take the default 0.
 
-Why: a static rendezvous gives no ranks: each node brings its own, from 0 to the number of nodes less one. Two with the
+Why: a static rendezvous assigns no ranks: each node brings its own, from 0 to the number of nodes minus 1. Two with the
 same rank overwrite each other, and the missing one never joins.
 
 Example:
@@ -56,80 +56,85 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.rendezvous_groups, *subject.env_groups):
-        yield from _of(subject, found)
+    for roles in (*subject.rendezvous_groups, *subject.env_groups):
+        yield from _check_group(subject, roles)
 
 
-def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    others = (
-        peers_in_other_objects(subject, found[0])
-        if subject.record.meeting.across_objects and found[0].rendezvous.nodes != (1, 1)
+def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    peers = (
+        peers_in_other_objects(subject, roles[0])
+        if subject.record.meeting.across_objects and roles[0].rendezvous.nodes != (1, 1)
         else ()
     )
-    if count_nodes((*found, *others)) < 2 or found[0].is_local:  # local-endpoint
+    if count_nodes((*roles, *peers)) < 2 or roles[0].is_local:  # reported by local-endpoint
         return
-    if any(one.rendezvous.backend not in ("static", "env") or one.rendezvous.nodes in (None, (1, 1)) for one in found):
+    if any(
+        role.rendezvous.backend not in ("static", "env") or role.rendezvous.nodes in (None, (1, 1)) for role in roles
+    ):
         return
-    seen = {rank: (one, index) for one in others for rank, index in _ranks(one)}
-    for one in found:
-        for rank, index in _ranks(one):
-            if rank in seen:
-                path = one.path_of("node-rank") if one.source_of("node-rank") != "default" else one.command_path
+    pods_by_rank = {rank: (role, index) for role in peers for rank, index in _node_ranks(role)}
+    for role in roles:
+        for rank, index in _node_ranks(role):
+            if rank in pods_by_rank:
+                path = role.path_of("node-rank") if role.source_of("node-rank") != "default" else role.command_path
                 yield found_at(
                     path,
-                    f"{_shown(*seen[rank])} and {_shown(one, index)} both have node rank {rank}",
-                    _help(one),
+                    f"{_pod_name(*pods_by_rank[rank])} and {_pod_name(role, index)} both have node rank {rank}",
+                    _help(role),
                 )
                 return
-            seen[rank] = one, index
+            pods_by_rank[rank] = role, index
 
 
-def _shown(one: TrainingRole, index: int) -> str:
-    """The name of a pod of the role."""
-    return one.pod.job.pod(one.expanded, index).display_name
+def _pod_name(role: TrainingRole, index: int) -> str:
+    """Return the name of a pod of the role."""
+    return role.pod.job.pod(role.expanded, index).display_name
 
 
-def _help(one: TrainingRole) -> str:
-    if one.is_torchrun:
+def _help(role: TrainingRole) -> str:
+    if role.is_torchrun:
         return "give each pod its own rank, such as --node-rank=$(JOB_COMPLETION_INDEX), or use c10d"
     return (
-        f"give each pod its own {'RANK' if one.is_env_script else one.option_name('node-rank')}, such as "
+        f"give each pod its own {'RANK' if role.is_env_script else role.option_name('node-rank')}, such as "
         "$(JOB_COMPLETION_INDEX)"
     )
 
 
-def _ranks(one: TrainingRole) -> Iterator[tuple[str, int]]:
-    """The ranks of a role's first two pods and its last one, as far as they are numbers, with the pods' indexes."""
+def _node_ranks(role: TrainingRole) -> Iterator[tuple[str, int]]:
+    """Yield the numeric ranks of the role's first two pods and its last one, each with the pod's index."""
     from ptcompile.simulator.kubelet import entry_value
     from ptcompile.simulator.launchers.rendezvous import static_node_rank
 
-    name, spec, entry = _variable(one), None, None
-    for index in sorted({0, min(1, one.expanded.count - 1), one.expanded.count - 1}):
-        view = one.expanded.pod(index)
-        if name is not None and view.spec is not spec:  # most operators give all pods of a role one spec
-            spec, entry = view.spec, _entry(view, name)
+    name, spec, entry = _rank_variable(role), None, None
+    for index in sorted({0, min(1, role.expanded.count - 1), role.expanded.count - 1}):
+        view = role.expanded.pod(index)
+        if name is not None and view.spec is not spec:  # most operators give all pods of a role the same spec
+            spec, entry = view.spec, _env_entry(view, name)
         if entry is not None:
             rank = entry_value(entry, view)
         else:
-            pod = one.pod.job.pod(one.expanded, index)
-            rank = static_node_rank(pod.launch) if one.is_torchrun else pod.rendezvous.node_rank
+            pod = role.pod.job.pod(role.expanded, index)
+            rank = static_node_rank(pod.launch) if role.is_torchrun else pod.rendezvous.node_rank
         if rank.isdigit():
             yield rank, index
 
 
-def _entry(view: PodView, name: str) -> Json | None:
-    """The main container's entry for a variable; None without one, and where its text refers to others."""
+def _env_entry(view: PodView, name: str) -> Json | None:
+    """Return the main container's entry for the variable, or None if it is missing or references others."""
     main = view.main_container
-    found = [entry for entry in main.env if entry.get("name") == name] if main is not None else []
-    return found[-1] if found and "$" not in as_string(found[-1].get("value")) else None
+    entries = [entry for entry in main.env if entry.get("name") == name] if main is not None else []
+    return entries[-1] if entries and "$" not in as_string(entries[-1].get("value")) else None
 
 
-def _variable(one: TrainingRole) -> str | None:
-    """X of `--node-rank=$(X)`, where only that differs from pod to pod: no other pod's command line need be read."""
+def _rank_variable(role: TrainingRole) -> str | None:
+    """Return X of `--node-rank=$(X)` if nothing else on the command line differs from pod to pod, or None.
+
+    Then the command lines of the other pods need not be read.
+    """
     from ptcompile.simulator.launchers.rendezvous import static_node_rank
 
-    launch, main = one.launch, one.pod.main
-    if not one.is_torchrun or launch.in_shell or main is None:
+    launch, main = role.launch, role.pod.main
+    if not role.is_torchrun or launch.in_shell or main is None:
         return None
     words = [*(main.command or ()), *(main.args or ())]
     differing = [word for word in words if "$" in word]
@@ -140,8 +145,8 @@ def _variable(one: TrainingRole) -> str | None:
         return None
     option, _, value = differing[0].partition("=")
     name = value.removeprefix("$(").removesuffix(")")
-    known = option_name(option) == "node-rank" and value == f"$({name})" and name in one.pod.env
-    return name if known and one.pod.env[name] == static_node_rank(launch) else None
+    is_reference = option_name(option) == "node-rank" and value == f"$({name})" and name in role.pod.env
+    return name if is_reference and role.pod.env[name] == static_node_rank(launch) else None
 
 
 RULE = Rule("same-node-rank", _check, severity="error", stage="run", authority="torchrun")

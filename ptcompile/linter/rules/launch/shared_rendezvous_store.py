@@ -59,48 +59,52 @@ from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_i
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        if count_nodes(found) > 1:
-            first = next((one for one in found if can_meet_again(one) and _shares(one, subject)), None)
+    for roles in subject.torchrun_groups:
+        if count_nodes(roles) > 1:
+            first = next((role for role in roles if can_meet_again(role) and _shares_store(role, subject)), None)
             if first is not None:
-                yield _found(first)
+                yield _finding(first)
 
 
-def can_meet_again(one: TrainingRole) -> bool:
-    """Whether its agents may come to a second meeting."""
-    seen = one.rendezvous
-    if seen.backend != "c10d" or seen.nodes is None or seen.nodes[1] < 2 or one.is_local:
+def can_meet_again(role: TrainingRole) -> bool:
+    """Return whether the role's agents may join a second rendezvous."""
+    rendezvous = role.rendezvous
+    if rendezvous.backend != "c10d" or rendezvous.nodes is None or rendezvous.nodes[1] < 2 or role.is_local:
         return False
-    return seen.nodes[0] < seen.nodes[1] or (is_int(seen.max_restarts) and int(seen.max_restarts) > 0)
+    return rendezvous.nodes[0] < rendezvous.nodes[1] or (
+        is_int(rendezvous.max_restarts) and int(rendezvous.max_restarts) > 0
+    )
 
 
-def _shares(one: TrainingRole, subject: Subject) -> bool:
-    image = as_string(one.pod.main.spec.get("image")) if one.pod.main else None
-    return one.launch.env.get(OWN_STORE) != "1" and torch_of(image, subject.versions) >= SHARED_STORE
+def _shares_store(role: TrainingRole, subject: Subject) -> bool:
+    image = as_string(role.pod.main.spec.get("image")) if role.pod.main else None
+    return role.launch.env.get(OWN_STORE) != "1" and torch_of(image, subject.versions) >= SHARED_STORE
 
 
-def _found(one: TrainingRole) -> Finding:
-    restarts = one.rendezvous.max_restarts != "0" and one.source_of("max-restarts") != "default"
-    path = one.path_of("max-restarts" if restarts else "nnodes")
+def _finding(role: TrainingRole) -> Finding:
+    restarts = role.rendezvous.max_restarts != "0" and role.source_of("max-restarts") != "default"
+    path = role.path_of("max-restarts" if restarts else "nnodes")
     entry = {"name": OWN_STORE, "value": "1"}
-    add = (
+    fix = (
         None
-        if one.env_index(OWN_STORE) is not None
-        else Fix(f"set {OWN_STORE} to 1", (Edit("append", (*one.path, "env"), entry),), safe=False)
+        if role.env_index(OWN_STORE) is not None
+        else Fix(f"set {OWN_STORE} to 1", (Edit("append", (*role.path, "env"), entry),), safe=False)
     )
     return found_at(
         path,
         "a recreated or late pod fails the others: their torchrun keeps the store of the first rendezvous, and all "
         "exit with status 1 after 60 seconds",
         f"set {OWN_STORE} to 1 in env",
-        add if one.spec.get("env") else None,
-        severity=None if _told(one) else "note",
+        fix if role.spec.get("env") else None,
+        severity=None if _knows_torch_version(role) else "note",
     )
 
 
-def _told(one: TrainingRole) -> bool:
-    """Whether the image says its torch; of others the newest is assumed, which no warning should stand on."""
-    image = as_string(one.pod.main.spec.get("image")) if one.pod.main else None
+def _knows_torch_version(role: TrainingRole) -> bool:
+    """Return whether the image shows its torch version. Otherwise the newest is assumed, which only justifies a
+    note.
+    """
+    image = as_string(role.pod.main.spec.get("image")) if role.pod.main else None
     return torch_of(image, Versions(torch=(0, 0))) != (0, 0)
 
 

@@ -48,34 +48,34 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
 
-_TOLD = ("MASTER_ADDR", "WORLD_SIZE", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_NNODES")
+_PEER_VARIABLES = ("MASTER_ADDR", "WORLD_SIZE", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_NNODES")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        yield from _of(subject, found)
+    for roles in subject.torchrun_groups:
+        yield from _check_group(subject, roles)
 
 
-def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if count_nodes(found) < 2 or not found[0].is_standalone:
+def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    if count_nodes(roles) < 2 or not roles[0].is_standalone:
         return
-    first = found[0]
+    first = roles[0]
     flags = {"nnodes", "master-addr", "node-rank", "rdzv-endpoint"} & first.launch.options.keys()
-    told = flags or any(name in first.launch.env for name in _TOLD)
-    if told or subject.record.launch_fields.options:  # else the pods may be meant to be alone
+    has_peers = flags or any(name in first.launch.env for name in _PEER_VARIABLES)
+    if has_peers or subject.record.launch_fields.options:  # otherwise each pod may be intended to train alone
         path = first.path_of("standalone")
         yield found_at(
             path,
-            f"a standalone torchrun meets no other pod, and there are {count_nodes(found)} pods: each trains alone",
+            f"a standalone torchrun joins no other pod, but the job has {count_nodes(roles)} pods: each trains alone",
             "remove it, and give torchrun the first pod's name as its endpoint",
-            severity=None if _contradicted(first) else "warning",
+            severity=None if _is_contradicted(first) else "warning",
         )
 
 
-def _contradicted(one: TrainingRole) -> bool:
-    """Whether the same command line says that there are others."""
-    nodes = one.launch.options.get("nnodes", "1")
-    return nodes not in ("1", "1:1") or "master-addr" in one.launch.options
+def _is_contradicted(role: TrainingRole) -> bool:
+    """Return whether the same command line configures other nodes."""
+    nodes = role.launch.options.get("nnodes", "1")
+    return nodes not in ("1", "1:1") or "master-addr" in role.launch.options
 
 
 RULE = Rule("standalone-on-many-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -53,15 +53,15 @@ from ptcompile.linter.trainers import count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        one = found[0]
-        low, high = one.rendezvous.nodes or (1, 1)
+    for roles in subject.torchrun_groups:
+        role = roles[0]
+        low, high = role.rendezvous.nodes or (1, 1)
         if (
-            one.rendezvous.backend == "static"
-            and low < high <= count_nodes(found)
-            and one.source_of("nnodes") != "operator"
+            role.rendezvous.backend == "static"
+            and low < high <= count_nodes(roles)
+            and role.source_of("nnodes") != "operator"
         ):
-            path = one.path_of("nnodes")
+            path = role.path_of("nnodes")
             yield found_at(
                 path,
                 f"a static rendezvous waits for {high} nodes and never continues with {low}",

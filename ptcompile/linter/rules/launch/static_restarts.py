@@ -54,19 +54,19 @@ from ptcompile.simulator.launchers.torchrun import is_int
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        yield from _of(found)
+    for roles in subject.torchrun_groups:
+        yield from _check_group(roles)
 
 
-def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    for one in found if count_nodes(found) > 1 else ():
-        restarts = one.rendezvous.max_restarts
-        several = one.rendezvous.nodes is not None and one.rendezvous.nodes[1] > 1
-        if one.rendezvous.backend == "static" and several and is_int(restarts) and int(restarts) > 0:
-            path = one.path_of("max-restarts")
+def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    for role in roles if count_nodes(roles) > 1 else ():
+        restarts = role.rendezvous.max_restarts
+        several = role.rendezvous.nodes is not None and role.rendezvous.nodes[1] > 1
+        if role.rendezvous.backend == "static" and several and is_int(restarts) and int(restarts) > 0:
+            path = role.path_of("max-restarts")
             yield found_at(
                 path,
-                f"with a static rendezvous a node restarts its processes alone, up to {restarts} "
+                f"with a static rendezvous a node restarts only its own processes, up to {restarts} "
                 "times, and the others wait for them until a timeout",
                 "add --rdzv-backend=c10d and --rdzv-endpoint, or let the operator restart the job",
             )

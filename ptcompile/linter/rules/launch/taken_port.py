@@ -56,44 +56,48 @@ from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer
 from ptcompile.linter.trainers import TrainingRole
 
-_LISTENS = Pattern(r"(?i)listen|port|addr|bind|serve")
+_LISTEN_OPTION = Pattern(r"(?i)listen|port|addr|bind|serve")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.rendezvous_groups, *subject.env_groups):
-        for one in found:
-            port = one.rendezvous.endpoint.rpartition(":")[2]
-            if port.isdigit() and one.rendezvous.backend in ("static", "c10d", "env") and not one.is_standalone:
-                yield from _taken(subject, one, port)
+    for roles in (*subject.rendezvous_groups, *subject.env_groups):
+        for role in roles:
+            port = role.rendezvous.endpoint.rpartition(":")[2]
+            if port.isdigit() and role.rendezvous.backend in ("static", "c10d", "env") and not role.is_standalone:
+                yield from _check_sidecars(subject, role, port)
 
 
-def _taken(subject: Subject, one: TrainingRole, port: str) -> Iterator[Finding]:
+def _check_sidecars(subject: Subject, role: TrainingRole, port: str) -> Iterator[Finding]:
     for template in subject.templates:
-        beside = [container for container in template.containers if container.path != one.path and _runs(container)]
-        for container in beside if one.path[: len(template.path)] == template.path else ():
-            path = _opened(container, port)
+        sidecars = [
+            container
+            for container in template.containers
+            if container.path != role.path and _runs_during_training(container)
+        ]
+        for container in sidecars if role.path[: len(template.path)] == template.path else ():
+            path = _opened_port_path(container, port)
             if path is not None:
                 yield found_at(
                     path,
-                    f"{container.name} uses port {port}, on which the pods meet",
+                    f"{container.name} uses port {port}, which the rendezvous needs",
                     "change one of the two ports",
                 )
 
 
-def _runs(container: ManifestContainer) -> bool:
-    """Whether it runs beside the training: init containers have ended, but for those that are restarted."""
+def _runs_during_training(container: ManifestContainer) -> bool:
+    """Return whether the container runs during the training: init containers have ended, except restartable ones."""
     return not container.is_init or container.spec.get("restartPolicy") == "Always"
 
 
-def _opened(container: ManifestContainer, port: str) -> Path | None:
-    """Where a container says that it opens a port."""
-    for i, one in enumerate(as_mappings(container.spec.get("ports"))):
-        if one.get("containerPort") == int(port) and one.get("protocol") in (None, "TCP"):
+def _opened_port_path(container: ManifestContainer, port: str) -> Path | None:
+    """Return the path where the container opens the port, or None."""
+    for i, port_entry in enumerate(as_mappings(container.spec.get("ports"))):
+        if port_entry.get("containerPort") == int(port) and port_entry.get("protocol") in (None, "TCP"):
             return (*container.path, "ports", i, "containerPort")
     before = ""
     for word in container.argv:
-        said = word.text.rpartition("=")[2].rpartition(":")[2] == port
-        if said and _LISTENS.search(before + word.text):
+        is_port = word.text.rpartition("=")[2].rpartition(":")[2] == port
+        if is_port and _LISTEN_OPTION.search(before + word.text):
             return word.path
         before = word.text if word.text.startswith("-") else ""
     return None

@@ -54,19 +54,19 @@ from ptcompile.linter.workload import POD
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.rendezvous_groups:
-        yield from _of(subject, found)
+    for roles in subject.rendezvous_groups:
+        yield from _check_group(subject, roles)
 
 
-def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    total = count_nodes(found)
-    # A Pod, or a Job of one pod, may be one of several manifests that meet.
+def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    total = count_nodes(roles)
+    # a Pod, or a Job of one pod, may join pods of other manifests
     if subject.kind == POD or (subject.kind == ("batch/v1", "Job") and total < 2):
         return
-    first = found[0]
+    first = roles[0]
     if first.rendezvous.nodes is None or first.source_of("nnodes") == "operator" or first.is_standalone:
         return
-    if total > 1 and first.is_local:  # local-endpoint
+    if total > 1 and first.is_local:  # reported by local-endpoint
         return
     total += count_nodes(peers_in_other_objects(subject, first)) if subject.record.meeting.across_objects else 0
     needed = first.rendezvous.nodes[1] if first.rendezvous.backend == "static" else first.rendezvous.nodes[0]
@@ -75,9 +75,9 @@ def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
         pods = "1 pod" if total == 1 else f"{total} pods"
         yield found_at(
             path,
-            f"{first.launcher_name} waits for {needed} nodes, and the job has {pods}",
+            f"{first.launcher_name} waits for {needed} nodes, but the job has {pods}",
             f"write {total}, or use {needed} pods",
-            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
+            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(roles) == 1 else None,
         )
 
 

@@ -50,25 +50,25 @@ from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.rendezvous_groups:
-        yield from _of(found)
+    for roles in subject.rendezvous_groups:
+        yield from _check_group(roles)
 
 
-def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    total = count_nodes(found)
-    if found[0].rendezvous.nodes is None or found[0].source_of("nnodes") == "operator":
+def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    total = count_nodes(roles)
+    if roles[0].rendezvous.nodes is None or roles[0].source_of("nnodes") == "operator":
         return
-    first, most = found[0], (found[0].rendezvous.nodes or (1, 1))[1]
-    alone = most == 1 and (first.rendezvous.backend == "static" or first.is_local)  # worlds-apart
-    if most < total and not alone and not first.is_standalone:
+    first, most = roles[0], (roles[0].rendezvous.nodes or (1, 1))[1]
+    is_apart = most == 1 and (first.rendezvous.backend == "static" or first.is_local)  # reported by worlds-apart
+    if most < total and not is_apart and not first.is_standalone:
         path = first.path_of("nnodes")
         edit = first.edit_to("nnodes", str(total)) if first.rendezvous.nodes == (most, most) else None
         yield found_at(
             path,
-            f"the job has {total} pods, and {first.launcher_name} takes at most {most} nodes: {total - most} wait "
+            f"the job has {total} pods, but {first.launcher_name} takes at most {most} nodes: {total - most} wait "
             "outside",
             f"write {total}, or use {most} pods",
-            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
+            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(roles) == 1 else None,
         )
 
 

@@ -63,44 +63,48 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
 
-_named = Pattern(r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*(?![\w/-])").findall
-"""Finds the hosts of pods in a text, such as `train-0.train.research.svc`, but not `/data/a-0.b` or `user@a-0.b`."""
+_find_pod_hosts = Pattern(
+    r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*(?![\w/-])"
+).findall
+"""Finds host names of pods in a text, such as `train-0.train.research.svc`, but not `/data/a-0.b` or `user@a-0.b`."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    written = {one.path: _hosts(one) for one in subject.containers}
+    written = {container.path: _named_hosts(container) for container in subject.containers}
     if not any(written.values()):
         return
-    endpoints = {one.rendezvous.host for one in subject.training_roles}  # unresolvable-endpoint speaks of those
+    endpoints = {role.rendezvous.host for role in subject.training_roles}  # reported by unresolvable-endpoint
     if all(host in endpoints for hosts in written.values() for _, _, host in hosts):
         return
     for path, _, _, pod in container_views(subject):
-        for container, at, host in written.get(path, ()):
-            if host not in endpoints and _served(subject, pod, host):
+        for container, index, host in written.get(path, ()):
+            if host not in endpoints and _is_cluster_host(subject, pod, host):
                 why = wrong_host(subject, pod, host, complete=False)
                 if why is not None and why.is_certain:
                     yield found_at(
-                        _place(container, at),
+                        _text_path(container, index),
                         f"nothing answers to {host}: {why.reason}",
                         f"write {why.suggestion}" if why.suggestion else "write the name of an existing pod",
                     )
 
 
-def _hosts(container: ManifestContainer) -> list[tuple[ManifestContainer, int, str]]:
-    """The hosts that a container names, each with the index of the text, of its words and then of its variables."""
+def _named_hosts(container: ManifestContainer) -> list[tuple[ManifestContainer, int, str]]:
+    """Return the host names in a container's texts, each with the text's index: first the arguments, then the
+    variables.
+    """
     texts = [*container.tokens, *[entry.value or "" for entry in container.env]]
-    return [(container, at, host) for at, text in enumerate(texts) for host in _named(text)]
+    return [(container, index, host) for index, text in enumerate(texts) for host in _find_pod_hosts(text)]
 
 
-def _place(container: ManifestContainer, at: int) -> Path:
+def _text_path(container: ManifestContainer, index: int) -> Path:
     words = len(container.tokens)
-    return container.argv[at].path if at < words else (*container.env[at - words].path, "value")
+    return container.argv[index].path if index < words else (*container.env[index - words].path, "value")
 
 
-def _served(subject: Subject, pod: Pod, host: str) -> bool:
-    """Whether the second label of a host is the subdomain of the job's pods, or a Service of the stream."""
+def _is_cluster_host(subject: Subject, pod: Pod, host: str) -> bool:
+    """Return whether the second label of a host is the subdomain of the job's pods or a Service of the namespace."""
     service = host.split(".")[1]
-    ours = any(one.view.subdomain == service for _, one in pod.job.first_pods())
+    ours = any(first.view.subdomain == service for _, first in pod.job.first_pods())
     return ours or bool(subject.neighbors.named(("v1", "Service"), service))
 
 

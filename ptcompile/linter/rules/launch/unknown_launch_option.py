@@ -37,13 +37,13 @@ from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        options = option_names(one.launch.arguments) if one.is_torchrun else ()
+    for role in subject.training_roles:
+        options = option_names(role.launch.arguments) if role.is_torchrun else ()
         for option in [option for option in dict.fromkeys(options) if option not in OPTIONS]:
-            # argparse takes what one option begins with for that option
+            # argparse accepts the beginning of an option as that option
             if not option or any(name.startswith(option) for name in OPTIONS):
                 continue
-            path = one.flag_path(option)
+            path = role.flag_path(option)
             near = closest_match(option, OPTIONS)
             yield found_at(
                 path,

@@ -2,8 +2,8 @@
 
 What: a container started by torchrun has a variable PET_... that is not an option of torchrun.
 
-Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A misspelt one is silently
-dropped.
+Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A misspelled one is silently
+ignored.
 
 Example:
 
@@ -40,20 +40,20 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import OPTIONS, option_variable
 
-_NAMES = frozenset(option_variable(option) for option in OPTIONS)
+_KNOWN_VARIABLES = frozenset(option_variable(option) for option in OPTIONS)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        written = as_mappings(one.spec.get("env")) if one.is_torchrun else []
-        taken = {as_string(entry.get("name")) for entry in written}
+    for role in subject.training_roles:
+        written = as_mappings(role.spec.get("env")) if role.is_torchrun else []
+        names = {as_string(entry.get("name")) for entry in written}
         for i, entry in enumerate(written):
             name = as_string(entry.get("name"))
-            if not name.startswith("PET_") or name in _NAMES:
+            if not name.startswith("PET_") or name in _KNOWN_VARIABLES:
                 continue
-            path = (*one.path, "env", i, "name")
-            near = closest_match(name, sorted(_NAMES))
-            fix = Fix(f"write {near}", (Edit("set", path, near),), safe=False) if near and near not in taken else None
+            path = (*role.path, "env", i, "name")
+            near = closest_match(name, sorted(_KNOWN_VARIABLES))
+            fix = Fix(f"write {near}", (Edit("set", path, near),), safe=False) if near and near not in names else None
             yield found_at(
                 path,
                 f"torchrun reads no variable {name}",

@@ -1,6 +1,6 @@
 """An unknown rendezvous backend: torchrun does not start.
 
-What: --rdzv-backend, PET_RDZV_BACKEND or elasticPolicy.rdzvBackend is a misspelt name of a backend.
+What: --rdzv-backend, PET_RDZV_BACKEND or elasticPolicy.rdzvBackend is a misspelled name of a backend.
 
 Why: torchrun looks the name up as it is written, capital letters included, and raises ValueError if it is not
 registered. The CRD of PyTorchJob accepts any text.
@@ -42,22 +42,22 @@ _OPTION = "rdzv-backend"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        backend = one.options.get(_OPTION, "")
-        if not one.is_torchrun or backend in BACKENDS or not is_literal(backend):
+    for role in subject.training_roles:
+        backend = role.options.get(_OPTION, "")
+        if not role.is_torchrun or backend in BACKENDS or not is_literal(backend):
             continue
-        meant = _meant(backend)
-        if meant is not None:
-            path, edit = one.path_of(_OPTION), one.edit_to(_OPTION, meant)
+        suggestion = _suggest_backend(backend)
+        if suggestion is not None:
+            path, edit = role.path_of(_OPTION), role.edit_to(_OPTION, suggestion)
             yield found_at(
                 path,
-                f"torchrun does not start: there is no rendezvous backend {backend!r}",
-                f"did you mean {meant}?",
-                Fix(f"write {meant}", (edit,), safe=meant == backend.strip().lower()) if edit else None,
+                f"torchrun does not start: it has no rendezvous backend {backend!r}",
+                f"did you mean {suggestion}?",
+                Fix(f"write {suggestion}", (edit,), safe=suggestion == backend.strip().lower()) if edit else None,
             )
 
 
-def _meant(backend: str) -> str | None:
+def _suggest_backend(backend: str) -> str | None:
     folded = backend.strip().lower().replace("_", "-")
     return folded if folded in BACKENDS else closest_match(folded, BACKENDS)
 

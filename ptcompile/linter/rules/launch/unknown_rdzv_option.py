@@ -45,19 +45,19 @@ from ptcompile.simulator.launchers.torchrun import (
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        conf = one.options.get("rdzv-conf", "")
-        if not one.is_torchrun or not is_literal(conf) or one.rendezvous.backend not in BACKENDS:
+    for role in subject.training_roles:
+        conf = role.options.get("rdzv-conf", "")
+        if not role.is_torchrun or not is_literal(conf) or role.rendezvous.backend not in BACKENDS:
             continue  # a custom backend has its own options
         names = unknown_conf_options(conf)
-        if not names or why_not_conf(conf, one.rendezvous.backend):  # bad-rdzv-conf
+        if not names or why_not_conf(conf, role.rendezvous.backend):  # reported by bad-rdzv-conf
             continue
         for name in names:
-            path = one.path_of("rdzv-conf")
+            path = role.path_of("rdzv-conf")
             near = closest_match(name, CONF_OPTIONS)
             yield found_at(
                 path,
-                f"torch's rendezvous has no option {name}, and ignores it",
+                f"torch's rendezvous has no option {name} and ignores it",
                 f"did you mean {near}?" if near else "remove it",
             )
 

@@ -52,32 +52,33 @@ from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import conf_of, is_int
 
-_DEFAULT = 60
-"""Seconds of read_timeout where nothing is said."""
+_DEFAULT_READ_TIMEOUT_SECONDS = 60
+"""torch's default for read_timeout."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        first = next((one for one in found if _is_unread(one)), None)
-        if first is None or count_nodes(found) < 2:
+    for roles in subject.torchrun_groups:
+        first = next((role for role in roles if _is_unread(role)), None)
+        if first is None or count_nodes(roles) < 2:
             continue
         conf = first.options["rdzv-conf"]
-        wanted = conf_of(conf)["timeout"]
+        timeout = conf_of(conf)["timeout"]
         path = first.path_of("rdzv-conf")
-        edit = first.edit_to("rdzv-conf", f"{conf},read_timeout={wanted}")
+        edit = first.edit_to("rdzv-conf", f"{conf},read_timeout={timeout}")
         yield found_at(
             path,
-            f"c10d does not read timeout: the others wait {_DEFAULT} seconds for node 0, not {wanted}",
-            f"add read_timeout={wanted}",
-            Fix(f"add read_timeout={wanted}", (edit,), safe=False) if edit else None,
+            f"c10d does not read timeout: the others wait {_DEFAULT_READ_TIMEOUT_SECONDS} seconds for node 0, not "
+            f"{timeout}",
+            f"add read_timeout={timeout}",
+            Fix(f"add read_timeout={timeout}", (edit,), safe=False) if edit else None,
         )
 
 
-def _is_unread(one: TrainingRole) -> bool:
-    values = conf_of(one.options.get("rdzv-conf", ""))
-    wanted = values.get("timeout", "")
-    unread = one.rendezvous.backend == "c10d" and not one.is_local and "read_timeout" not in values
-    return unread and is_int(wanted) and int(wanted) != _DEFAULT
+def _is_unread(role: TrainingRole) -> bool:
+    values = conf_of(role.options.get("rdzv-conf", ""))
+    timeout = values.get("timeout", "")
+    is_unread = role.rendezvous.backend == "c10d" and not role.is_local and "read_timeout" not in values
+    return is_unread and is_int(timeout) and int(timeout) != _DEFAULT_READ_TIMEOUT_SECONDS
 
 
 RULE = Rule("unread-timeout", _check, severity="warning", stage="run", authority="torchrun")

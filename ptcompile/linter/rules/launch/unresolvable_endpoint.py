@@ -38,7 +38,7 @@ Example:
 
 Fix: write the name that the operator's Service gives the pod.
 
-Source: training-operator 1.9, one Service a replica; JobSet 0.12 and TrainingRole 2.3, one headless Service a JobSet;
+Source: training-operator 1.9, one Service per replica; JobSet 0.12 and Trainer 2.3, one headless Service per JobSet;
 Volcano 1.16, svc plugin; Kubernetes 1.36, DNS for Pods.
 """
 
@@ -53,21 +53,21 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for members in (*subject.rendezvous_groups, *subject.env_groups):
-        first = members[0]
+    for roles in (*subject.rendezvous_groups, *subject.env_groups):
+        first = roles[0]
         host = first.rendezvous.host
-        if not meets_at_a_pod(members):
+        if not meets_at_a_pod(roles):
             continue
-        why = wrong_host(subject, first.pod, host, complete=has_all_pods(subject, members))
-        if why is not None:
+        mistake = wrong_host(subject, first.pod, host, complete=has_all_pods(subject, roles))
+        if mistake is not None:
             path = first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
             yield found_at(
                 path,
-                f"nothing answers to {host}: {why.reason}",
-                f"write {why.suggestion}"
-                if why.suggestion
+                f"nothing answers to {host}: {mistake.reason}",
+                f"write {mistake.suggestion}"
+                if mistake.suggestion
                 else "give the pods names that resolve, with a headless Service",
-                severity=None if why.is_certain else "warning",
+                severity=None if mistake.is_certain else "warning",
             )
 
 

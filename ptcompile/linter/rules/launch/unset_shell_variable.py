@@ -48,24 +48,24 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
 
-_NAMES = "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
-_UNSET = Pattern(rf"\$\{{?({_NAMES})\b")
+_OPERATOR_VARIABLES = "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
+_VARIABLE_REFERENCE = Pattern(rf"\$\{{?({_OPERATOR_VARIABLES})\b")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.training_roles:
-        if one.launch.in_shell and not one.is_uncertain and (one.is_torchrun or one.is_modeled):
-            yield from _of(one)
+    for role in subject.training_roles:
+        if role.launch.in_shell and not role.is_uncertain and (role.is_torchrun or role.is_modeled):
+            yield from _check_role(role)
 
 
-def _of(one: TrainingRole) -> Iterator[Finding]:
-    for option, value in one.launch.options.items():
-        match = _UNSET.search(value)
+def _check_role(role: TrainingRole) -> Iterator[Finding]:
+    for option, value in role.launch.options.items():
+        match = _VARIABLE_REFERENCE.search(value)
         if match is not None:
-            path = one.flag_path(option)
+            path = role.flag_path(option)
             yield found_at(
                 path,
-                f"nothing sets {match[1]}, so --{one.option_name(option)} is empty",
+                f"nothing sets {match[1]}, so --{role.option_name(option)} is empty",
                 f"set {match[1]}, or use a variable that the operator sets",
             )
             return

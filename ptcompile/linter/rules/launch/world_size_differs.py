@@ -3,8 +3,8 @@
 What: the command is a script without a launcher, its variables point it at others (env://), and WORLD_SIZE is not the
 number of pods.
 
-Why: init_process_group waits until WORLD_SIZE processes have come, or leaves out those with a rank above it. Without a
-launcher each pod is one process, unless the script starts more.
+Why: init_process_group waits until WORLD_SIZE processes have joined, or leaves out those with a rank above it. Without
+a launcher each pod is one process, unless the script starts more.
 
 Example:
 
@@ -53,26 +53,26 @@ from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.env_groups:
-        first = found[0]
+    for roles in subject.env_groups:
+        first = roles[0]
         nodes = first.rendezvous.nodes
         if nodes is None or first.env_index("WORLD_SIZE") is None or first.is_local:
             continue
-        total = count_nodes(found) + (
+        total = count_nodes(roles) + (
             count_nodes(peers_in_other_objects(subject, first)) if subject.record.meeting.across_objects else 0
         )
-        if total > 1 and nodes[0] != total and not _several(first, nodes[0], total):
+        if total > 1 and nodes[0] != total and not _counts_devices(first, nodes[0], total):
             path = first.path_of("nnodes")
             yield found_at(
                 path,
-                f"the script waits for {nodes[0]} processes, and {total} pods start one each",
+                f"the script waits for {nodes[0]} processes, but {total} pods start one each",
                 f"write {total}, or start the processes of a pod with torchrun",
             )
 
 
-def _several(one: TrainingRole, processes: int, pods: int) -> bool:
-    """Whether a process for each device of each pod makes the number: then the script may well start them."""
-    return processes == pods * sum(one.pod.devices.values())
+def _counts_devices(role: TrainingRole, processes: int, pods: int) -> bool:
+    """Return whether the number counts one process per device of each pod, which the script may well start itself."""
+    return processes == pods * sum(role.pod.devices.values())
 
 
 RULE = Rule("world-size-differs", _check, severity="warning", stage="run", authority="ptcompile")

@@ -3,7 +3,7 @@
 What: torchrun runs with one node on every pod, though the pods know of one another: through MASTER_ADDR,
 --master-addr, an endpoint, or the operator.
 
-Why: torchrun takes the number of nodes from --nnodes or PET_NNODES, and 1 where there is neither. Each pod then
+Why: torchrun takes the number of nodes from --nnodes or PET_NNODES, and 1 if neither is set. Each pod then
 trains its own copy of the model to the end, and nothing shows it.
 
 Example:
@@ -49,40 +49,40 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
 
-_TOLD = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
+_PEER_VARIABLES = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.torchrun_groups:
-        yield from _of(subject, found)
+    for roles in subject.torchrun_groups:
+        yield from _check_group(subject, roles)
 
 
-def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    first = found[0]
-    if first.rendezvous.nodes != (1, 1) or count_nodes(found) < 2:
+def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    first = roles[0]
+    if first.rendezvous.nodes != (1, 1) or count_nodes(roles) < 2:
         return
-    shared = first.rendezvous.backend != "static" and not first.is_local  # too-many-pods
-    meant = subject.record.launch_fields.options or _told(first)
-    if not first.is_standalone and not shared and meant and not _sweep(first):
+    shares_endpoint = first.rendezvous.backend != "static" and not first.is_local  # reported by too-many-pods
+    is_intended = subject.record.launch_fields.options or _knows_peers(first)
+    if not first.is_standalone and not shares_endpoint and is_intended and not _is_sweep(first):
         path = first.path_of("nnodes") if first.source_of("nnodes") != "default" else first.command_path
         yield found_at(
             path,
-            f"torchrun expects 1 node, and there are {count_nodes(found)} pods: each trains alone",
+            f"torchrun expects 1 node, but the job has {count_nodes(roles)} pods: each trains alone",
             "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1",
         )
 
 
-def _sweep(one: TrainingRole) -> bool:
-    """Whether each pod is given work of its own, and one node is asked for: the script's arguments differ."""
-    if one.expanded.count < 2 or one.options.get("nnodes") not in ("1", "1:1") or one.source_of("nnodes") != "flag":
+def _is_sweep(role: TrainingRole) -> bool:
+    """Return whether each pod has separate work and one node is requested: the script's arguments differ."""
+    if role.expanded.count < 2 or role.options.get("nnodes") not in ("1", "1:1") or role.source_of("nnodes") != "flag":
         return False
-    return one.pod.launch.entry != one.pod.job.pod(one.expanded, 1).launch.entry
+    return role.pod.launch.entry != role.pod.job.pod(role.expanded, 1).launch.entry
 
 
-def _told(one: TrainingRole) -> bool:
-    """Whether anything tells a pod of the others."""
-    flags = one.launch.options
-    return any(name in one.launch.env for name in _TOLD) or bool(
+def _knows_peers(role: TrainingRole) -> bool:
+    """Return whether an option or a variable tells a pod about the others."""
+    flags = role.launch.options
+    return any(name in role.launch.env for name in _PEER_VARIABLES) or bool(
         {"master-addr", "node-rank", "rdzv-endpoint"} & flags.keys()
     )
 

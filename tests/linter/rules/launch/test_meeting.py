@@ -195,7 +195,7 @@ def test_messages_say_what_the_pods_would_do() -> None:
     told = set_of("--nnodes=4", *C10D, pods=3)
     assert messages(told, "too-few-pods") == [
         "spec.replicatedJobs[0].template.spec.template.spec.containers[0].command[1]: "
-        "torchrun waits for 4 nodes, and the job has 3 pods"
+        "torchrun waits for 4 nodes, but the job has 3 pods"
     ]
     (said,) = messages(set_of("--nnodes=2", STATIC[1]), "same-node-rank")
     assert "train-node-0-0-***** and train-node-0-1-***** both have node rank 0" in said
