@@ -202,7 +202,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "--unknown-kinds",
         choices=("count", "error"),
         default="count",
-        help="whether unknown kinds are errors (default: count)",
+        help="count unknown kinds or report them as errors (default: count)",
     )
     parser.add_argument(
         "--select", action="append", default=[], metavar="R", help="report only these rules (code, code prefix or name)"
@@ -215,20 +215,22 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser.add_argument("--exit-zero", action="store_true", help="exit with status 0 even with findings")
     parser.add_argument("--allow-empty", action="store_true", help="exit with status 0 if no file matches")
     parser.add_argument("--output-file", metavar="OUT", help="write the findings to this file")
-    parser.add_argument("--statistics", action="store_true", help="print only how often each rule was found")
+    parser.add_argument("--statistics", action="store_true", help="print only how often each rule was reported")
     parser.add_argument(
         "--add-ignore", action="store_true", help="add an ignore comment for every finding to the files"
     )
     add_jobs(parser)
+    parser.add_argument("--no-cache", action="store_true", help="check all files again, including unchanged ones")
     parser.add_argument(
-        "--no-cache", action="store_true", help="also check files that have not changed since they were last checked"
+        "--cache-dir", metavar="DIR", help="directory of cached results (default: the user's cache directory)"
     )
     parser.add_argument(
-        "--cache-dir", metavar="DIR", help="where to keep results (default: the user's cache directory)"
+        "--fix", action="store_true", help="apply safe fixes to the files and report the remaining findings"
     )
-    parser.add_argument("--fix", action="store_true", help="apply safe fixes to the files and report what is left")
-    parser.add_argument("--diff", action="store_true", help="print fixes as a patch; status 1 if any")
-    parser.add_argument("--unsafe-fixes", action="store_true", help="also fix what may change the job")
+    parser.add_argument(
+        "--diff", action="store_true", help="print fixes as a patch; exit with status 1 if there are any"
+    )
+    parser.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change the job")
     add_common(parser)
     parser.set_defaults(run=_lint)
 

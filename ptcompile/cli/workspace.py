@@ -71,7 +71,7 @@ class Workspace:
                 read_definitions(config.schemas)
             settings = _profile_settings(config)
         except (UsageError, ValueError) as error:
-            return Config(), FileSettings(wrong=f"ptcompile finds nothing here: {error}")
+            return Config(), FileSettings(wrong=f"ptcompile cannot check this file: {error}")
         selected = config.selected()
         return config, settings._replace(
             kubernetes=config.kubernetes_version,
@@ -147,5 +147,5 @@ def _profile_settings(config: Config) -> FileSettings:
         reason = next(
             (diagnostic.message for diagnostic in diagnostics if diagnostic.severity == "error"), "it cannot be read"
         )
-        raise UsageError(f"{config.cluster}: the profile is wrong: {reason}")
+        raise UsageError(f"{config.cluster}: invalid profile: {reason}")
     return FileSettings(profile, config.cluster, content)

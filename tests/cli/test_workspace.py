@@ -76,7 +76,7 @@ def test_settings_of_another_type_are_left_alone(tmp_path: Path, given: dict[str
         ({"ptcompile.toml": "ignroe = []"}, {}, "did you mean ignore?"),
         ({"ptcompile.toml": "= 5"}, {}, "ptcompile.toml"),
         ({"ptcompile.toml": 'cluster = "none.yaml"'}, {}, "none.yaml: no such file"),
-        ({"ptcompile.toml": 'cluster = "p.yaml"', "p.yaml": "a: 1\n"}, {}, "p.yaml: the profile is wrong"),
+        ({"ptcompile.toml": 'cluster = "p.yaml"', "p.yaml": "a: 1\n"}, {}, "p.yaml: invalid profile"),
         ({"ptcompile.toml": 'schemas = ["none"]'}, {}, "none"),
         ({"ptcompile.toml": ""}, {"ignore": ["PTC9999"]}, "PTC9999"),
         ({"ptcompile.toml": ""}, {"kubernetesVersion": "new"}, "new"),

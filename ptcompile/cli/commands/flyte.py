@@ -33,11 +33,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "flyte",
         help="write manifests for a Flyte task, or for a workflow's PyTorch tasks",
         description="Write the manifests of a Flyte task, or of each PyTorch task of a workflow. FILE.py is imported, "
-        "as pyflyte does, so its imports must be installed here; no task is run. In the pods ptcompile.flyte.run calls "
-        "the task's function with its inputs, once a process.",
+        "as pyflyte does, so its imports must be installed here; no task is run. In the pods, ptcompile.flyte.run "
+        "calls the task's function with its inputs, once per process.",
         allow_abbrev=False,
     )
-    parser.add_argument("task", metavar="FILE.py:TASK", help="a task or a workflow; MODULE:TASK is fine too")
+    parser.add_argument("task", metavar="FILE.py:TASK", help="a task or a workflow, also as MODULE:TASK")
     parser.add_argument(
         "--input",
         action="append",
@@ -99,7 +99,7 @@ def _compile(options: argparse.Namespace, profile: Any) -> tuple[Result, _Functi
     if options.name is not None:
         raise UsageError("--name applies to one job, but a workflow may have several")
     workflow = flyte.from_workflow(loaded, **arguments)
-    functions: _Functions = {f"TrainingJob/{task.job_name}": one.function for one in workflow.tasks}
+    functions: _Functions = {f"TrainingJob/{node_task.job_name}": node_task.function for node_task in workflow.tasks}
     if hasattr(loaded, "function"):
         functions[None] = loaded.function
     return workflow.compile(cluster=profile), functions

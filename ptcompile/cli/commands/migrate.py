@@ -35,7 +35,7 @@ def add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Add the command and its options."""
     parser = commands.add_parser(
         "convert",
-        help="convert manifests to another operator, or fail where something would be lost",
+        help="convert manifests to another operator, or fail if something would be lost",
         epilog=CONVERT_EPILOG,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -28,7 +28,7 @@ operator's chart. Without specs, it assumes PyTorchJobs.
 """
 _REQUIRES_EPILOG = """\
 Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), name,
-version where one is known, and reason. Objects are those that the jobs refer to and do not create. Manifests, such
+version if known, and reason. Objects are those that the jobs refer to but do not create. Manifests, such
 as an MPIJob, work as well as specs.
 """
 
@@ -80,9 +80,7 @@ def platform(options: argparse.Namespace) -> int:
     if not options.values:
         return files.write_stdout(setup.text())
     if not setup.values:
-        files.print_error(
-            "ptcompile: there are no Helm values: no job is a PyTorchJob, and the profile has no operator\n"
-        )
+        files.print_error("ptcompile: no Helm values: no job is a PyTorchJob, and the profile has no operator\n")
         return 0
     return files.write_stdout(emit(setup.values))
 
@@ -99,7 +97,7 @@ def requires(options: argparse.Namespace) -> int:
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
     streams = [verb.manifests_of_stream(file.content, file.name) for file in inputs]
-    manifests = [one for stream in streams for one in stream or ()]
+    manifests = [manifest for stream in streams for manifest in stream or ()]
     of_specs = [file for file, stream in zip(inputs, streams, strict=True) if stream is None]
     specs = _compiled_specs(of_specs, profile, options.target, findings) if profile is not None else []
     if profile is not None:
@@ -112,9 +110,9 @@ def requires(options: argparse.Namespace) -> int:
     jobs: list[Spec | dict[str, Any]] = [*specs]
     if manifests:
         jobs.append({"apiVersion": "v1", "kind": "List", "items": manifests})
-    needed = (verb.requires(one, target=options.target, cluster=profile) for one in jobs)
-    requirements = dict.fromkeys(one for each in needed for one in each.requirements)
-    return files.write_stdout("".join(f"{one}\n" for one in requirements))
+    needed = (verb.requires(job, target=options.target, cluster=profile) for job in jobs)
+    requirements = dict.fromkeys(requirement for needs in needed for requirement in needs.requirements)
+    return files.write_stdout("".join(f"{requirement}\n" for requirement in requirements))
 
 
 def _check_releases(
@@ -124,12 +122,14 @@ def _check_releases(
     from ptcompile.requirements.jobs import kubernetes_too_old, operators_of, target_of
     from ptcompile.source import streams
 
-    jobs = [(target_of(one, profile, target), one) for one in specs]
+    jobs = [(target_of(spec, profile, target), spec) for spec in specs]
     problems = list(kubernetes_too_old(operators_of(jobs, profile, () if jobs else ("pytorchjob",)), profile))
     if problems and path is not None:
         content = files.read(path)
         documents = streams.profile_documents(streams.read(content, path))
-        diagnostics = [streams.to_diagnostic(one, documents[0] if documents else None, path) for one in problems]
+        diagnostics = [
+            streams.to_diagnostic(problem, documents[0] if documents else None, path) for problem in problems
+        ]
         findings.add(files.InputFile(path, content, True), diagnostics)
 
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def add_init(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("init", help="write a commented spec to start from", allow_abbrev=False)
-    parser.add_argument("--target", metavar="T", help="write it for this operator (see `ptcompile targets`)")
+    parser.add_argument("--target", metavar="T", help="write the spec for this operator (see `ptcompile targets`)")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write it to this file, which must not exist (default: standard output)"
+        "-o", "--output", metavar="FILE", help="write to this file, which must not exist (default: standard output)"
     )
     parser.set_defaults(run=run_init)
 
@@ -45,8 +45,8 @@ def run_init(options: argparse.Namespace) -> int:
 
 def add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `plugins`."""
-    parser = commands.add_parser("plugins", help="installed plugins, and which are in use", allow_abbrev=False)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the list (text)")
+    parser = commands.add_parser("plugins", help="list installed plugins and which are in use", allow_abbrev=False)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="format of the list (default: text)")
     parser.set_defaults(run=run_plugins)
 
 
@@ -147,15 +147,20 @@ def _rule_rows(extensions: Extensions | None) -> list[tuple[str, ...]]:
 
 def add_targets(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `targets`."""
-    parser = commands.add_parser("targets", help="the targets, and what each can express")
+    parser = commands.add_parser("targets", help="list the targets and what each can express")
     formats = ("text", "json", "markdown")
     parser.add_argument(
-        "--format", choices=formats, default="text", help="of the table (text); markdown: of accelerators"
+        "--format",
+        choices=formats,
+        default="text",
+        help="format of the table (default: text); markdown only with --accelerators",
     )
     table = parser.add_mutually_exclusive_group()
-    table.add_argument("--versions", action="store_true", help="what each release of an operator changed instead")
+    table.add_argument("--versions", action="store_true", help="list the changes of each operator release instead")
     table.add_argument(
-        "--accelerators", action="store_true", help="the accelerators known by name, with their machines, instead"
+        "--accelerators",
+        action="store_true",
+        help="list the accelerators known by name, with their machine types, instead",
     )
     parser.set_defaults(run=run_targets)
 
@@ -165,7 +170,7 @@ def run_targets(options: argparse.Namespace) -> int:
     if options.accelerators:
         return files.write_stdout(_format_accelerators(options.format))
     if options.format == "markdown":
-        files.print_error("ptcompile: --format markdown goes with --accelerators\n")
+        files.print_error("ptcompile: --format markdown requires --accelerators\n")
         return 2
     if options.versions:
         from ptcompile.requirements import capabilities

@@ -44,7 +44,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="objects that are only looked up, such as a TrainJob's runtime (repeatable)",
     )  # fmt: skip
     for name, help in _FAULTS.items():
-        parser.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help}; repeatable")
+        parser.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help} (repeatable)")
     parser.add_argument("--dns-lag", metavar="TIME", help="publish the DNS names of pod 0 this long after it starts")
     parser.add_argument("--python", metavar="FILE", help="the Python interpreter that has torch (default: python)")
     parser.add_argument("--image", help="run the pods as containers of this image (docker or podman; never pulled)")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _EPILOG = """\
-An editor starts it and speaks the Language Server Protocol with it. docs/guide/editors.md has the settings for VS Code,
+Editors start it and talk to it in the Language Server Protocol. docs/guide/editors.md has the settings for VS Code,
 Neovim, Helix, Emacs and JetBrains. It needs the extra: python -m pip install 'ptcompile[server]'
 """
 

@@ -218,7 +218,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("spec", metavar="SPEC", help="a file with one or more specs")
     parser.add_argument("--target", metavar="T", help="show only this target (default: every target)")
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the address (default: a free one)")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="port to listen on (default: a free one)")
     parser.set_defaults(run=run)
 
 
