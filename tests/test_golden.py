@@ -156,7 +156,7 @@ class Node(NamedTuple):
 def _world(case: Case, target: str) -> tuple[Expansion, list[Node]]:
     """Return the only workload's expansion and its training pods."""
     manifests, versions = compiled(case, target).manifests, case.versions()
-    made = [one for one in (expand(m, versions=versions, others=manifests) for m in manifests) if len(one.pods)]
+    made = [one for one in (expand(m, versions=versions, related=manifests) for m in manifests) if len(one.pods)]
     assert len(made) == 1
     return made[0], [_node(pod) for pod in made[0].pods if _trains(pod)]
 

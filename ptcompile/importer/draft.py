@@ -12,7 +12,7 @@ from ptcompile.importer.pod_template import pod_fields
 from ptcompile.ir import pods as pod_template
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.registry.reading import MAIN, Read, ReadRole, without_empty
+from ptcompile.registry.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
@@ -132,7 +132,7 @@ def _as_patch(fields: SpecData) -> SpecData:
     metadata = {key: pod.pop(key) for key in ("labels", "annotations") if key in pod}
     main = {field: value for field, value in fields.items() if field in _CONTAINER_FIELDS}
     if main:
-        pod["containers"] = [{"name": MAIN, **main}]
+        pod["containers"] = [{"name": MAIN_CONTAINER, **main}]
     return without_empty({"metadata": metadata, "spec": pod})
 
 

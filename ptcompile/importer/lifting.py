@@ -23,7 +23,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     object_name,
 )
-from ptcompile.registry.queue_systems import LABELS, QUEUE_ANNOTATION, WRITTEN
+from ptcompile.registry.queue_systems import EMITTED_PREFIXES, QUEUE_ANNOTATION, QUEUE_LABELS
 from ptcompile.registry.reading import Read
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
@@ -317,8 +317,8 @@ def _queue_fields(manifest: Json, related: Objects, cluster: ClusterProfile) -> 
     """Return queue and priority as the objects set them for the profile's queue system."""
     system = cluster.spec.queue_system
     labels, spec = nested_map(manifest, "metadata", "labels"), nested_map(manifest, "spec")
-    if system in LABELS:
-        queue, priority = (labels.get(label) for label in LABELS[system])
+    if system in QUEUE_LABELS:
+        queue, priority = (labels.get(label) for label in QUEUE_LABELS[system])
     else:
         group = next((nested_map(obj, "spec") for obj in related if kind_of(obj)[1] == "PodGroup"), {})
         policy = nested_map(spec, "runPolicy", "schedulingPolicy")
@@ -344,7 +344,7 @@ def _annotated_queue(objects: Sequence[Any]) -> str:
 
 def _without_queue_metadata(spec: SpecData, cluster: ClusterProfile) -> SpecData:
     """Return the spec without the labels and annotations that compile writes for a queue."""
-    labels = frozenset(LABELS.get(cluster.spec.queue_system, ()))
+    labels = frozenset(QUEUE_LABELS.get(cluster.spec.queue_system, ()))
     metadata = {**spec["metadata"]}
     job = {**spec["spec"]}
     for holder, names, written in (
@@ -353,7 +353,9 @@ def _without_queue_metadata(spec: SpecData, cluster: ClusterProfile) -> SpecData
     ):
         for field in names:
             kept = {
-                k: v for k, v in (holder.get(field) or {}).items() if k not in written and not k.startswith(WRITTEN)
+                k: v
+                for k, v in (holder.get(field) or {}).items()
+                if k not in written and not k.startswith(EMITTED_PREFIXES)
             }
             if kept:
                 holder[field] = kept

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ptcompile.kubernetes.pod_spec import SHM_PATH as _SHM
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
-from ptcompile.registry.reading import MAIN, ReadRole, without_empty
+from ptcompile.registry.reading import MAIN_CONTAINER, ReadRole, without_empty
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
@@ -138,4 +138,4 @@ def _container_patch(container: Json, pods: ReadRole, env: list[Json]) -> dict[s
     rest = {key: value for key, value in container.items() if key not in handled and value is not None}
     claims = nested_map(container, "resources").get("claims")
     more = without_empty({"env": env, "resources": without_empty({"claims": claims})})
-    return {"name": MAIN if pods.trains else pods.role, **rest, **more}
+    return {"name": MAIN_CONTAINER if pods.trains else pods.role, **rest, **more}

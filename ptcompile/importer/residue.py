@@ -20,7 +20,7 @@ from ptcompile.importer.draft import blocks, may_be_compiled
 from ptcompile.ir.job import WAITS, Context
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
-from ptcompile.registry.reading import MAIN, Read, ReadRole
+from ptcompile.registry.reading import MAIN_CONTAINER, Read, ReadRole
 from ptcompile.registry.targets import default_target, target_named
 
 TYPE_CHECKING = False
@@ -206,7 +206,7 @@ def _close_in_block(block: SpecData, gap: ImportGap, pods: ReadRole, template: J
 
 def _patch_name(pods: ReadRole) -> str:
     """Return the name that a patch has for the main container."""
-    return MAIN if pods.trains else pods.role
+    return MAIN_CONTAINER if pods.trains else pods.role
 
 
 def _with_main_named(template: Json, name: str, main: str) -> Json:

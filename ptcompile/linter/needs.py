@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.subject import Subject
-from ptcompile.registry.model import Kind, overrides
+from ptcompile.registry.model import Kind, is_overridden
 from ptcompile.registry.table import KINDS
 
 TYPE_CHECKING = False
@@ -44,29 +44,29 @@ TRAINING_LAUNCHERS: Final = "torchrun/torch/accelerate/deepspeed/composer/mpirun
 
 SHELLS: Final = "bash/sh/dash/zsh/ash/ksh"
 
-RUNTIME_KINDS: Final = kind_words(lambda kind: overrides(kind, Kind.runtime))
+RUNTIME_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.runtime))
 """The kinds of which another object has what they do not say."""
 
 NPROC: Final = f"nproc/nprocPerNode/numProcPerNode/{RUNTIME_KINDS}"
 """Who says how many processes a node has; where the kind has no number its resources do."""
 
-MULTI_POD_KINDS: Final = kind_words(lambda kind: kind.meeting.roles or overrides(kind, Kind.recreates))
+MULTI_POD_KINDS: Final = kind_words(lambda kind: kind.meeting.roles or is_overridden(kind, Kind.recreates))
 """The kinds that may make several pods."""
 
-MULTI_ROLE_KINDS: Final = kind_words(lambda kind: kind.meeting.roles and overrides(kind, Kind.pods))
+MULTI_ROLE_KINDS: Final = kind_words(lambda kind: kind.meeting.roles and is_overridden(kind, Kind.pods))
 """The kinds whose pods may have several templates."""
 
-CLOSED_KINDS: Final = kind_words(lambda kind: overrides(kind, Kind.recreates) and not kind.meeting.open)
+CLOSED_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.recreates) and not kind.meeting.open)
 """The kinds of which no pods of another object join."""
 
-RETRYING_KINDS: Final = kind_words(lambda kind: overrides(kind, Kind.retries))
+RETRYING_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.retries))
 """The kinds whose operator starts pods again, and counts."""
 
 ENV_KINDS: Final = kind_words(lambda kind: kind.additions.env_of)
 """The kinds whose operator's variables win over the user's."""
 
 COMPARED_KINDS: Final = kind_words(
-    lambda kind: kind.meeting.roles and overrides(kind, Kind.templates) and not kind.meeting.all_pods
+    lambda kind: kind.meeting.roles and is_overridden(kind, Kind.templates) and not kind.meeting.all_pods
 )
 """The kinds of several pod templates that are compared by the rules for any kind."""
 

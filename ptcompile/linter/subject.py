@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import cast
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.linter.workload import Stream, WorkloadView
-from ptcompile.registry.model import Kind, overrides
+from ptcompile.registry.model import Kind, is_overridden
 from ptcompile.registry.templates import Template as WrittenTemplate
 
 TYPE_CHECKING = False
@@ -69,7 +69,7 @@ class Subject(WorkloadView):
     @cached_property
     def lacks_rendezvous(self) -> bool:
         """Whether its operator gives the pods no rendezvous at all: a rule of the operator's says so."""
-        if not overrides(self.record, Kind.lacks_rendezvous):
+        if not is_overridden(self.record, Kind.lacks_rendezvous):
             return False
         return self.record.lacks_rendezvous(
             self.manifest, self.training_roles[0].launch.options if self.training_roles else {}

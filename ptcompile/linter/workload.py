@@ -13,7 +13,7 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_string, kind_of, na
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.registry import table as operators
-from ptcompile.registry.model import Kind, overrides
+from ptcompile.registry.model import Kind, is_overridden
 from ptcompile.registry.table import RUNS_PODS, templates_of
 
 TYPE_CHECKING = False
@@ -167,7 +167,7 @@ class WorkloadView:
     @cached_property
     def base(self) -> Base | None:
         """The object that its controller fills it from; None where there is no such thing."""
-        if not overrides(self.record, Kind.runtime):  # which other objects decide is then not worth finding out
+        if not is_overridden(self.record, Kind.runtime):  # which other objects decide is then not worth finding out
             return None
         return self.record.runtime(self.manifest, self.stream.supporting_objects, self.versions)
 

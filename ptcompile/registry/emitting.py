@@ -1,17 +1,17 @@
-"""What every `emit` shares: metadata, what a target cannot express, PodGroups, device claims.
+"""Shared parts of the targets' `emit` modules: metadata, unsupported settings, PodGroups, device claims.
 
-resource.k8s.io is v1 since Kubernetes 1.34, where claims of devices are on by default; 1.33 has v1beta2 and 1.32
-v1beta1, behind the feature gate DynamicResourceAllocation. A ComputeDomain brings the template of its channels by
-itself (dra-driver-nvidia-gpu, api/nvidia.com/resource/v1beta1/computedomain.go, 2026-08). Its numNodes is 0 since 25.8:
-torchrun waits for the nodes. Older drivers hold the pods back until so many nodes joined.
+resource.k8s.io is v1 since Kubernetes 1.34, which enables device claims by default; 1.33 has v1beta2 and 1.32 v1beta1,
+behind the feature gate DynamicResourceAllocation. A ComputeDomain creates the claim template of its channels itself
+(dra-driver-nvidia-gpu, api/nvidia.com/resource/v1beta1/computedomain.go, 2026-08). Its numNodes is 0 since 25.8,
+because torchrun waits for the nodes; older drivers delay the pods until that many nodes have joined.
 
-For Volcano it is scheduling.volcano.sh/v1beta1 and the annotation scheduling.k8s.io/group-name: a pod without the
-annotation gets a PodGroup from Volcano, one for each Job, with minMember 1 (Volcano 1.16, pkg/controllers/podgroup).
-For scheduler-plugins it is scheduling.x-k8s.io/v1alpha1 and the label scheduling.x-k8s.io/pod-group (scheduler-plugins,
-docs/plugins/coscheduling). minMember is the fewest nodes that the job runs with and all pods beside them, without which
-the nodes would hold their places and wait. minResources are the requests of so many pods, as operators write it, so
-that a full queue does not let the job in. Nobody owns the PodGroup: it stays
-until it is deleted, as the Service does.
+A PodGroup of Volcano is scheduling.volcano.sh/v1beta1; pods name it in the annotation scheduling.k8s.io/group-name.
+Volcano itself creates one with minMember 1 for each Job whose pods lack the annotation (Volcano 1.16,
+pkg/controllers/podgroup). A PodGroup of scheduler-plugins is scheduling.x-k8s.io/v1alpha1; pods name it in the label
+scheduling.x-k8s.io/pod-group (scheduler-plugins, docs/plugins/coscheduling). minMember is the minimum number of nodes
+plus all auxiliary pods: without those, the nodes would hold their resources and wait. minResources are the requests of
+that many pods, as operators write it, so a full queue does not admit the job. The PodGroup has no owner: like the
+Service, it exists until it is deleted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.versions import Version
 from ptcompile.registry import queues
 from ptcompile.registry.queue_systems import GROUP_LABEL, GROUP_NAME, MULTI_KUEUE, VOLCANO_QUEUE
-from ptcompile.registry.queues import gang, network_topology, queue_of
+from ptcompile.registry.queues import gang_scheduler_of, network_topology, queue_of
 from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
@@ -45,9 +45,9 @@ SPEC = ("spec",)
 RUN_POLICY = ("spec", "runPolicy")
 
 
-def rank_of(field: str) -> Json:
+def rank_source(field_path: str) -> Json:
     """Return the source of a variable: the pod field that holds the rank."""
-    return {"valueFrom": {"fieldRef": {"fieldPath": field}}}
+    return {"valueFrom": {"fieldRef": {"fieldPath": field_path}}}
 
 
 def plain_env(job: Job, host: str, rank: str | None = COMPLETION_INDEX) -> tuple[Json, ...]:
@@ -62,7 +62,7 @@ def plain_env(job: Job, host: str, rank: str | None = COMPLETION_INDEX) -> tuple
         {"name": "MASTER_ADDR", "value": host},
         {"name": "MASTER_PORT", "value": str(job.master_port)},
         {"name": "WORLD_SIZE", "value": str(job.nodes)},
-        {"name": "RANK", **({"value": "0"} if rank is None else rank_of(rank))},
+        {"name": "RANK", **({"value": "0"} if rank is None else rank_source(rank))},
     )
 
 
@@ -113,7 +113,7 @@ def role_path(role: Role) -> Path:
     return SPEC if role.name == "node" else ("spec", role.name)
 
 
-def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[Problem]:
+def check_restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[Problem]:
     """Yield an error for each role whose restart policy the target does not support."""
     for role in job.roles:
         if role.restart_policy is not None and role.restart_policy not in allowed:
@@ -124,7 +124,7 @@ def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[P
             )
 
 
-def only_trainers(job: Job, kind: str) -> Iterator[Problem]:
+def reject_auxiliary_roles(job: Job, kind: str) -> Iterator[Problem]:
     """Yield an error for each auxiliary role: every pod of this kind is a node."""
     for role in job.auxiliary_roles:
         why = f"{kind} has no pods other than those that train"
@@ -133,7 +133,7 @@ def only_trainers(job: Job, kind: str) -> Iterator[Problem]:
         )
 
 
-def hosts_beside(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
+def auxiliary_hosts(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
     """Return the host names of each auxiliary role's pods in the job's headless Service; `between` precedes the
     index.
     """
@@ -143,7 +143,7 @@ def hosts_beside(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
     }
 
 
-def dns_1035(job: Job, object_name: str) -> Iterator[Problem]:
+def check_service_name(job: Job, object_name: str) -> Iterator[Problem]:
     """Yield an error if the job's name is not valid for a Service (DNS-1035: a letter first)."""
     if not names.is_dns_1035_label(job.name) and len(job.name) <= 63:
         yield Problem(
@@ -151,19 +151,21 @@ def dns_1035(job: Job, object_name: str) -> Iterator[Problem]:
             ("metadata", "name"),
             f"metadata.name: {job.name!r} cannot name {object_name}: "
             "lower-case letters, digits and '-', a letter first, no '-' at the end",
-            "such as 'llama-sft'",
+            "use a name such as 'llama-sft'",
         )
 
 
-def other_container(job: Job, name: str, kind: str) -> Iterator[Problem]:
+def check_container_name(job: Job, name: str, kind: str) -> Iterator[Problem]:
     """Yield a warning if the spec names the training container differently than the kind requires."""
     if job.names.container not in {None, name}:
         path: Path = (*SPEC, "names", "container")
-        message = f"{field_path(path)}: {kind} requires the name {name!r} for the container that trains, and gets it"
+        message = (
+            f"{field_path(path)}: {kind} requires the training container to be named {name!r}, so ptcompile renames it"
+        )
         yield Problem("done-differently", path, message, f"write {name}, or remove it", "warning", "run")
 
 
-def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
+def check_equal_roles(job: Job, kind: str) -> Iterator[Problem]:
     """Yield an error if the roles' templates differ but the kind has only one template."""
     first, *rest = job.training_roles
     for role in rest:
@@ -175,7 +177,7 @@ def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
             )
 
 
-def own_host_names(job: Job, giver: str) -> Iterator[Problem]:
+def reject_host_names(job: Job, giver: str) -> Iterator[Problem]:
     """Yield an error for a host name or subdomain in a pod template if `giver` names each pod."""
     for role in job.roles:
         for field in ("hostname", "subdomain"):
@@ -188,9 +190,9 @@ def own_host_names(job: Job, giver: str) -> Iterator[Problem]:
                 )
 
 
-_ON_BY_DEFAULT: Version = (1, 34)
-_FIRST: Version = (1, 32)
-_NO_WAITING: Version = (25, 8)
+_CLAIMS_BY_DEFAULT: Version = (1, 34)
+_CLAIMS_SINCE: Version = (1, 32)
+_NO_WAIT_SINCE: Version = (25, 8)
 
 
 def device_objects(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -213,7 +215,7 @@ def waits_for_nodes(release: Version) -> bool:
     """Return whether the driver delays pods until numNodes nodes have joined; its releases after 25.12 are numbered
     0.x.
     """
-    return (1, 0) < release < _NO_WAITING
+    return (1, 0) < release < _NO_WAIT_SINCE
 
 
 def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> dict[str, Any]:
@@ -223,7 +225,7 @@ def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> dict[str,
         exactly["selectors"] = [{"cel": {"expression": expression}} for expression in claim.selectors]
     flat = kubernetes < (1, 33)
     request = {"name": claim.name, **(exactly if flat else {"exactly": exactly})}
-    version = "v1" if kubernetes >= _ON_BY_DEFAULT else "v1beta1" if flat else "v1beta2"
+    version = "v1" if kubernetes >= _CLAIMS_BY_DEFAULT else "v1beta1" if flat else "v1beta2"
     return {
         "apiVersion": f"resource.k8s.io/{version}",
         "kind": "ResourceClaimTemplate",
@@ -232,17 +234,17 @@ def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> dict[str,
     }
 
 
-def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def check_claim_support(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     """Yield problems if the cluster's Kubernetes cannot express the job's claims; paths are those of a spec."""
     if job.fabric is None and cluster.spec.gpu.claim is None:
         return
-    path, have = _claims_path(job, cluster), cluster.versions().kubernetes
-    if path is None or have >= _ON_BY_DEFAULT:
+    path, kubernetes = _claims_path(job, cluster), cluster.versions().kubernetes
+    if path is None or kubernetes >= _CLAIMS_BY_DEFAULT:
         return
-    release = f"{have[0]}.{have[1]}"
-    if have < _FIRST:
+    release = f"{kubernetes[0]}.{kubernetes[1]}"
+    if kubernetes < _CLAIMS_SINCE:
         yield unsupported_by_target(
-            path, f"claims of devices need Kubernetes 1.32, and this is {release}", "use Kubernetes 1.34"
+            path, f"claims of devices need Kubernetes 1.32, but the cluster has {release}", "use Kubernetes 1.34"
         )
         return
     message = f"Kubernetes {release} drops claims of devices unless the feature gate DynamicResourceAllocation is on"
@@ -256,19 +258,21 @@ def _claims_path(job: Job, cluster: ClusterProfile) -> Path | None:
     fabric = hardware.fabric(cluster, job.fabric, job.accelerator)
     if fabric is not None and (fabric.compute_domain or fabric.claims):
         return (*SPEC, "fabric")
-    asks = any(hardware.count_accelerators(cluster, role.template.main.resources.limits) for role in job.roles)
+    has_accelerators = any(
+        hardware.count_accelerators(cluster, role.template.main.resources.limits) for role in job.roles
+    )
     by_claim = cluster.spec.gpu.claim is not None
-    return (*SPEC, "resources") if by_claim and (asks or job.resources.limits) else None
+    return (*SPEC, "resources") if by_claim and (has_accelerators or job.resources.limits) else None
 
 
 def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, Any]]:
     """Return the job's PodGroup, to be applied before the job, or [] if no scheduler would read it."""
-    placer = gang(job, cluster)
+    placer = gang_scheduler_of(job, cluster)
     if placer not in {"volcano", "scheduler-plugins"}:
         return []
     spec: dict[str, Any] = {"minMember": job.min_pods}
-    if least := _requests(job):
-        spec["minResources"] = least
+    if min_resources := _requests(job):
+        spec["minResources"] = min_resources
     if placer == "volcano":
         version = "scheduling.volcano.sh/v1beta1"
         spec |= _without_none(
@@ -280,9 +284,9 @@ def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, 
     return [{"apiVersion": version, "kind": "PodGroup", "metadata": object_metadata(job), "spec": spec}]
 
 
-def in_pod_group(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
+def with_pod_group(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
     """Return the template with the mark of the job's PodGroup."""
-    placer = gang(job, cluster)
+    placer = gang_scheduler_of(job, cluster)
     if placer == "volcano":
         return template._replace(annotations={GROUP_NAME: job.name, **template.annotations})
     if placer == "scheduler-plugins":
@@ -290,10 +294,10 @@ def in_pod_group(template: PodTemplate, job: Job, cluster: ClusterProfile) -> Po
     return template
 
 
-def lone(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
+def with_single_pod_queue(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
     """Return the template of a single Pod with its queue and priority, because Volcano itself creates its PodGroup."""
     queue = queue_of(job, cluster)
-    if gang(job, cluster) != "volcano" or queue is None:
+    if gang_scheduler_of(job, cluster) != "volcano" or queue is None:
         return template
     return with_priority(template, job, cluster)._replace(annotations={VOLCANO_QUEUE: queue, **template.annotations})
 
@@ -306,7 +310,7 @@ def with_priority(template: PodTemplate, job: Job, cluster: ClusterProfile) -> P
 
 def scheduling_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None:
     """Return PyTorchJob's schedulingPolicy, from which the operator makes the PodGroup (training-operator 1.9)."""
-    placer = gang(job, cluster)
+    placer = gang_scheduler_of(job, cluster)
     policy: dict[str, Any] = {"minAvailable": job.min_nodes}
     if placer == "volcano":
         volcano = _volcano_fields(job, cluster)
@@ -322,7 +326,7 @@ def pod_group_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None
     """Return podGroupPolicy of Trainer's runtime. Its PodGroup always waits for all pods (Trainer 2.3,
     facts/trainer).
     """
-    placer = gang(job, cluster)
+    placer = gang_scheduler_of(job, cluster)
     if placer == "volcano":
         return {"volcano": _without_none({"networkTopology": network_topology(job, cluster, "trainjob")})}
     if placer == "scheduler-plugins":

@@ -1,17 +1,19 @@
-"""Retries and endings decided from a spec, and the sentences that say why.
+"""How a job retries and ends, as decided from its spec, and the sentences that explain it.
 
-The innermost that may try again does: torchrun starts its processes (elastic.maxRestarts), the kubelet a container in
-its pod (restartPolicy OnFailure), the operator a pod or all of them (onPodFailure), and backoffLimit counts what
-torchrun does not. With pods that never restart in place, a container that fails is a pod that fails.
+The innermost mechanism acts first: torchrun restarts its processes (elastic.maxRestarts), the kubelet restarts a
+container in its pod (restartPolicy OnFailure), the operator recreates one pod or all of them (onPodFailure);
+backoffLimit counts failures that torchrun did not handle. If pods never restart in place, a failed container is a
+failed pod.
 
-A pod that comes back alone meets the others by c10d, whose store is node 0's process: the loss of node 0 fails every
-torchrun. The others' processes fail with any node (a broken connection), so they need restarts of torchrun too: only
-changes of membership are not counted (PyTorch 2.13, `_invoke_run` of torch.distributed.elastic).
+A pod that is recreated alone rejoins the others by c10d, whose store is a process of node 0: losing node 0 fails
+torchrun on every node. The loss of any node breaks the other nodes' connections and fails their processes, so they need
+restarts of torchrun too; only membership changes are not counted (PyTorch 2.13, `_invoke_run` of
+torch.distributed.elastic).
 
-Auxiliary roles have no rank and join no rendezvous: onDisruption, spot, successPolicy and the number of
-retries are about the pods that train. By default their containers are restarted in place; one failure more than
-`restarts` fails the job, and a pod of theirs whose node goes is made again without the others. A role that says Never
-is as careful as the trainers: its pod that fails, or whose node goes, is followed by what follows one of theirs.
+Auxiliary roles have no rank and join no rendezvous: onDisruption, spot, successPolicy and the default number of retries
+apply to training roles. By default, containers of auxiliary roles restart in place; one failure more than `restarts`
+fails the job, and a pod whose Kubernetes node is lost is recreated alone. An auxiliary role with restartPolicy Never is
+treated like a training role: its failed or lost pod has the same consequences.
 """
 
 from __future__ import annotations
@@ -29,10 +31,11 @@ if TYPE_CHECKING:
 
 
 RETRIES = 6
-"""How many, where a spec asks for restarts and gives no backoffLimit: a batch/v1 Job's default (Kubernetes 1.36).
+"""Number of retries if a spec requests restarts without a backoffLimit: the default of a batch/v1 Job (Kubernetes
+1.36).
 
-Where pods are counted one by one, as many for each node: the loss of node 0 fails them all, within 3 seconds (measured
-with PyTorch 2.13), and would use up six at once.
+If pods are counted individually, it is this many per node: losing node 0 fails all pods, within 3 seconds (measured
+with PyTorch 2.13), and would use up six retries at once.
 """
 
 ON_POD_FAILURE = (*RUN_POLICY, "onPodFailure")
@@ -42,26 +45,28 @@ CLEAN_POD_POLICY = (*RUN_POLICY, "cleanPodPolicy")
 
 
 def retries(job: Job) -> int:
-    """How many failures are tried again: the user's limit, else `RETRIES` where the spec asks for any, else none."""
-    limit, said = job.run_policy.backoff_limit, job.run_policy.on_pod_failure
+    """Return how many failures are retried: the user's limit, else `RETRIES` if the spec requests any restarts, else
+    0.
+    """
+    limit, policy = job.run_policy.backoff_limit, job.run_policy.on_pod_failure
     if limit is not None:
         return limit
     in_place = any(role.restart_policy == "OnFailure" for role in job.training_roles)
-    if said in {"RestartPod", "RestartJob"} or in_place:
-        one_by_one = (in_place or said == "RestartPod") and meets_by_c10d(job)
-        return RETRIES * job.peak_nodes if one_by_one else RETRIES
+    if policy in {"RestartPod", "RestartJob"} or in_place:
+        is_counted_per_pod = (in_place or policy == "RestartPod") and meets_by_c10d(job)
+        return RETRIES * job.peak_nodes if is_counted_per_pod else RETRIES
     return 0
 
 
 def meets_by_c10d(job: Job) -> bool:
-    """Whether several nodes meet through torchrun's c10d store, which is a process of node 0."""
+    """Return whether several nodes rendezvous through torchrun's c10d store, which is a process of node 0."""
     return job.peak_nodes > 1 and job.launch is not None and backend(job, job.launch) == "c10d"
 
 
 def restarts(job: Job, role: Role) -> int:
-    """How many failures of a role's containers the kubelet restarts in place, where its restartPolicy is OnFailure.
+    """Return how many failures of a role's containers the kubelet restarts in place, for restartPolicy OnFailure.
 
-    An auxiliary role restarts so by itself, and asks for no retries of theirs.
+    An auxiliary role restarts in place by default, so it needs no retries of the job.
     """
     limit = job.run_policy.backoff_limit
     if limit is not None:
@@ -70,9 +75,9 @@ def restarts(job: Job, role: Role) -> int:
 
 
 def on_pod_failure(job: Job, *, whole: bool) -> OnPodFailure:
-    """What follows when a pod fails. `whole`: the operator can start all pods again.
+    """Return what happens when a pod fails. `whole`: whether the operator can restart all pods.
 
-    Alone it is started again where it can join a running job, which is one of a range of nodes.
+    By default, a pod is restarted alone if it can rejoin the running job, that is, if the job has a range of nodes.
     """
     if retries(job) == 0:
         return "FailJob"
@@ -80,63 +85,72 @@ def on_pod_failure(job: Job, *, whole: bool) -> OnPodFailure:
 
 
 def on_disruption(job: Job) -> OnDisruption:
-    """What follows when a node goes: a job of spot nodes or of a range of nodes outlives it."""
+    """Return what happens when a Kubernetes node is lost: jobs on spot nodes or with a range of nodes survive it by
+    default.
+    """
     return job.run_policy.on_disruption or ("Ignore" if job.spot or job.elastic else "Count")
 
 
 def restarts_alone(job: Job) -> bool:
-    """Whether a pod whose node goes is started again without the others, where the operator can do both."""
-    said = job.run_policy.on_pod_failure
-    return said == "RestartPod" or (said != "RestartJob" and job.elastic)
+    """Return whether a pod whose Kubernetes node is lost is recreated alone, if the operator can also recreate all
+    pods.
+    """
+    policy = job.run_policy.on_pod_failure
+    return policy == "RestartPod" or (policy != "RestartJob" and job.elastic)
 
 
 def ends_with_node_0(job: Job) -> bool:
-    """Whether the success of node 0 is the job's, where the operator leaves the choice."""
-    said = job.run_policy.success_policy
-    return job.elastic if said is None else said == "Node0" and job.peak_nodes > 1
+    """Return whether the job succeeds when node 0 does, for operators that allow either."""
+    policy = job.run_policy.success_policy
+    return job.elastic if policy is None else policy == "Node0" and job.peak_nodes > 1
 
 
 def restarts_in_place(role: Role) -> bool:
-    """Whether the kubelet restarts a failed container, so that no pod fails by it."""
+    """Return whether the kubelet restarts a failed container, so its pod does not fail."""
     return role.restart_policy not in {None, "Never"}
 
 
 def returns_alone(role: Role) -> bool:
-    """Whether it is an auxiliary role whose pods restart alone."""
+    """Return whether this is an auxiliary role whose pods restart alone."""
     return not role.trains and restarts_in_place(role)
 
 
 def approximation(path: Path, message: str, help: str | None, authority: Authority) -> Problem:
-    """A warning: this target does what the spec says at `path`, but not in all respects."""
+    """Return a warning that the target implements the spec field at `path` only approximately."""
     return Problem("done-differently", path, f"{field_path(path)}: {message}", help, "warning", "run", authority)
 
 
-def pods_left(job: Job, kind: str, authority: Authority, *, instead: str) -> Iterator[Problem]:
-    """cleanPodPolicy for a kind that, when it is over, deletes the pods that still run and keeps the others.
+def check_clean_pod_policy(job: Job, kind: str, authority: Authority, *, instead: str) -> Iterator[Problem]:
+    """Yield problems of cleanPodPolicy for a kind that deletes running pods when the job ends and keeps the finished
+    ones.
 
-    All is refused; None is told where pods may still run then. `instead`: what to do about All.
+    All is an error, with `instead` as its help; None gets a note if pods may still be running then.
     """
     if job.run_policy.clean_pod_policy == "All":
-        yield unsupported_by_target(CLEAN_POD_POLICY, f"{kind} keeps its finished pods as long as it exists", instead)
+        yield unsupported_by_target(
+            CLEAN_POD_POLICY, f"{kind} keeps its finished pods until it is deleted itself", instead
+        )
     elif job.run_policy.clean_pod_policy == "None" and (job.peak_nodes > 1 or job.auxiliary_roles):
-        why = f"{kind} deletes the pods that still run when it is over, and has no other policy"
-        told = approximation(CLEAN_POD_POLICY, why, "remove it, or use the target pytorchjob", authority)
-        yield told._replace(severity="note")
+        why = f"{kind} always deletes running pods when the job ends"
+        note = approximation(CLEAN_POD_POLICY, why, "remove it, or use the target pytorchjob", authority)
+        yield note._replace(severity="note")
 
 
-def outliving(job: Job) -> Path | None:
-    """Where the user's own words ask that the job outlives a node; None where none do."""
+def survival_path(job: Job) -> Path | None:
+    """Return the path of the field by which the user requests that the job survive the loss of a node, or None."""
     if job.run_policy.on_disruption is not None:
         return ON_DISRUPTION if job.run_policy.on_disruption == "Ignore" else None
     return (*SPEC, "spot") if job.spot else None
 
 
 def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
-    """A warning where a lost node takes the other pods with it and their failures count. `each`: one by one."""
-    path = outliving(job)
+    """Yield a warning if losing a node fails the other pods too and their failures count. `each`: pods restart
+    individually.
+    """
+    path = survival_path(job)
     if path is None or job.peak_nodes == 1 or job.launch is None or job.launch.max_restarts:
         return
-    if each and job.run_policy.on_pod_failure == "RestartJob":  # refused: see only_its_pod
+    if each and job.run_policy.on_pod_failure == "RestartJob":  # rejected by reject_restart_job
         return
     if retries(job) == 0 or each:
         yield Problem(
@@ -152,30 +166,32 @@ def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
 
 
 def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
-    """A warning where a job that is to outlive nodes fails with the loss of node 0. `each`: pods start one by one."""
-    path = outliving(job)
+    """Yield a warning if a job that should survive lost nodes fails when node 0 is lost. `each`: pods restart
+    individually.
+    """
+    path = survival_path(job)
     if path is None or not meets_by_c10d(job) or job.launch is None or not job.launch.max_restarts:
-        return  # without maxRestarts the loss of any node fails the others: see peers_fail_too
+        return  # without maxRestarts, losing any node fails the others: see peers_fail_too
     if (
         (each or restarts_alone(job))
         and retries(job) < job.peak_nodes - 1
         and job.run_policy.on_pod_failure != "RestartJob"
     ):
-        others = job.peak_nodes - 1
+        other_nodes = job.peak_nodes - 1
         yield Problem(
             "node-0-fails-all",
             path,
             f"{field_path(path)}: node 0 hosts the rendezvous store; when it is lost, torchrun exits with status 1 on "
-            f"the other {others}, and each counts as a failure, of which {retries(job)} are retried",
-            f"set runPolicy.backoffLimit to {others} or more for each loss of node 0",
+            f"the other {other_nodes}, and each counts as a failure, of which {retries(job)} are retried",
+            f"set runPolicy.backoffLimit to {other_nodes} or more for each loss of node 0",
             "warning",
             "run",
             "torchrun",
         )
 
 
-def only_its_pod(job: Job, kind: str) -> Iterator[Problem]:
-    """A refusal of RestartJob by an operator that starts no job again as a whole."""
+def reject_restart_job(job: Job, kind: str) -> Iterator[Problem]:
+    """Yield an error for RestartJob if the operator cannot restart all pods of a job."""
     if job.run_policy.on_pod_failure == "RestartJob":
         message = f"{kind} cannot restart all pods, only the one that failed"
         yield unsupported_by_target(
@@ -183,48 +199,48 @@ def only_its_pod(job: Job, kind: str) -> Iterator[Problem]:
         )
 
 
-NOBODY_REJOINS = "no retries unless you allow some: a replaced pod cannot rejoin a static rendezvous"
+NO_RETRIES_TEXT = "no retries unless you allow some: a replaced pod cannot rejoin a static rendezvous"
 
-NEVER = (
-    "A failed container is not restarted in place, so that the failure counts and its log stays, unless you ask for it."
+NEVER_TEXT = (
+    "A failed container is not restarted in place, so the failure counts and its log is kept, unless you set OnFailure."
 )
 
-NEVER_A_NODE = (
-    "A failed container of a node is not restarted in place, so that the failure counts and its log stays; one of "
-    "an auxiliary role is, unless you say otherwise."
+NEVER_FOR_NODES_TEXT = (
+    "A failed container of a node is not restarted in place, so the failure counts and its log is kept; a container of "
+    "an auxiliary role is, unless you set Never."
 )
 
-DISRUPTED = (
+DISRUPTION_TEXT = (
     "A lost node is not a failure: elastic and spot jobs survive it without counting it, unless onDisruption says "
     "otherwise."
 )
 
-DONE = (
-    "The job is done when node 0 is, because you say so or because it is elastic: the others may never have been "
-    "needed."
+NODE_0_TEXT = (
+    "The job is done when node 0 is, because successPolicy says so or the job is elastic: other nodes may never "
+    "have started."
 )
 
-DONE_BESIDE = "Auxiliary roles never keep the job running: it is done when the trainers are."
+AUXILIARY_TEXT = "Auxiliary roles never keep the job running: it is done when the training roles are."
 
-ENDING: Mapping[str, str] = {
+JOB_ENDING_SENTENCES: Mapping[str, str] = {
     "completionMode": "Indexed gives each pod its own number and host name.",
-    "backoffLimit": f"The Job has {NOBODY_REJOINS}. Where pods are counted one by one and meet by c10d it is six for "
+    "backoffLimit": f"The Job has {NO_RETRIES_TEXT}. Where pods are counted one by one and meet by c10d it is six for "
     "each node, since the loss of node 0 fails all pods.",
-    "restartPolicy": NEVER,
-    "successPolicy": DONE,
-    "podFailurePolicy": DISRUPTED,
+    "restartPolicy": NEVER_TEXT,
+    "successPolicy": NODE_0_TEXT,
+    "podFailurePolicy": DISRUPTION_TEXT,
 }
-"""How a batch/v1 Job ends: of the targets job, jobset and trainjob."""
+"""How a batch/v1 Job ends, for the targets job, jobset and trainjob."""
 
-COUNTED: Mapping[str, str] = {
+POD_COUNT_SENTENCES: Mapping[str, str] = {
     "completions": "Every node is one pod that must succeed.",
     "parallelism": "All nodes run at once; the default of 1 would run one rank after the other.",
 }
-"""How many pods a Job has."""
+"""The number of pods of a Job."""
 
-JOBS: Mapping[str, str] = {
-    **ENDING,
-    "restartPolicy": NEVER_A_NODE,
+JOBSET_ENDING_SENTENCES: Mapping[str, str] = {
+    **JOB_ENDING_SENTENCES,
+    "restartPolicy": NEVER_FOR_NODES_TEXT,
     "maxRestarts": (
         "How often all Jobs are recreated when one fails: runPolicy.backoffLimit, 6 where you ask for restarts "
         "without a number, else never."
@@ -235,7 +251,7 @@ JOBS: Mapping[str, str] = {
     ),
     "rules.deadline": "A Job that passes its deadline fails the JobSet, which would otherwise be retried.",
     "rules.beside": "An auxiliary role whose restarts are used up fails the JobSet, which would otherwise be retried.",
-    "successPolicy.operator": DONE_BESIDE,
-    "successPolicy.targetReplicatedJobs": DONE_BESIDE,
+    "successPolicy.operator": AUXILIARY_TEXT,
+    "successPolicy.targetReplicatedJobs": AUXILIARY_TEXT,
 }
-"""How a JobSet ends, and a TrainJob, whose runtime holds one."""
+"""How a JobSet ends, and a TrainJob, whose runtime contains one."""

@@ -9,8 +9,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.registry import table as operators
 from ptcompile.registry.model import GroupVersionKind
-from ptcompile.registry.references import referenced
-from ptcompile.registry.status import QUEUE, Condition, Following, patch
+from ptcompile.registry.references import references
+from ptcompile.registry.status import KUEUE_QUEUE_LABEL, Condition, Following, merge_patch_for
 from ptcompile.registry.table import templates_of
 from ptcompile.registry.templates import Template
 from ptcompile.spec.objects import yaml_name
@@ -108,14 +108,14 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
     name = as_string(nested_map(job, "metadata").get("name"))
     if not name:
         raise ValueError(f"handle: the {job['kind']} has generateName and no name; name the run")
-    references = tuple(_reference(item) for item in (*before, job))
+    object_references = tuple(_reference(item) for item in (*before, job))
     succeeded = following.succeeded
     if following.resumed_first is not None and _begins_suspended(job):
         succeeded = following.resumed_first
-    needs = dict.fromkeys(item for manifest in (*before, job) for item in referenced(manifest))
+    needs = dict.fromkeys(item for manifest in (*before, job) for item in references(manifest))
     return Handle(
-        objects=references,
-        job=references[-1],
+        objects=object_references,
+        job=object_references[-1],
         label_selector=f"{following.pods_label}={name}" if following.pods_label else "",
         field_selector="" if following.pods_label else f"metadata.name={name}",
         roles=tuple(_roles(job, before, following)),
@@ -123,8 +123,8 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
         failed=following.failed,
         running=following.running,
         suspended=following.suspended,
-        suspend=patch(following.suspend, True),
-        resume=patch(following.suspend, False),
+        suspend=merge_patch_for(following.suspend, True),
+        resume=merge_patch_for(following.suspend, False),
         propagation=following.propagation,
         needs=tuple(Need(*item) for item in needs),
     )
@@ -197,7 +197,7 @@ def _selector(name: str, role: str, following: Following) -> str:
 
 
 def _begins_suspended(job: Json) -> bool:
-    return nested_map(job, "spec").get("suspend") is True or QUEUE in nested_map(job, "metadata", "labels")
+    return nested_map(job, "spec").get("suspend") is True or KUEUE_QUEUE_LABEL in nested_map(job, "metadata", "labels")
 
 
 def _reference(manifest: Json) -> Reference:

@@ -146,16 +146,16 @@ class Established(NamedTuple):
 
 
 class KindContext(NamedTuple):
-    """What a controller or webhook sees besides the object."""
+    """What a controller or webhook sees in addition to the object."""
 
     versions: Versions = Versions()
-    others: Sequence[Json] = ()
+    related: Sequence[Json] = ()
     """The other objects of the same stream or folder: runtimes, Services."""
     established: Established = Established()
 
 
 class ApiServer(NamedTuple):
-    """The API server that is asked."""
+    """The API server that receives an object."""
 
     kubernetes: tuple[int, int] = (1, 36)  # the release that the rules were compared with
     """Major and minor version, for example `(1, 36)`."""
@@ -163,56 +163,56 @@ class ApiServer(NamedTuple):
     """Whether equal parts of the object are the same data: `structure.complete`."""
 
     def at_least(self, minor: int) -> bool:
-        """Whether the server is Kubernetes 1.`minor` or newer."""
+        """Return whether the server is Kubernetes 1.`minor` or newer."""
         return self.kubernetes >= (1, minor)
 
 
 class Update(NamedTuple):
-    """A change of one object: as it is, and as the file would have it."""
+    """An update of one object: its current state, and the new state from the file."""
 
     old: Json
     new: Json
     versions: Versions
     touched: tuple[tuple[str, ...], ...]
-    """The paths that differ, as `differ.changes.changes` has them; defaults are no difference."""
+    """The paths that differ, from `differ.changes.changes`, which ignores defaults."""
 
     def under(self, *path: str) -> list[tuple[str, ...]]:
-        """The paths that differ at or below a place."""
-        return [one for one in self.touched if one[: len(path)] == path]
+        """Return the paths that differ at or below a path."""
+        return [changed for changed in self.touched if changed[: len(path)] == path]
 
 
 class Kind:
-    """One kind of an operator's API. `Kind()` itself is one that nothing is known about."""
+    """One kind of an operator's API. `Kind()` itself represents any unknown kind."""
 
     api_version: str = ""
     name: str = ""
     schema: str = ""
-    """Its schema, a file below `schemas/`; empty for a kind of the core schema."""
+    """File of its schema below `schemas/`; empty for a core kind."""
     namespaced: bool = True
     """Whether its objects are in a namespace."""
     rules: tuple[str, ...] = ()
-    """The packages of lint rules below `ptcompile`, in the order in which they run."""
+    """Packages of lint rules below `ptcompile`, in the order in which they run."""
     word: str = ""
-    """A word in every object of the kind, if the kind's name is not its operator's alone."""
+    """A word that every object of the kind contains, needed if other operators have a kind of the same name."""
     meeting: RendezvousSettings = RendezvousSettings()
     additions: Additions = Additions()
     launch_fields: LaunchFields = LaunchFields()
     requests_default: bool = True
-    """Whether its pod templates are read with the API server's defaults, such as requests from limits."""
+    """Whether its pod templates get the API server's defaults, such as requests from limits."""
     gang_counts_limits: bool = False
-    """Whether its gang asks for limits where there are no requests."""
+    """Whether its gang scheduling uses limits where requests are absent."""
     group_mark: GroupMark | None = None
-    """Of a kind of PodGroup: how pods name one."""
+    """For a kind of PodGroup: how pods name one."""
 
     @property
     def key(self) -> GroupVersionKind:
-        """apiVersion and kind."""
+        """The apiVersion and kind."""
         return self.api_version, self.name
 
     @property
     def rejects(self) -> bool:
         """Whether the operator rejects anything, in a webhook or in its controller."""
-        return overrides(self, Kind.validate) or overrides(self, Kind.controller_errors)
+        return is_overridden(self, Kind.validate) or is_overridden(self, Kind.controller_errors)
 
     # used by lint and simulate
 
@@ -246,7 +246,7 @@ class Kind:
         """Return how often the operator restarts a pod; 0 if it does not, or does not count."""
         return 0
 
-    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         """Yield sentences on what happens when a pod fails and when the job ends."""
         return iter(())
 
@@ -254,13 +254,13 @@ class Kind:
         """Return whether the pods have no rendezvous endpoint; `options` are those of torchrun."""
         return False
 
-    def runtime(self, manifest: Json, others: Iterable[Json], versions: Versions) -> Base | None:
+    def runtime(self, manifest: Json, related: Iterable[Json], versions: Versions) -> Base | None:
         """Return the object that the controller fills this one in from, or None."""
         return None
 
     # used by import, status and handles
 
-    def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         """Yield the ways to convert an object back to a spec, the best first."""
         return iter(())
 
@@ -279,14 +279,14 @@ class Kind:
         return manifest
 
     def written_path(self, path: Path, release: Version) -> Path:
-        """Return the path in the file for a path in those fields."""
+        """Return the path in the file for a path in the object that `in_current_fields` returns."""
         return path
 
     def default(self, manifest: Json, *, complete: bool = False) -> Json:
-        """Return the object after the mutating webhook, or as the validating one receives it. Accepts any data; never
-        raises.
+        """Return the object after the mutating webhook, which is also what the validating one receives. Accepts any
+        data; never raises.
 
-        `complete`: as if no value needed decoding, see `roundtrip.as_go_reads`.
+        `complete`: whether the object is already in the form that Go decodes it to, see `roundtrip.as_go_reads`.
         """
         if complete or manifest.get("spec") is None:
             return manifest
@@ -295,15 +295,15 @@ class Kind:
         return {**manifest, "spec": without_nulls(manifest["spec"])}
 
     def crd_rules(self, manifest: Json) -> Iterator[Problem]:
-        """Yield what the CRD's CEL rules reject at creation."""
+        """Yield violations of the CRD's CEL rules at creation."""
         return iter(())
 
     def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
-        """Yield what the validating webhook rejects of an object that `default` returned."""
+        """Yield the validating webhook's rejections of an object that `default` returned."""
         return iter(())
 
     def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
-        """Yield errors of accepted objects that occur when the controller acts on them."""
+        """Yield errors that occur only after admission, when the controller acts on the object."""
         return iter(())
 
     def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
@@ -314,7 +314,7 @@ class Kind:
         return ()
 
     def validate_update(self, update: Update) -> Iterator[Problem]:
-        """Yield what the validating webhook rejects of a change."""
+        """Yield the validating webhook's rejections of an update."""
         return iter(())
 
     def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
@@ -415,14 +415,14 @@ class Operator:
         return iter(())
 
     def validate_foreign(self, manifest: Json, key: GroupVersionKind) -> Iterator[Problem]:
-        """Yield what its webhook rejects of an object of one of the `foreign` kinds."""
+        """Yield its webhook's rejections of an object of one of the `foreign` kinds."""
         return iter(())
 
     def validate_foreign_update(self, update: Update, group_kind: tuple[str, str]) -> Iterator[Problem]:
-        """Yield what its webhook rejects of a change of any object."""
+        """Yield its webhook's rejections of an update of any object."""
         return iter(())
 
 
-def overrides(record: Kind | Operator, method: Callable[..., Any]) -> bool:
+def is_overridden(record: Kind | Operator, method: Callable[..., Any]) -> bool:
     """Return whether the class of a kind or an operator overrides a method of the base class."""
     return getattr(type(record), method.__name__) is not method

@@ -61,7 +61,7 @@ class ContainerView(NamedTuple):
         return tuple(as_mappings(self.spec.get("volumeMounts")))
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             "name": self.name,
             "init": self.init,
@@ -114,7 +114,7 @@ class PodView(NamedTuple):
     @property
     def main_container(self) -> ContainerView | None:
         """The training container, or None in a pod without containers."""
-        return main_of(self.containers, self.main)
+        return main_container_of(self.containers, self.main)
 
     @property
     def node_selector(self) -> Json:
@@ -132,7 +132,7 @@ class PodView(NamedTuple):
         return tuple(as_mappings(self.spec.get("volumes")))
 
 
-def main_of(containers: Sequence[ContainerView], name: str | None) -> ContainerView | None:
+def main_container_of(containers: Sequence[ContainerView], name: str | None) -> ContainerView | None:
     """Return the training container: the one with this name, else the first, or None without containers."""
     first = None
     for container in containers:
@@ -151,10 +151,10 @@ class ExpandedRole(NamedTuple):
     pod: Callable[[int], PodView]
 
 
-MOST_PODS = 2**31 - 1
+MAX_PODS_PER_ROLE = 2**31 - 1
 """Maximum number of pods per role, because replicas are 32-bit numbers."""
 
-MOST_NAMED = 100_000
+MAX_NAMED_HOSTS = 100_000
 """Maximum number of host names written out in one env value or ConfigMap."""
 
 
@@ -167,7 +167,7 @@ class PodSequence(Sequence[PodView]):
         self.roles = tuple(roles)
 
     def __len__(self) -> int:
-        return sum(min(role.count, MOST_PODS) for role in self.roles)
+        return sum(min(role.count, MAX_PODS_PER_ROLE) for role in self.roles)
 
     if TYPE_CHECKING:
 
@@ -223,7 +223,7 @@ class Expansion(NamedTuple):
         return self.configmaps_of()
 
 
-_REFERENCES = {"secretKeyRef": "secret", "configMapKeyRef": "configmap"}
+_KEY_SOURCES = {"secretKeyRef": "secret", "configMapKeyRef": "configmap"}
 
 
 def env_entry(entry: Json) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def env_entry(entry: Json) -> dict[str, Any]:
 
 def reference(source: Json) -> str | None:
     """Return the key that a source names, as `secret:NAME/KEY` or `configmap:NAME/KEY`, or None for other sources."""
-    for key, prefix in _REFERENCES.items():
+    for key, prefix in _KEY_SOURCES.items():
         key_source = source.get(key)
         if type(key_source) is dict or isinstance(
             key_source, Mapping

@@ -48,10 +48,10 @@ KUEUE_SLICE: Final = "kueue.x-k8s.io/podset-slice-required-topology"
 """Annotation: the level in whose domain each slice of KUEUE_SLICE_SIZE pods runs."""
 
 KUEUE_SLICE_SIZE: Final = "kueue.x-k8s.io/podset-slice-size"
-KUEUE_TOGETHER: Final = "kueue.x-k8s.io/podset-group-name"
+KUEUE_POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 """Annotation: pod sets with the same value run in one domain."""
 
-KAI_NEAR: Final = {word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")}
+KAI_PLACEMENT: Final = {word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")}
 """Annotations of an object: the value is the label of a level of the Topology that KAI_TOPOLOGY names."""
 
 KAI_TOPOLOGY: Final = "kai.scheduler/topology"
@@ -63,7 +63,7 @@ GROUP_NAME: Final = "scheduling.k8s.io/group-name"
 GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
 """Label: the pod's scheduler-plugins PodGroup."""
 
-LABELS: Final[Mapping[str, tuple[str, str]]] = {
+QUEUE_LABELS: Final[Mapping[str, tuple[str, str]]] = {
     "kueue": (KUEUE_QUEUE, KUEUE_PRIORITY),
     "kai": (KAI_QUEUE, KAI_PRIORITY),
 }
@@ -72,10 +72,10 @@ LABELS: Final[Mapping[str, tuple[str, str]]] = {
 QUEUE_ANNOTATION: Final = VOLCANO_QUEUE
 """The annotation that names the queue of other operators' objects and pods."""
 
-WRITTEN: Final = (VOLCANO_QUEUE, "kai.scheduler/", GROUP_NAME, "kueue.x-k8s.io/podset-")
+EMITTED_PREFIXES: Final = (VOLCANO_QUEUE, "kai.scheduler/", GROUP_NAME, "kueue.x-k8s.io/podset-")
 """Prefixes of the annotations that compile writes for a queue."""
 
-NAMES: Final[Mapping[tuple[str, str], str]] = {
+QUEUE_OBJECT_KINDS: Final[Mapping[tuple[str, str], str]] = {
     ("labels", KUEUE_QUEUE): "LocalQueue",
     ("labels", KAI_QUEUE): "Queue",
     ("annotations", VOLCANO_QUEUE): "Queue",
@@ -84,7 +84,7 @@ NAMES: Final[Mapping[tuple[str, str], str]] = {
 """Kind of the object that each label or annotation names."""
 
 
-def notes(manifest: Json) -> Iterator[str]:
+def queue_sentences(manifest: Json) -> Iterator[str]:
     """Yield sentences on how queues affect a manifest of any kind."""
     labels, spec = nested_map(manifest, "metadata", "labels"), nested_map(manifest, "spec")
     queue = as_string(labels.get(KUEUE_QUEUE))
@@ -103,7 +103,7 @@ Shares = list[tuple[ExpandedRole, int]]
 """Roles, each with the number of its pods that count."""
 
 
-def first(limit: int, roles: tuple[ExpandedRole, ...]) -> Shares:
+def first_pods_of_roles(limit: int, roles: tuple[ExpandedRole, ...]) -> Shares:
     """Return the first `limit` pods in role order. Higher priorities come first, but their values are not in the
     manifest.
     """

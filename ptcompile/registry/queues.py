@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from ptcompile.hardware.nodes import levels_of
 from ptcompile.ir.job import IndexedGroup, Job, Target
 from ptcompile.registry.queue_systems import (
-    KAI_NEAR,
+    KAI_PLACEMENT,
     KAI_PRIORITY,
     KAI_QUEUE,
     KAI_TOPOLOGY,
+    KUEUE_POD_SET_GROUP,
     KUEUE_PRIORITY,
     KUEUE_QUEUE,
-    KUEUE_TOGETHER,
     KUEUE_TOPOLOGY,
 )
 from ptcompile.spec import reader
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ptcompile.spec.cluster_profile import ClusterProfile, GangScheduler, TopologyLevel
 
-SCHEDULERS: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
+SCHEDULER_NAMES: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
 """Scheduler names in pods. scheduler-plugins has no fixed name: the profile's schedulerName is used."""
 
 
@@ -47,20 +47,20 @@ def gang_scheduler(cluster: ClusterProfile) -> GangScheduler:
     return profile.gang_scheduler or "none"
 
 
-def gang(job: Job, cluster: ClusterProfile) -> GangScheduler:
+def gang_scheduler_of(job: Job, cluster: ClusterProfile) -> GangScheduler:
     """Return the scheduler that places this job as a gang: `none` for a single pod without a queue of the scheduler."""
     by_queue = cluster.spec.queue_system not in NON_SCHEDULERS and queue_of(job, cluster) is not None
     return gang_scheduler(cluster) if job.pods > 1 or by_queue else "none"
 
 
-def nearness_by(job: Job, cluster: ClusterProfile, target: str) -> str | None:
+def topology_system(job: Job, cluster: ClusterProfile, target: str) -> str | None:
     """Return the system that applies the topology constraint (kueue, volcano or kai), or None."""
     if target == "volcano":
         return "volcano"
     if cluster.spec.queue_system == "kueue" and queue_of(job, cluster):
         return "kueue"
     scheduler = gang_scheduler(cluster)
-    return scheduler if scheduler in SCHEDULERS else None
+    return scheduler if scheduler in SCHEDULER_NAMES else None
 
 
 def can_share_domain(groups: Sequence[IndexedGroup]) -> bool:
@@ -101,12 +101,12 @@ def kai_labels(job: Job, cluster: ClusterProfile) -> dict[str, str]:
 
 def object_annotations(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str]:
     """Return the annotations of the admitted object: KAI's topology (KAI 0.15, docs/topology)."""
-    if job.topology is None or nearness_by(job, cluster, target) != "kai":
+    if job.topology is None or topology_system(job, cluster, target) != "kai":
         return {}
-    word = "required" if job.topology.required else "preferred"
+    strictness = "required" if job.topology.required else "preferred"
     return {
         KAI_TOPOLOGY: cluster.spec.topology.name or "",
-        KAI_NEAR[word]: level_of(job, cluster).node_label or "",
+        KAI_PLACEMENT[strictness]: level_of(job, cluster).node_label or "",
     }
 
 
@@ -115,16 +115,16 @@ def pod_annotations(job: Job, cluster: ClusterProfile, target: Target) -> dict[s
 
     Each role of a PyTorchJob and each replicatedJob of a JobSet is a separate pod set (Kueue 0.19; facts/kueue).
     """
-    if job.topology is None or nearness_by(job, cluster, target.name) != "kueue":
+    if job.topology is None or topology_system(job, cluster, target.name) != "kueue":
         return {}
-    word = "required" if job.topology.required else "preferred"
-    annotations = {KUEUE_TOPOLOGY[word]: level_of(job, cluster).node_label or ""}
-    return annotations | ({KUEUE_TOGETHER: "nodes"} if can_share_domain(target.groups(job)) else {})
+    strictness = "required" if job.topology.required else "preferred"
+    annotations = {KUEUE_TOPOLOGY[strictness]: level_of(job, cluster).node_label or ""}
+    return annotations | ({KUEUE_POD_SET_GROUP: "nodes"} if can_share_domain(target.groups(job)) else {})
 
 
 def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str | int] | None:
     """Return Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer; facts/volcano), or None."""
-    if job.topology is None or nearness_by(job, cluster, target) != "volcano":
+    if job.topology is None or topology_system(job, cluster, target) != "volcano":
         return None
     return _network_topology((level_of(job, cluster).tier or 0) if job.topology.required else None)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-MAIN = "pytorch"
+MAIN_CONTAINER = "pytorch"
 """Name of the training container in a spec."""
 
 
@@ -55,7 +55,7 @@ class Read(NamedTuple):
     """Why no spec compiles to this object."""
 
 
-def not_importable(target: str, path: Path, message: str, help: str) -> Read:
+def unreadable_object(target: str, path: Path, message: str, help: str) -> Read:
     """Return the reading of an object that no spec compiles to."""
     where = field_path(path)
     problem = Problem("not-importable", path, f"{where}: {message}", help, authority="ptcompile")
@@ -74,7 +74,7 @@ def main_container(template: Json, *names: str) -> str:
     containers = as_mappings(nested_map(template, "spec").get("containers"))
     called = [as_string(container.get("name")) for container in containers]
     devices = [as_string(container.get("name")) for container in containers if _asks_for_devices(container)]
-    return next((name for name in (*names, *devices, *called) if name in called), MAIN)
+    return next((name for name in (*names, *devices, *called) if name in called), MAIN_CONTAINER)
 
 
 def _asks_for_devices(container: Json) -> bool:
@@ -102,13 +102,13 @@ def as_nodes(pods: Sequence[ReadRole]) -> tuple[tuple[ReadRole, ...], dict[str, 
     return tuple(pods), {"master": {}, **workers}
 
 
-def count(value: Any, default: int = 1) -> int:
+def pod_count(value: Any, default: int = 1) -> int:
     """Return a number of pods, or the default if it is absent."""
     return default if value is None else as_int(value, default)
 
 
-def names(**actual: str) -> dict[str, Any]:
+def changed_names(**actual: str) -> dict[str, Any]:
     """Return `names` with those that differ from the defaults."""
-    defaults = {"container": MAIN, "node": "node", "master": "master", "worker": "worker"}
+    defaults = {"container": MAIN_CONTAINER, "node": "node", "master": "master", "worker": "worker"}
     changed = {word: name for word, name in actual.items() if name != defaults[word]}
     return {"names": changed} if changed else {}

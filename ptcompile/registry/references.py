@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-_ENV: Final = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
-_FROM: Final = {"secretRef": "Secret", "configMapRef": "ConfigMap"}
-_VOLUMES: Final = (
+_ENV_SOURCES: Final = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
+_ENV_FROM_SOURCES: Final = {"secretRef": "Secret", "configMapRef": "ConfigMap"}
+_VOLUME_SOURCES: Final = (
     ("persistentVolumeClaim", "PersistentVolumeClaim", "claimName"),
     ("secret", "Secret", "secretName"),
     ("configMap", "ConfigMap", "name"),
@@ -30,18 +30,18 @@ _DIRECT_FIELDS: Final = (
 )
 
 
-def referenced(value: Any) -> Iterator[tuple[str, str]]:
+def references(value: Any) -> Iterator[tuple[str, str]]:
     """Yield kind and name of each object that a pod, a template or a manifest refers to, except optional ones."""
     if isinstance(value, list):
         for item in value:
-            yield from referenced(item)
+            yield from references(item)
         return
     if not (mapping := as_mapping(value)):
         return
     yield from _direct_references(mapping)
     for key, inner in mapping.items():
         if key not in _DIRECT_FIELDS:
-            yield from referenced(inner)
+            yield from references(inner)
 
 
 def _direct_references(mapping: Json) -> Iterator[tuple[str, str]]:
@@ -51,13 +51,13 @@ def _direct_references(mapping: Json) -> Iterator[tuple[str, str]]:
     yield from (("Secret", str(secret.get("name"))) for secret in as_mappings(mapping.get("imagePullSecrets")))
     for word in ("initContainers", "containers"):
         for container in as_mappings(mapping.get(word)):
-            yield from referenced(container)
+            yield from references(container)
     for entry in as_mappings(mapping.get("env")):
-        yield from _named_objects(nested_map(entry, "valueFrom"), _ENV)
+        yield from _named_objects(nested_map(entry, "valueFrom"), _ENV_SOURCES)
     for entry in as_mappings(mapping.get("envFrom")):
-        yield from _named_objects(entry, _FROM)
+        yield from _named_objects(entry, _ENV_FROM_SOURCES)
     for volume in as_mappings(mapping.get("volumes")):
-        for key, kind, word in _VOLUMES:
+        for key, kind, word in _VOLUME_SOURCES:
             ref = nested_map(volume, key)
             if word in ref and not ref.get("optional"):
                 yield kind, str(ref[word])

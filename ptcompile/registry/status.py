@@ -57,18 +57,18 @@ ARGO_FAILED: Final = ", ".join(f"status.conditions.{i}.type == Failed" for i in 
 """Argo Workflows reads a comma as "or" and accesses lists only by index; Failed is not always the first condition."""
 
 
-def by_type(kind: str, argo: str) -> Condition:
+def type_condition(kind: str, argo: str) -> Condition:
     """Return a condition of the list `status.conditions`, by its type."""
     return Condition(
         jsonpath=f'{{.status.conditions[?(@.type=="{kind}")].status}}',
         values=("True",),
-        cel=is_true(kind),
+        cel=condition_is_true(kind),
         kubectl=(f"--for=condition={kind}",),
         argo=argo,
     )
 
 
-def by_field(path: str, *values: str) -> Condition:
+def field_condition(path: str, *values: str) -> Condition:
     """Return a condition on a status field with one of some values, such as `status.phase`."""
     keys = path.split(".")
     exists = " && ".join(f"has(object.{'.'.join(keys[: i + 1])})" for i in range(len(keys)))
@@ -82,13 +82,13 @@ def by_field(path: str, *values: str) -> Condition:
     )
 
 
-def is_true(kind: str) -> str:
+def condition_is_true(kind: str) -> str:
     """Return the CEL expression that a condition of this type is true."""
     where = "has(object.status) && has(object.status.conditions)"
     return f"{where} && object.status.conditions.exists(c, c.type == '{kind}' && c.status == 'True')"
 
 
-def patch(path: tuple[str, ...], value: bool) -> dict[str, Any] | None:
+def merge_patch_for(path: tuple[str, ...], value: bool) -> dict[str, Any] | None:
     """Return the JSON merge patch that sets a field, or None for an empty path."""
     if not path:
         return None
@@ -131,7 +131,7 @@ class Status(NamedTuple):
         return {"state": self.state, "done": self.done, "reason": self.reason, "message": self.message}
 
 
-QUEUE: Final = "kueue.x-k8s.io/queue-name"
+KUEUE_QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 
 
 def true_conditions(live: Json) -> dict[str, Json]:
@@ -142,18 +142,18 @@ def true_conditions(live: Json) -> dict[str, Json]:
     }
 
 
-def by_condition(state: State, condition: Json) -> Status:
+def status_from_condition(state: State, condition: Json) -> Status:
     """Return a state with the reason and message of a condition."""
     return Status(state, as_string(condition.get("reason")) or None, as_string(condition.get("message")) or None)
 
 
-def queued(live: Json, condition: Json | None) -> Status:
+def queued_status(live: Json, condition: Json | None) -> Status:
     """Return the status of a suspended job, from its condition, or from its spec before the controller has written
     one.
     """
-    status = by_condition("queued", condition) if condition is not None else Status("queued", "Suspended")
+    status = status_from_condition("queued", condition) if condition is not None else Status("queued", "Suspended")
     labels, uid = nested_map(live, "metadata", "labels"), as_string(nested_map(live, "metadata").get("uid"))
-    if queue := as_string(labels.get(QUEUE)):
+    if queue := as_string(labels.get(KUEUE_QUEUE_LABEL)):
         where = f"label kueue.x-k8s.io/job-uid={uid}" if uid else "label kueue.x-k8s.io/job-uid"
         return status._replace(message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what")
     return status

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from ptcompile.kubernetes.unstructured import as_string, kind_of
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.registry.model import Feature, GroupMark, GroupVersionKind, Kind, KindContext, Operator, overrides
+from ptcompile.registry.model import Feature, GroupMark, GroupVersionKind, Kind, KindContext, Operator, is_overridden
 from ptcompile.registry.pods import ExpandedRole, Expansion, remember_first
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def kind_named(key: GroupVersionKind) -> Kind:
 
 def kinds_with(method: Callable[..., Any]) -> frozenset[GroupVersionKind]:
     """Return the kinds whose classes override a method of `Kind`, such as `Kind.pods`."""
-    return frozenset(key for key, (_, kind) in KINDS.items() if overrides(kind, method))
+    return frozenset(key for key, (_, kind) in KINDS.items() if is_overridden(kind, method))
 
 
 def has_feature(name: str, versions: Versions) -> bool:
@@ -81,12 +81,12 @@ RUNS_PODS = kinds_with(Kind.pods)
 """Kinds, by apiVersion and name, that run pods: jobs, and a Pod itself."""
 
 
-def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence[Json] = ()) -> Expansion:
+def expand(manifest: Json, *, versions: Versions | None = None, related: Sequence[Json] = ()) -> Expansion:
     """Return what the operator of this manifest creates, or an empty expansion for a kind that creates no pods.
 
-    `others` are the other objects of the same stream: runtimes and Services. Accepts any data; never raises.
+    `related` are the other objects of the same stream, such as runtimes and Services. Accepts any data; never raises.
     """
-    expansion = kind_named(kind_of(manifest)).pods(manifest, KindContext(versions or Versions(), others))
+    expansion = kind_named(kind_of(manifest)).pods(manifest, KindContext(versions or Versions(), related))
     return Expansion(
         tuple([ExpandedRole(name, count, remember_first(pod)) for name, count, pod in expansion.roles]), *expansion[1:]
     )

@@ -23,7 +23,7 @@ _RESTART: dict[str, str] = {
 }
 
 
-def pod_restart(template: Json, default: str) -> str:
+def restart_sentence(template: Json, default: str) -> str:
     """Return what the kubelet does when a container exits, according to the pod's restartPolicy."""
     policy = as_string(template.get("restartPolicy")) or default
     return f"restartPolicy {policy}: {_RESTART.get(policy, 'unknown policy')}"
@@ -71,12 +71,12 @@ def upsert(old: Iterable[Json], entries: Iterable[Json]) -> list[Json]:
     return list(by_name.values())
 
 
-def value(name: str, content: str) -> dict[str, Any]:
+def env_value(name: str, content: str) -> dict[str, Any]:
     """Return an env entry with a value."""
     return {"name": name, "value": content}
 
 
-def field(name: str, path: str) -> dict[str, Any]:
+def env_from_field(name: str, path: str) -> dict[str, Any]:
     """Return an env entry that reads a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
@@ -86,7 +86,7 @@ def with_items(spec: Json, key: str, added: Sequence[Json]) -> dict[str, Any]:
     return {**spec, key: [*as_mappings(spec.get(key)), *added]} if added else dict(spec)
 
 
-def merged(*maps: Any) -> dict[str, str]:
+def merge_maps(*maps: Any) -> dict[str, str]:
     """Return labels or annotations merged into one mapping; later ones win."""
     result: dict[str, str] = {}
     for labels in maps:
@@ -94,21 +94,23 @@ def merged(*maps: Any) -> dict[str, str]:
     return result
 
 
-def fqdn(hostname: str, subdomain: str | None, namespace: str) -> str:
+def cluster_host_name(hostname: str, subdomain: str | None, namespace: str) -> str:
     """Return the full cluster name of a pod with a host name, or of a Service if `subdomain` is None."""
     middle = f"{hostname}.{subdomain}" if subdomain else hostname
     return f"{middle}.{namespace}.svc.cluster.local"
 
 
-def headless_for(others: Collection[Json], name: str | None, labels: Mapping[str, str], space: str) -> Json | None:
+def find_headless_service(
+    related: Collection[Json], name: str | None, labels: Mapping[str, str], space: str
+) -> Json | None:
     """Return the headless Service of this name and namespace whose selector matches the labels, or None.
 
     Only a headless Service makes `<hostname>.<subdomain>` resolve; the pod must be ready too, unless the Service
     publishes addresses that are not (Kubernetes 1.36 DNS).
     """
-    if not name or not others:
+    if not name or not related:
         return None
-    index = objects(others)
+    index = objects(related)
     if not index.named(SERVICE, name):
         return None
     for service in index.within(space).named(SERVICE, name):

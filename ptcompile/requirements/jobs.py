@@ -25,7 +25,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Version, parse_version
 from ptcompile.registry.model import Operator, QueueSystem
-from ptcompile.registry.references import referenced
+from ptcompile.registry.references import references
 from ptcompile.registry.table import (
     BY_FOLDER,
     BY_GANG_SCHEDULER,
@@ -270,7 +270,7 @@ def _gang_scheduler(spec: Spec, cluster: ClusterProfile) -> Operator | None:
     from ptcompile.compiler.frontend.lowering import lower
     from ptcompile.registry import queues
 
-    return BY_GANG_SCHEDULER.get(queues.gang(lower(spec, cluster), cluster))
+    return BY_GANG_SCHEDULER.get(queues.gang_scheduler_of(lower(spec, cluster), cluster))
 
 
 def queue_operator(target: str, cluster: ClusterProfile) -> Operator:
@@ -321,7 +321,7 @@ def _referenced_objects(
         out.append((queue_operator(target, cluster).queues().kind, queue))
     if spec.spec.priority:
         out.append((queue_operator(target, cluster).queues().priority, spec.spec.priority))
-    out += [reference for pod in pods for reference in referenced(pod)]
+    out += [reference for pod in pods for reference in references(pod)]
     return dict.fromkeys(out)
 
 
@@ -379,7 +379,7 @@ def _referenced_by(job: Json) -> Iterator[tuple[str, str]]:
     pods = list(_pod_specs(job))
     yield from (("PriorityClass", name) for name in priority_classes(pods))
     for pod in pods:
-        yield from referenced(pod)
+        yield from references(pod)
 
 
 def _pod_specs(job: Json) -> Iterator[Json]:

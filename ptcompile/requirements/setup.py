@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.registry.model import Operator, overrides
+from ptcompile.registry.model import Operator, is_overridden
 from ptcompile.registry.table import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.requirements.jobs import (
     Requirement,
@@ -175,7 +175,7 @@ def _target_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -
     objects: dict[tuple[str, str, str], Json] = {}
     for target, spec in jobs:
         operator = BY_TARGET[target]
-        if overrides(operator, Operator.platform_objects):
+        if is_overridden(operator, Operator.platform_objects):
             data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(only_set=True)}
             manifests = compile_document(data, cluster, target).manifests
             for obj in operator.platform_objects(manifests, cluster.versions()):

@@ -11,7 +11,7 @@ from lsprotocol.types import Location, Position, Range
 from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path, Span
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.registry.queue_systems import NAMES
+from ptcompile.registry.queue_systems import QUEUE_OBJECT_KINDS
 from ptcompile.server.document import OpenDocument, TextObject
 from ptcompile.source import documents as source
 
@@ -31,7 +31,7 @@ _KINDS_BY_TWO_KEYS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("runtimeRef", "name"): RUNTIMES,
     ("spec", "queue"): QUEUES,
     ("spec", "clusterQueue"): ("ClusterQueue",),
-    **{keys: (kind,) for keys, kind in NAMES.items()},
+    **{keys: (kind,) for keys, kind in QUEUE_OBJECT_KINDS.items()},
     ("metadata", "namespace"): ("Namespace",),
 }
 """Referenced kinds, keyed by the last two keys of the path (list indexes ignored)."""

@@ -49,14 +49,14 @@ class SimulatedJob(WorkloadPods):
     @property
     def notes(self) -> tuple[str, ...]:
         """Assumptions, the queue systems that must admit the job, and what only a live cluster decides."""
-        from ptcompile.registry.queue_systems import notes
+        from ptcompile.registry.queue_systems import queue_sentences
 
-        return (*self.expansion.notes, *notes(self.manifest))
+        return (*self.expansion.notes, *queue_sentences(self.manifest))
 
 
 def job_of(manifest: Json, stream: Objects, versions: Versions, target: str | None) -> SimulatedJob:
     """Return the job of a manifest in its stream."""
-    return SimulatedJob(manifest, expand(manifest, versions=versions, others=stream), stream, target, versions)
+    return SimulatedJob(manifest, expand(manifest, versions=versions, related=stream), stream, target, versions)
 
 
 def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | None:

@@ -18,7 +18,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.pods import ContainerView, ExpandedRole, Expansion, PodView, main_of
+from ptcompile.registry.pods import ContainerView, ExpandedRole, Expansion, PodView, main_container_of
 from ptcompile.simulator import amounts, kubelet
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous
@@ -149,7 +149,7 @@ class Pod:
     @cached_property
     def main(self) -> ContainerView | None:
         """Main container, which trains."""
-        return main_of(self.containers, self.view.main)
+        return main_container_of(self.containers, self.view.main)
 
     @cached_property
     def env(self) -> dict[str, str]:

@@ -96,7 +96,7 @@ class FakeApi:
             job["status"] = {"phase": "Pending"}
             return
         owner = {"uid": job["metadata"]["uid"], "kind": job["kind"], "name": job["metadata"]["name"]}
-        for at, pod in enumerate(expand(job, others=others).pods):
+        for at, pod in enumerate(expand(job, related=others).pods):
             metadata = {"name": pod.name, "namespace": space, "labels": dict(pod.labels), "ownerReferences": [owner]}
             status = {"phase": "Running", "podIP": f"10.0.0.{at}"}
             made = {"metadata": {**metadata, **self._born()}, "spec": {}, "status": status}

@@ -9,7 +9,7 @@ import pytest
 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry import table as operators
-from ptcompile.registry.model import ApiServer, Kind, KindContext, Operator, Update, overrides
+from ptcompile.registry.model import ApiServer, Kind, KindContext, Operator, Update, is_overridden
 from ptcompile.registry.pods import Expansion
 from ptcompile.registry.templates import Template
 
@@ -54,7 +54,7 @@ def _overridden() -> Iterator[tuple[Kind | Operator, Callable[..., Any]]]:
         records: tuple[Kind | Operator, ...] = (operator, *operator.kinds)
         for record in records:
             base = Operator if record is operator else Kind
-            yield from ((record, one) for one in ARGUMENTS if one in vars(base).values() and overrides(record, one))
+            yield from ((record, one) for one in ARGUMENTS if one in vars(base).values() and is_overridden(record, one))
 
 
 @pytest.mark.parametrize(("record", "method"), [*_overridden()], ids=lambda one: getattr(one, "__name__", ""))

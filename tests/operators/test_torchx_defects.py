@@ -43,7 +43,7 @@ def refusals(body: str, target: str, name: str = "train") -> list[tuple[str, str
 
 
 def pods(manifests: tuple[dict[str, Any], ...]) -> list[PodView]:
-    return [pod for one in manifests for pod in expand(one, others=manifests).pods]
+    return [pod for one in manifests for pod in expand(one, related=manifests).pods]
 
 
 def containers(target: str, body: str) -> Iterator[dict[str, Any]]:

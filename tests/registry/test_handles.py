@@ -47,7 +47,7 @@ def test_selectors_ranks_and_containers_are_those_of_the_pods(case: Case, target
     first = 0
     for found, at in zip(result.handles, jobs, strict=True):
         job = result.manifests[at]
-        pods = list(expand(job, versions=case.versions(), others=result.manifests).pods)
+        pods = list(expand(job, versions=case.versions(), related=result.manifests).pods)
         ranks = [_rank(pod, role_of(pod, found)) for pod in pods]
         trainers = [one for one in ranks if one is not None]
         assert sorted(trainers) == list(range(len(trainers)))

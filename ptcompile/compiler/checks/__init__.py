@@ -96,7 +96,7 @@ def _patch_problems(spec: Spec, _: Job, context: Context) -> Iterator[Problem]:
 
 
 def _claim_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
-    return emitting.unsupported(job, context.cluster)
+    return emitting.check_claim_support(job, context.cluster)
 
 
 def _name_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:

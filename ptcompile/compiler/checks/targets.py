@@ -19,7 +19,14 @@ from ptcompile.ir.job import Derived, IndexedGroup, Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.registry import queue_systems, queues
 from ptcompile.registry.emitting import RUN_POLICY, SPEC, role_path, unsupported_by_target
-from ptcompile.registry.queues import can_share_domain, gang, gang_scheduler, level_of, nearness_by, queue_of
+from ptcompile.registry.queues import (
+    can_share_domain,
+    gang_scheduler,
+    gang_scheduler_of,
+    level_of,
+    queue_of,
+    topology_system,
+)
 from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
@@ -170,7 +177,7 @@ def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[
     system, queue = cluster.spec.queue_system, queue_of(job, cluster)
     if target == "volcano" or system == "kai":
         return
-    if queue is None and (system == "kueue" or gang(job, cluster) == "none"):
+    if queue is None and (system == "kueue" or gang_scheduler_of(job, cluster) == "none"):
         help = "add queue, or use priorityClassName, which is for the pods"
         yield unsupported_by_target(_PRIORITY, "it orders the jobs of a queue, but this job has none", help)
     elif system == "volcano" and target in {"pod", "trainjob"}:
@@ -186,7 +193,7 @@ def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[
 
 
 def _check_topology(job: Job, name: str, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
-    placer, level, profile = nearness_by(job, cluster, target.name), level_of(job, cluster), cluster.metadata.name
+    placer, level, profile = topology_system(job, cluster, target.name), level_of(job, cluster), cluster.metadata.name
     groups = target.groups(job)
     if placer is None:
         help = "add a queue of Kueue, or use the target volcano"
@@ -217,7 +224,7 @@ def _check_topology(job: Job, name: str, cluster: ClusterProfile, target: Target
 
 
 def _check_gang(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
-    placer, versions = gang(job, cluster), cluster.versions()
+    placer, versions = gang_scheduler_of(job, cluster), cluster.versions()
     is_kai_job = cluster.spec.queue_system == "kai" and queue_of(job, cluster) is not None
     if target == "trainjob" and placer == "volcano" and not has_feature("trainer-volcano", versions):
         path = _QUEUE if job.queue else SPEC

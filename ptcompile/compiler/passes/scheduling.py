@@ -19,8 +19,8 @@ def scheduling(job: Job, context: Context) -> Job:
     cluster, target = context.cluster, context.target
     labels = queues.kai_labels(job, cluster)
     annotations = queues.pod_annotations(job, cluster, target)
-    placer = queues.gang(job, cluster)
-    scheduler = queues.SCHEDULERS.get(placer) if placer not in target.names_scheduler else None
+    placer = queues.gang_scheduler_of(job, cluster)
+    scheduler = queues.SCHEDULER_NAMES.get(placer) if placer not in target.names_scheduler else None
     gaps = {"schedulerName": scheduler} if scheduler else {}
     if not (labels or annotations or gaps):
         return job

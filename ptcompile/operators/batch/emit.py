@@ -25,19 +25,19 @@ from ptcompile.operators.batch import endings as batch_endings
 from ptcompile.registry import emitting, endings
 from ptcompile.registry.emitting import (
     COMPLETION_INDEX,
-    dns_1035,
-    equal_roles,
+    check_equal_roles,
+    check_restart_policies,
+    check_service_name,
     managed_by,
     object_metadata,
-    only_trainers,
-    own_host_names,
     plain_env,
-    rank_of,
-    restart_policies,
+    rank_source,
+    reject_auxiliary_roles,
+    reject_host_names,
 )
-from ptcompile.registry.endings import COUNTED, ENDING
+from ptcompile.registry.endings import JOB_ENDING_SENTENCES, POD_COUNT_SENTENCES
 from ptcompile.registry.queue_systems import KAI_MIN_MEMBER
-from ptcompile.registry.queues import gang as gang_of
+from ptcompile.registry.queues import gang_scheduler_of as gang_of
 from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
@@ -62,24 +62,27 @@ def _wiring(job: Job) -> Wiring:
         return Wiring(host="localhost", node_rank="0", rank_from={"value": "0"}, env=plain_env(job, "localhost", None))
     host = f"{job.name}-0.{job.name}"
     return Wiring(
-        host=host, node_rank="$(JOB_COMPLETION_INDEX)", rank_from=rank_of(COMPLETION_INDEX), env=plain_env(job, host)
+        host=host,
+        node_rank="$(JOB_COMPLETION_INDEX)",
+        rank_from=rank_source(COMPLETION_INDEX),
+        env=plain_env(job, host),
     )
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
-    yield from equal_roles(job, "a batch/v1 Job")
-    yield from only_trainers(job, "a batch/v1 Job")
-    yield from own_host_names(job, "the Job controller")
-    yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
+    yield from check_equal_roles(job, "a batch/v1 Job")
+    yield from reject_auxiliary_roles(job, "a batch/v1 Job")
+    yield from reject_host_names(job, "the Job controller")
+    yield from check_restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a Job does"
-    yield from endings.pods_left(job, "a batch/v1 Job", "kube-apiserver", instead=instead)
+    yield from endings.check_clean_pod_policy(job, "a batch/v1 Job", "kube-apiserver", instead=instead)
     yield from batch_endings.check_success_policy_support(job, cluster, "a batch/v1 Job")
-    yield from endings.only_its_pod(job, "a batch/v1 Job")
+    yield from endings.reject_restart_job(job, "a batch/v1 Job")
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
     yield from endings.peers_fail_too(job, each=True)
     yield from endings.node_0_fails_all(job, each=True)
     if job.peak_nodes > 1 and not has_feature("digit-first-service", cluster.versions()):
-        yield from dns_1035(job, "the job's Service")
+        yield from check_service_name(job, "the job's Service")
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -100,7 +103,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["activeDeadlineSeconds"] = policy.active_deadline_seconds
     if policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
-    template = emitting.in_pod_group(role.template, job, cluster)
+    template = emitting.with_pod_group(role.template, job, cluster)
     spec["template"] = pod_template.write(
         template,
         main=job.names.container,
@@ -152,8 +155,8 @@ JOB = Target(
 
 
 SENTENCES: Mapping[str, str] = {
-    **ENDING,
-    **COUNTED,
+    **JOB_ENDING_SENTENCES,
+    **POD_COUNT_SENTENCES,
     "subdomain": "Pods in the subdomain of the headless Service find each other by name.",
     "clusterIP": "A headless Service gives each pod a DNS name.",
     "publishNotReadyAddresses": (

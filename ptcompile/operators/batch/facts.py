@@ -12,11 +12,11 @@ from ptcompile.registry.status import (
     ARGO_FAILED,
     Following,
     Status,
-    by_condition,
-    by_type,
-    is_true,
-    queued,
+    condition_is_true,
+    queued_status,
+    status_from_condition,
     true_conditions,
+    type_condition,
 )
 
 TYPE_CHECKING = False
@@ -63,10 +63,10 @@ DEFAULTS = KindDefaults(
 
 FOLLOWING: Final = Following(
     plural="jobs",
-    succeeded=by_type("Complete", "status.completionTime"),
-    failed=by_type("Failed", ARGO_FAILED),
+    succeeded=type_condition("Complete", "status.completionTime"),
+    failed=type_condition("Failed", ARGO_FAILED),
     running="has(object.status) && has(object.status.ready) && object.status.ready > 0",
-    suspended=is_true("Suspended"),
+    suspended=condition_is_true("Suspended"),
     pods_label="batch.kubernetes.io/job-name",
     index_label="batch.kubernetes.io/job-completion-index",
     suspend=("spec", "suspend"),
@@ -81,14 +81,14 @@ def status(live: Json) -> Status:
     """
     conditions, live_status = true_conditions(live), nested_map(live, "status")
     if "Failed" in conditions:
-        return by_condition("failed", conditions["Failed"])
+        return status_from_condition("failed", conditions["Failed"])
     if "Complete" in conditions:
         return Status("succeeded")
     if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
-        return queued(live, conditions.get("Suspended"))
+        return queued_status(live, conditions.get("Suspended"))
     for ending in ("FailureTarget", "SuccessCriteriaMet"):
         if ending in conditions:
-            return by_condition("running", conditions[ending])
+            return status_from_condition("running", conditions[ending])
     if as_int(live_status.get("ready")) > 0:
         return Status("running")
     if as_int(live_status.get("failed")) > 0 and as_int(live_status.get("active")) > 0:

@@ -16,7 +16,7 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.registry import templates
 from ptcompile.registry.model import KindContext
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.registry.templates import Template, headless_for, job_labels, limit_sentences, pod_restart
+from ptcompile.registry.templates import Template, find_headless_service, job_labels, limit_sentences, restart_sentence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_INDEX_ENV = templates.field("JOB_COMPLETION_INDEX", f"metadata.labels['{templates.COMPLETION_INDEX}']")
-_INDEX_ENV_OLD = templates.field("JOB_COMPLETION_INDEX", f"metadata.annotations['{templates.COMPLETION_INDEX}']")
+_INDEX_ENV = templates.env_from_field("JOB_COMPLETION_INDEX", f"metadata.labels['{templates.COMPLETION_INDEX}']")
+_INDEX_ENV_OLD = templates.env_from_field(
+    "JOB_COMPLETION_INDEX", f"metadata.annotations['{templates.COMPLETION_INDEX}']"
+)
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
@@ -35,7 +37,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     name, namespace = object_name(manifest), namespace_of(manifest)
     metadata = template_parts(spec.get("template"))[0]
     labels = {**string_map(metadata.get("labels")), **job_labels(name)}
-    service = headless_for(request.others, as_string(_pod_spec_of(spec).get("subdomain")) or None, labels, namespace)
+    service = find_headless_service(
+        request.related, as_string(_pod_spec_of(spec).get("subdomain")) or None, labels, namespace
+    )
     role = job_role("job", name, spec, namespace, request, dns=service is not None)
     notes: tuple[str, ...] = ()
     if spec.get("suspend") is True:
@@ -106,7 +110,7 @@ class PodBuilder:
             random_suffix=True,
             hostname=hostname,
             subdomain=self.subdomain,
-            dns=templates.fqdn(resolvable, self.subdomain, self.space) if resolvable else None,
+            dns=templates.cluster_host_name(resolvable, self.subdomain, self.space) if resolvable else None,
             job=job,
             labels=labels,
             annotations=annotations,
@@ -150,7 +154,7 @@ def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
 def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
     """Yield sentences for a Job spec; `restart` is the restartPolicy of pods that set none."""
     template = nested_map(spec, "template", "spec")
-    yield pod_restart(template, restart)
+    yield restart_sentence(template, restart)
     if spec.get("backoffLimitPerIndex") is not None:
         yield f"backoffLimitPerIndex {spec.get('backoffLimitPerIndex')}: retries of each index"
     else:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.reading import (
-    MAIN,
+    MAIN_CONTAINER,
     Read,
     ReadRole,
-    count,
+    changed_names,
     main_container,
-    names,
-    not_importable,
+    pod_count,
     restart_policy,
+    unreadable_object,
     without_empty,
 )
 
@@ -27,12 +27,12 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     """Yield the pods as equal nodes. A Job that runs its indexes one after the other is rejected."""
     spec, template = nested_map(manifest, "spec"), nested_map(manifest, "spec", "template")
     path: Path = ("spec", "template")
-    parallelism, completions = count(spec.get("parallelism")), count(spec.get("completions"))
+    parallelism, completions = pod_count(spec.get("parallelism")), pod_count(spec.get("completions"))
     if parallelism < completions:
         message = f"{parallelism} of {completions} pods run at a time, but the nodes of a job must all run at once"
-        yield not_importable("job", ("spec", "completions"), message, "set parallelism to the same number")
+        yield unreadable_object("job", ("spec", "completions"), message, "set parallelism to the same number")
         return
-    main = main_container(template, MAIN)
+    main = main_container(template, MAIN_CONTAINER)
     run_policy = without_empty(
         {
             "ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished"),
@@ -41,4 +41,4 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
         }
     )
     pods = ReadRole("node", completions, template, path, main, restart_policy(template, "Always"))
-    yield Read("job", (pods,), {"nodes": max(1, completions), "runPolicy": run_policy, **names(container=main)})
+    yield Read("job", (pods,), {"nodes": max(1, completions), "runPolicy": run_policy, **changed_names(container=main)})

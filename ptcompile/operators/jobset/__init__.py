@@ -60,15 +60,15 @@ class JobSet(Kind):
 
         return retries(manifest)
 
-    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.jobset.pods import describe_failures
 
-        return describe_failures(manifest, others)
+        return describe_failures(manifest, related)
 
-    def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.jobset.read import read
 
-        return read(manifest, others)
+        return read(manifest, related)
 
     def status(self, live: Json) -> Status:
         from ptcompile.operators.jobset.facts import status

@@ -25,20 +25,20 @@ from ptcompile.operators.jobset import endings
 from ptcompile.registry import emitting
 from ptcompile.registry.emitting import (
     COMPLETION_INDEX,
-    dns_1035,
-    hosts_beside,
+    auxiliary_hosts,
+    check_restart_policies,
+    check_service_name,
     managed_by,
     object_metadata,
-    own_host_names,
     plain_env,
-    rank_of,
-    restart_policies,
+    rank_source,
+    reject_host_names,
     role_path,
     unsupported_by_target,
 )
-from ptcompile.registry.endings import COUNTED, JOBS, pods_left
+from ptcompile.registry.endings import JOBSET_ENDING_SENTENCES, POD_COUNT_SENTENCES, check_clean_pod_policy
 from ptcompile.registry.queue_systems import KAI_MIN_MEMBER
-from ptcompile.registry.queues import gang as gang_of
+from ptcompile.registry.queues import gang_scheduler_of as gang_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,9 +68,9 @@ def _wiring(job: Job) -> Wiring:
     return Wiring(
         host=host,
         node_rank=node_rank,
-        rank_from=rank_of(rank),
+        rank_from=rank_source(rank),
         env=plain_env(job, host, rank),
-        hosts=hosts_beside(job, "-0"),
+        hosts=auxiliary_hosts(job, "-0"),
     )
 
 
@@ -83,7 +83,7 @@ def _has_two_roles(job: Job) -> bool:
 
 
 def _rank_variable() -> dict[str, Any]:
-    return {"name": "RANK", **rank_of(_GLOBAL_INDEX)}
+    return {"name": "RANK", **rank_source(_GLOBAL_INDEX)}
 
 
 def _needs_rank(job: Job) -> bool:
@@ -93,18 +93,18 @@ def _needs_rank(job: Job) -> bool:
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
-    yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a JobSet's Jobs end")
+    yield from check_restart_policies(job, ("Never", "OnFailure"), "the pods of a JobSet's Jobs end")
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does"
-    yield from pods_left(job, "a JobSet", "jobset", instead=instead)
-    yield from endings.unsupported(job, cluster, "a JobSet", by_role=_has_two_roles(job))
+    yield from check_clean_pod_policy(job, "a JobSet", "jobset", instead=instead)
+    yield from endings.check_endings(job, cluster, "a JobSet", by_role=_has_two_roles(job))
     for role in job.training_roles if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
             why = "torchrun reads the node's rank from RANK, which ptcompile sets from a JobSet label"
             yield unsupported_by_target(
                 (*role_path(role), "env", "RANK"), why, "remove RANK, or use nodes instead of two roles"
             )
-    yield from own_host_names(job, "JobSet")
-    yield from dns_1035(job, "the JobSet's Jobs and Service")
+    yield from reject_host_names(job, "JobSet")
+    yield from check_service_name(job, "the JobSet's Jobs and Service")
 
 
 def _replicated_jobs(job: Job) -> list[tuple[Role, str, int, int]]:
@@ -156,7 +156,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 
 def _pod_template(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
-    template = emitting.in_pod_group(_with_rank(role, job), job, cluster)
+    template = emitting.with_pod_group(_with_rank(role, job), job, cluster)
     main = job.names.container if role.trains else None
     return pod_template.write(template, main=main, restartPolicy=role.restart_policy or "Never")
 
@@ -192,8 +192,8 @@ JOBSET = Target(
 
 
 SENTENCES: Mapping[str, str] = {
-    **JOBS,
-    **COUNTED,
+    **JOBSET_ENDING_SENTENCES,
+    **POD_COUNT_SENTENCES,
     "completions": "The pods of a Job: all equal nodes, one of a master and workers, or all of an auxiliary role.",
     "parallelism": "All pods run at once; the default of 1 would run one rank after the other.",
     "replicatedJobs.name": "Equal nodes are one replicatedJob `node`; a master, workers and each role beside them are "

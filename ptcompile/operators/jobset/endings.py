@@ -1,19 +1,20 @@
-"""How a JobSet ends and what it tries again; a TrainJob's too, whose runtime holds one (JobSet 0.12, Trainer 2.3).
+"""How a JobSet ends and what it retries; also for a TrainJob, whose runtime contains one (JobSet 0.12, Trainer 2.3).
 
-- Pods are never restarted in place unless the user says OnFailure. The kubelet's restarts are counted by the Job's
-  backoffLimit.
-- All pods again: the Job's backoffLimit is 0, and failurePolicy.maxRestarts recreates all Jobs. A single pod could not
-  rejoin a static rendezvous. One pod again: the Job's backoffLimit, and the first Job that fails is the end.
-- A node that goes is told from a failure by the Job's podFailurePolicy. A pod that is replaced alone is ignored there.
-  Where all start again the Job fails with the reason PodFailurePolicy, and a rule of the JobSet restarts it without
-  counting; one that ends the job is FailJobSet.
-- A deadline is the Job's, so it counts from each try; a rule fails the JobSet when it passes, or it would be retried.
-- Node 0's success is the Job's successPolicy (Kubernetes 1.33), or that of the JobSet where the master has its own Job.
-- Auxiliary roles never keep the job running: the JobSet's successPolicy names the trainers' replicatedJobs,
-  and the controller deletes the Jobs that still run. Whose success theirs is stays as above, so that both are written
-  where node 0 ends a job of one replicatedJob.
-- A role that restarts in place has its own backoffLimit, which counts a lost node too. When that is used up the job
-  has failed: a rule says so where failed Jobs of the trainers are retried. One that says Never is retried with them.
+- Pods never restart in place unless the user sets OnFailure. The Job's backoffLimit counts the kubelet's restarts.
+- To restart all pods, the Job's backoffLimit is 0 and failurePolicy.maxRestarts recreates all Jobs: a single pod could
+  not rejoin a static rendezvous. To restart one pod, the Job's backoffLimit applies, and the first failed Job ends the
+  JobSet.
+- The Job's podFailurePolicy distinguishes a lost Kubernetes node from a failure. If lost pods are replaced alone, it
+  ignores the loss. If all pods restart, the Job fails with the reason PodFailurePolicy, and a rule of the JobSet
+  restarts it without counting; if the loss ends the job, the rule is FailJobSet.
+- A deadline belongs to the Job, so it counts from each attempt; a rule fails the JobSet when it passes, because the
+  JobSet would retry otherwise.
+- Success of node 0 is the Job's successPolicy (Kubernetes 1.33), or the JobSet's if the master has a separate Job.
+- Auxiliary roles never keep the job running: the JobSet's successPolicy names the replicatedJobs of the training roles,
+  and the controller deletes the Jobs that still run. The item above decides when those succeed, so both policies are
+  written if node 0 ends a job with one training replicatedJob.
+- A role that restarts in place has its own backoffLimit, which also counts lost nodes. When it is used up, the job has
+  failed; a rule ensures that if failed Jobs of training roles are retried. A role with Never is retried with them.
 """
 
 from __future__ import annotations
@@ -34,28 +35,30 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 
-def unsupported(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) -> Iterator[Problem]:
-    """What cannot be said of the end of a job, and what is done roughly. `by_role`: each pod is a Job of its own."""
+def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) -> Iterator[Problem]:
+    """Yield problems if the target cannot express the job's ending exactly. `by_role`: whether each pod has a separate
+    Job.
+    """
     if not by_role:
         yield from batch_endings.check_success_policy_support(job, cluster, kind)
     yield from batch_endings.disruption_needs_never(job, "the Job of a JobSet")
-    again = endings.on_pod_failure(job, whole=True)
-    if again == "RestartPod" and by_role:
-        message = f"{kind} of two roles has a Job for each pod, and allows each {endings.retries(job)} failures"
+    failure_action = endings.on_pod_failure(job, whole=True)
+    if failure_action == "RestartPod" and by_role:
+        message = f"{kind} of two roles has a Job per pod, and each Job may fail {endings.retries(job)} times"
         yield endings.approximation(
             endings.ON_POD_FAILURE, message, "use RestartJob, or the same for all nodes", "jobset"
         )
-    yield from endings.peers_fail_too(job, each=again == "RestartPod")
-    yield from endings.node_0_fails_all(job, each=again == "RestartPod")
+    yield from endings.peers_fail_too(job, each=failure_action == "RestartPod")
+    yield from endings.node_0_fails_all(job, each=failure_action == "RestartPod")
 
 
 def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> Json:
-    """How a Job of the JobSet ends: its fields beside the number of pods and their template. `deadline` in seconds."""
-    in_place, lost = endings.restarts_in_place(role), endings.on_disruption(job)
+    """Return the fields of a child Job that decide how it ends. `deadline` is in seconds."""
+    in_place, disruption_action = endings.restarts_in_place(role), endings.on_disruption(job)
     by_pod = endings.on_pod_failure(job, whole=True) == "RestartPod"
     spec = batch_endings.ending_fields(
         endings.restarts(job, role) if in_place else endings.retries(job) if by_pod else 0,
-        "FailJob" if lost == "Ignore" and not endings.restarts_alone(job) else lost,
+        "FailJob" if disruption_action == "Ignore" and not endings.restarts_alone(job) else disruption_action,
         in_place=in_place,
         node_0=role.trains and not by_role and endings.ends_with_node_0(job),
     )
@@ -63,35 +66,39 @@ def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> J
 
 
 def failure_policy(job: Job, deadline: int | None) -> Json | None:
-    """How often all Jobs are recreated; None where the first failed one ends it. `deadline`: of a Job, in seconds."""
+    """Return the JobSet's failurePolicy, or None if the first failed Job ends it. `deadline` is that of a Job, in
+    seconds.
+    """
     in_place = all(endings.restarts_in_place(role) for role in job.roles)
     whole = not in_place and endings.on_pod_failure(job, whole=True) == "RestartJob"
-    lost = endings.on_disruption(job)
+    disruption_action = endings.on_disruption(job)
     rules: list[Json] = []
-    if lost == "Ignore" and not endings.restarts_alone(job) and not in_place:
-        rules.append(_rule("disruption", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy"))
-    if lost == "FailJob" and whole:
-        rules.append(_rule("disruption", "FailJobSet", "PodFailurePolicy"))
+    if disruption_action == "Ignore" and not endings.restarts_alone(job) and not in_place:
+        rules.append(_failure_rule("disruption", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy"))
+    if disruption_action == "FailJob" and whole:
+        rules.append(_failure_rule("disruption", "FailJobSet", "PodFailurePolicy"))
     if deadline is not None and (whole or rules):
-        rules.append(_rule("deadline", "FailJobSet", "DeadlineExceeded"))
-    if whole and (beside := [role.name for role in job.roles if endings.returns_alone(role)]):
-        rules.append({**_rule("beside", "FailJobSet", "BackoffLimitExceeded"), "targetReplicatedJobs": beside})
-    out: Json = {"maxRestarts": endings.retries(job) if whole else 0}
+        rules.append(_failure_rule("deadline", "FailJobSet", "DeadlineExceeded"))
+    if whole and (auxiliary := [role.name for role in job.roles if endings.returns_alone(role)]):
+        rules.append(
+            {**_failure_rule("beside", "FailJobSet", "BackoffLimitExceeded"), "targetReplicatedJobs": auxiliary}
+        )
+    policy: Json = {"maxRestarts": endings.retries(job) if whole else 0}
     if rules:
-        out["rules"] = rules
-    return out if whole or rules else None
+        policy["rules"] = rules
+    return policy if whole or rules else None
 
 
-def success_policy(job: Job, trainers: list[str]) -> Json | None:
-    """Which replicatedJobs end the JobSet; None where all must succeed. `trainers`: those that train, by their names.
+def success_policy(job: Job, training_jobs: list[str]) -> Json | None:
+    """Return the JobSet's successPolicy, or None if all replicatedJobs must succeed. `trainers` are the training ones.
 
-    Where they are two, the first is the master's.
+    If there are two, the first is the master's.
     """
-    node_0 = len(trainers) > 1 and endings.ends_with_node_0(job)
+    node_0 = len(training_jobs) > 1 and endings.ends_with_node_0(job)
     if not (node_0 or job.auxiliary_roles):
         return None
-    return {"operator": "All", "targetReplicatedJobs": trainers[:1] if node_0 else trainers}
+    return {"operator": "All", "targetReplicatedJobs": training_jobs[:1] if node_0 else training_jobs}
 
 
-def _rule(name: str, action: str, reason: str) -> Json:
+def _failure_rule(name: str, action: str, reason: str) -> Json:
     return {"name": name, "action": action, "onJobFailureReasons": [reason]}

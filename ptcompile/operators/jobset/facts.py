@@ -13,12 +13,12 @@ from ptcompile.registry.model import KindDefaults
 from ptcompile.registry.status import (
     Following,
     Status,
-    by_condition,
-    by_field,
-    by_type,
-    is_true,
-    queued,
+    condition_is_true,
+    field_condition,
+    queued_status,
+    status_from_condition,
     true_conditions,
+    type_condition,
 )
 
 TYPE_CHECKING = False
@@ -61,11 +61,11 @@ INDEX: Final = "batch.kubernetes.io/job-completion-index"
 
 FOLLOWING: Final = Following(
     plural="jobsets",
-    succeeded=by_type("Completed", by_field(TERMINAL, "Completed").argo),
-    failed=by_type("Failed", by_field(TERMINAL, "Failed").argo),
+    succeeded=type_condition("Completed", field_condition(TERMINAL, "Completed").argo),
+    failed=type_condition("Failed", field_condition(TERMINAL, "Failed").argo),
     running="has(object.status) && has(object.status.replicatedJobsStatus) && "
     "object.status.replicatedJobsStatus.exists(r, r.active > 0)",
-    suspended=is_true("Suspended"),
+    suspended=condition_is_true("Suspended"),
     pods_label=JOBSET,
     role_label=ROLE,
     index_label=INDEX,
@@ -84,13 +84,13 @@ def status(live: Json) -> Status:
     conditions, live_status = true_conditions(live), nested_map(live, "status")
     terminal_state = as_string(live_status.get("terminalState"))
     if "Failed" in conditions or terminal_state == "Failed":
-        return by_condition("failed", conditions.get("Failed", {}))
+        return status_from_condition("failed", conditions.get("Failed", {}))
     if "Completed" in conditions or terminal_state == "Completed":
         return Status("succeeded")
     if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
-        return queued(live, conditions.get("Suspended"))
+        return queued_status(live, conditions.get("Suspended"))
     if "RestartingJobSet" in conditions:
-        return by_condition("restarting", conditions["RestartingJobSet"])
+        return status_from_condition("restarting", conditions["RestartingJobSet"])
     if any(as_int(job_status.get("active")) > 0 for job_status in as_mappings(live_status.get("replicatedJobsStatus"))):
         return Status("running")
     restarts = as_int(live_status.get("restarts"))

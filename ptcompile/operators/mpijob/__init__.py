@@ -35,10 +35,10 @@ class MPIJob(Kind):
 
         return expand(manifest, request)
 
-    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.mpijob.pods import describe_failures
 
-        return describe_failures(manifest, others)
+        return describe_failures(manifest, related)
 
     def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.mpijob.admission import controller_errors

@@ -17,7 +17,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.registry import templates
 from ptcompile.registry.model import KindContext, KindDefaults
-from ptcompile.registry.pods import MOST_NAMED, ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.registry.pods import MAX_NAMED_HOSTS, ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.templates import Template, limit_sentences
 
 TYPE_CHECKING = False
@@ -106,7 +106,7 @@ class _MPIJob:
             random_suffix=launcher,
             hostname=name,
             subdomain=self.name,
-            dns=templates.fqdn(name, self.name, self.namespace) if self.named(kind) else None,
+            dns=templates.cluster_host_name(name, self.name, self.namespace) if self.named(kind) else None,
             job=name if launcher else None,
             labels={**string_map(metadata.get("labels")), **self.labels(kind, index)},
             annotations=string_map(metadata.get("annotations")),
@@ -144,7 +144,7 @@ class _MPIJob:
 
     def env(self, kind: str) -> list[Json]:
         """Return the variables of the first container; a launcher that is not a worker sees no GPU."""
-        role = templates.value("K_MPI_JOB_ROLE", kind.lower())
+        role = templates.env_value("K_MPI_JOB_ROLE", kind.lower())
         if kind != "Launcher":
             return [role]
         slots, hosts = str(self.slots), f"{_CONFIG_PATH}/hostfile"
@@ -164,7 +164,7 @@ class _MPIJob:
         }
         pairs = variables_by_mpi.get(self.implementation, [])
         no_gpus = [] if self.launcher_works else [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
-        return [role, *(templates.value(name, value) for name, value in (*pairs, *no_gpus))]
+        return [role, *(templates.env_value(name, value) for name, value in (*pairs, *no_gpus))]
 
     def labels(self, kind: str, index: int) -> dict[str, str]:
         """Return a pod's labels; workers count from 1 if the launcher is worker 0."""
@@ -188,7 +188,7 @@ class _MPIJob:
     def config_map(self) -> Json:
         """Return the ConfigMap with mpirun's hostfile; workers beyond a limit are left out."""
         hosts = [f"{self.name}-launcher"] if self.launcher_works else []
-        hosts += [f"{self.name}-worker-{i}" for i in range(min(self.counts.get("Worker", 0), MOST_NAMED))]
+        hosts += [f"{self.name}-worker-{i}" for i in range(min(self.counts.get("Worker", 0), MAX_NAMED_HOSTS))]
         suffix = f" slots={self.slots}" if self.implementation == "OpenMPI" else f":{self.slots}"
         lines = "".join(f"{host}.{self.name}.{self.namespace}.svc{suffix}\n" for host in hosts)
         return {

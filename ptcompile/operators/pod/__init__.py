@@ -34,15 +34,15 @@ class BarePod(Kind):
 
         return expand(manifest, request)
 
-    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.pod.pods import describe_failures
 
-        return describe_failures(manifest, others)
+        return describe_failures(manifest, related)
 
-    def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.pod.pods import read
 
-        return read(manifest, others)
+        return read(manifest, related)
 
     def status(self, live: Json) -> Status:
         from ptcompile.operators.pod.facts import status

@@ -16,13 +16,13 @@ from ptcompile.registry import emitting, endings
 from ptcompile.registry.emitting import (
     RUN_POLICY,
     SPEC,
+    check_restart_policies,
     object_metadata,
-    only_trainers,
-    restart_policies,
+    reject_auxiliary_roles,
     role_path,
     unsupported_by_target,
 )
-from ptcompile.registry.endings import NEVER
+from ptcompile.registry.endings import NEVER_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
             f"a Pod is one node, and the job has {job.peak_nodes}",
             "use the target job, pytorchjob or volcano",
         )
-    yield from only_trainers(job, "a Pod")
-    yield from restart_policies(job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy")
+    yield from reject_auxiliary_roles(job, "a Pod")
+    yield from check_restart_policies(job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy")
     policy = job.run_policy
     needs_job = {
         "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished is not None,
@@ -73,7 +73,7 @@ def _unsupported_endings(job: Job) -> Iterator[Problem]:
     policy, reason = job.run_policy, "nothing recreates a Pod"
     if policy.on_pod_failure in {"RestartPod", "RestartJob"}:
         yield unsupported_by_target(endings.ON_POD_FAILURE, reason, "use the target job, or restartPolicy OnFailure")
-    if (path := endings.outliving(job)) == endings.ON_DISRUPTION:
+    if (path := endings.survival_path(job)) == endings.ON_DISRUPTION:
         yield unsupported_by_target(path, f"{reason} when its node is lost", "use the target job")
     elif path is not None and job.nodes == 1:
         yield endings.approximation(path, f"{reason} when its node is lost", "use the target job", "kubelet")
@@ -86,7 +86,7 @@ def _unsupported_endings(job: Job) -> Iterator[Problem]:
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     role = job.roles[0]
     template = pod_template.write(
-        emitting.lone(role.template, job, cluster),
+        emitting.with_single_pod_queue(role.template, job, cluster),
         main=job.names.container,
         restartPolicy=role.restart_policy or "Never",
         activeDeadlineSeconds=job.run_policy.active_deadline_seconds,
@@ -113,5 +113,5 @@ POD = Target(
 
 
 SENTENCES: Mapping[str, str] = {
-    "restartPolicy": NEVER,
+    "restartPolicy": NEVER_TEXT,
 }

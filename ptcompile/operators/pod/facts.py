@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-from ptcompile.registry.status import Following, Status, by_field, true_conditions
+from ptcompile.registry.status import Following, Status, field_condition, true_conditions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 FOLLOWING: Final = Following(
     plural="pods",
-    succeeded=by_field("status.phase", "Succeeded"),
-    failed=by_field("status.phase", "Failed"),
-    running=by_field("status.phase", "Running").cel,
+    succeeded=field_condition("status.phase", "Succeeded"),
+    failed=field_condition("status.phase", "Failed"),
+    running=field_condition("status.phase", "Running").cel,
 )
 
 

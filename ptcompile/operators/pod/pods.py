@@ -8,8 +8,16 @@ from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_ma
 from ptcompile.registry import templates
 from ptcompile.registry.model import KindContext
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView
-from ptcompile.registry.reading import MAIN, Read, ReadRole, main_container, names, restart_policy, without_empty
-from ptcompile.registry.templates import Template, headless_for, limit_sentences, pod_restart
+from ptcompile.registry.reading import (
+    MAIN_CONTAINER,
+    Read,
+    ReadRole,
+    changed_names,
+    main_container,
+    restart_policy,
+    without_empty,
+)
+from ptcompile.registry.templates import Template, find_headless_service, limit_sentences, restart_sentence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +33,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     name, namespace = object_name(manifest), namespace_of(manifest)
     labels = string_map(metadata.get("labels"))
     hostname, subdomain = as_string(spec.get("hostname")) or None, as_string(spec.get("subdomain")) or None
-    service = headless_for(request.others, subdomain, labels, namespace)
+    service = find_headless_service(request.related, subdomain, labels, namespace)
     view = PodView(
         name=name,
         role="pod",
@@ -33,7 +41,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         namespace=namespace,
         hostname=hostname,
         subdomain=subdomain,
-        dns=templates.fqdn(hostname, subdomain, namespace) if service and subdomain and hostname else None,
+        dns=templates.cluster_host_name(hostname, subdomain, namespace) if service and subdomain and hostname else None,
         labels=labels,
         annotations=string_map(metadata.get("annotations")),
         spec=spec,
@@ -44,11 +52,11 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     """Yield the pod as a job of one node, with the object's labels and annotations."""
     template = {"spec": nested_map(manifest, "spec")}
-    main = main_container(template, MAIN)
+    main = main_container(template, MAIN_CONTAINER)
     run_policy = without_empty({"activeDeadlineSeconds": nested_map(manifest, "spec").get("activeDeadlineSeconds")})
     spec = {key: value for key, value in template["spec"].items() if key != "activeDeadlineSeconds"}
     pods = ReadRole("node", 1, {"spec": spec}, (), main, restart_policy(template, "Always"))
-    yield Read("pod", (pods,), {"nodes": 1, "runPolicy": run_policy, **names(container=main)})
+    yield Read("pod", (pods,), {"nodes": 1, "runPolicy": run_policy, **changed_names(container=main)})
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
@@ -59,6 +67,6 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     """Yield sentences about what a Pod does on failure."""
     spec = nested_map(manifest, "spec")
-    yield pod_restart(spec, "Always")
+    yield restart_sentence(spec, "Always")
     yield from limit_sentences({"activeDeadlineSeconds": spec.get("activeDeadlineSeconds")}, "the pod")
     yield "a lost node: no new pod is created"

@@ -82,20 +82,20 @@ class PyTorchJob(Kind):
 
         return retries(manifest)
 
-    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.pytorchjob.pods import describe_failures
 
-        return describe_failures(manifest, others)
+        return describe_failures(manifest, related)
 
     def lacks_rendezvous(self, manifest: Json, options: Mapping[str, str]) -> bool:
         from ptcompile.operators.pytorchjob.pods import lacks_rendezvous
 
         return lacks_rendezvous(manifest, options)
 
-    def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.pytorchjob.read import read
 
-        return read(manifest, others)
+        return read(manifest, related)
 
     def status(self, live: Json) -> Status:
         from ptcompile.operators.pytorchjob.facts import status

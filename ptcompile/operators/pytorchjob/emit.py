@@ -25,13 +25,13 @@ from ptcompile.ir.pods import PodTemplate
 from ptcompile.operators.pytorchjob import endings
 from ptcompile.registry.emitting import (
     SPEC,
-    dns_1035,
+    check_container_name,
+    check_restart_policies,
+    check_service_name,
     managed_by,
     object_metadata,
-    only_trainers,
-    other_container,
-    own_host_names,
-    restart_policies,
+    reject_auxiliary_roles,
+    reject_host_names,
     scheduling_policy,
     unsupported_by_target,
 )
@@ -69,7 +69,7 @@ def _wiring(job: Job) -> Wiring:
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
-    yield from only_trainers(job, "a PyTorchJob")
+    yield from reject_auxiliary_roles(job, "a PyTorchJob")
     if not has_feature("nproc-per-node", cluster.versions()):
         yield unsupported_by_target(
             SPEC, "training-operator passes torchrun its nodes only since 1.7", "use the target job or jobset"
@@ -78,12 +78,14 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if _needs_elastic_nproc(job, cluster) and not isinstance(processes, int):
         message = "training-operator 1.7 passes torchrun the processes of a range only as a number"
         yield unsupported_by_target((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
-    yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
-    yield from dns_1035(job, "the pods' Services")
+    yield from check_restart_policies(
+        job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies"
+    )
+    yield from check_service_name(job, "the pods' Services")
     if meets_by_c10d(job):  # c10d publishes the pod's name in /etc/hosts, which is its hostname
-        yield from own_host_names(job, "the operator")
+        yield from reject_host_names(job, "the operator")
     yield from endings.unsupported(job)
-    yield from other_container(job, "pytorch", "a PyTorchJob")
+    yield from check_container_name(job, "pytorch", "a PyTorchJob")
 
 
 def _replica_specs(job: Job) -> list[tuple[str, int, Role]]:

@@ -32,13 +32,13 @@ _BATCH = "use the target job, jobset or volcano"
 def unsupported(job: Job) -> Iterator[Problem]:
     """Yield the endings that a PyTorchJob cannot express, and those that it only approximates."""
     policy = job.run_policy
-    yield from endings.only_its_pod(job, "a PyTorchJob")
+    yield from endings.reject_restart_job(job, "a PyTorchJob")
     counts = all(restart_policy(job, role) == "Never" for role in job.training_roles)  # then a lost node fails the job
     if policy.on_disruption in {"Count", "FailJob"} and not counts:
         why = "the operator recreates a pod whose node is lost and does not count it (training-operator issue 2045)"
         yield unsupported_by_target(endings.ON_DISRUPTION, why, f"use Ignore, or {_BATCH[4:]}")
     never = next((role for role in job.training_roles if restart_policy(job, role) == "Never"), None)
-    if never is not None and (path := endings.outliving(job)) is not None:
+    if never is not None and (path := endings.survival_path(job)) is not None:
         why = "a PyTorchJob survives a lost node only if its pods may restart, but restartPolicy is Never"
         if path == endings.ON_DISRUPTION:
             yield unsupported_by_target(path, why, "remove restartPolicy: Never")

@@ -11,11 +11,11 @@ from ptcompile.registry.status import (
     ARGO_FAILED,
     Following,
     Status,
-    by_condition,
-    by_type,
-    is_true,
-    queued,
+    condition_is_true,
+    queued_status,
+    status_from_condition,
     true_conditions,
+    type_condition,
 )
 
 TYPE_CHECKING = False
@@ -38,10 +38,10 @@ DEFAULTS = KindDefaults(
 
 FOLLOWING: Final = Following(
     plural="pytorchjobs",
-    succeeded=by_type("Succeeded", "status.completionTime"),
-    failed=by_type("Failed", ARGO_FAILED),
-    running=is_true("Running"),
-    suspended=is_true("Suspended"),
+    succeeded=type_condition("Succeeded", "status.completionTime"),
+    failed=type_condition("Failed", ARGO_FAILED),
+    running=condition_is_true("Running"),
+    suspended=condition_is_true("Suspended"),
     pods_label="training.kubeflow.org/job-name",
     role_label="training.kubeflow.org/replica-type",
     index_label="training.kubeflow.org/replica-index",
@@ -57,11 +57,11 @@ def status(live: Json) -> Status:
     """
     conditions = true_conditions(live)
     if "Failed" in conditions:
-        return by_condition("failed", conditions["Failed"])
+        return status_from_condition("failed", conditions["Failed"])
     if "Succeeded" in conditions:
         return Status("succeeded")
     if "Suspended" in conditions or nested_map(live, "spec", "runPolicy").get("suspend") is True:
-        return queued(live, conditions.get("Suspended"))
+        return queued_status(live, conditions.get("Suspended"))
     if "Restarting" in conditions:
-        return by_condition("restarting", conditions["Restarting"])
+        return status_from_condition("restarting", conditions["Restarting"])
     return Status("running" if "Running" in conditions else "created")

@@ -19,7 +19,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry import templates
 from ptcompile.registry.model import KindContext
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.registry.queue_systems import Shares, first
+from ptcompile.registry.queue_systems import Shares, first_pods_of_roles
 from ptcompile.registry.templates import Template, limit_sentences
 
 TYPE_CHECKING = False
@@ -112,7 +112,7 @@ class _PyTorchJob:
             namespace=self.namespace,
             hostname=as_string(spec.get("hostname")) or None,
             subdomain=as_string(spec.get("subdomain")) or None,
-            dns=templates.fqdn(name, None, self.namespace),
+            dns=templates.cluster_host_name(name, None, self.namespace),
             labels={**string_map(metadata.get("labels")), **self.labels(kind, index, is_leader=is_leader)},
             annotations=string_map(metadata.get("annotations")),
             main=CONTAINER,
@@ -146,14 +146,14 @@ class _PyTorchJob:
         master_env = self.env_of_master(kind, index)
         nproc_env = [] if is_before_1_7 else self.env_of_nproc()
         nnodes_env: list[Json] = (
-            [] if is_before_1_7 else [templates.value("PET_NNODES", str(sum(self.counts.values())))]
+            [] if is_before_1_7 else [templates.env_value("PET_NNODES", str(sum(self.counts.values())))]
         )
         if self.elastic is not None and "Worker" in self.replicas:
             nnodes_env = self.env_of_elastic()
         if self.versions.training_operator < (1, 8) and "Master" not in self.replicas:
             nproc_env = []
         return [
-            templates.value("PYTHONUNBUFFERED", "0" if is_before_1_7 else "1"),
+            templates.env_value("PYTHONUNBUFFERED", "0" if is_before_1_7 else "1"),
             *master_env,
             *nproc_env,
             *nnodes_env,
@@ -167,7 +167,7 @@ class _PyTorchJob:
         total = sum(self.counts.values())
         if self.versions.training_operator < (1, 7):
             plain = [("MASTER_PORT", port), ("MASTER_ADDR", address), ("WORLD_SIZE", str(total)), ("RANK", rank)]
-            return [templates.value(k, v) for k, v in plain]
+            return [templates.env_value(k, v) for k, v in plain]
         nproc = None if self.spec.get("nprocPerNode") is None else atoi(as_string(self.spec.get("nprocPerNode")))
         pairs = [
             ("MASTER_PORT", port),
@@ -178,13 +178,13 @@ class _PyTorchJob:
             ("RANK", rank),
             ("PET_NODE_RANK", rank),
         ]
-        return [templates.value(k, v) for k, v in pairs]
+        return [templates.env_value(k, v) for k, v in pairs]
 
     def env_of_nproc(self) -> list[Json]:
         processes = self.spec.get("nprocPerNode")
         if processes is None and as_mapping(self.elastic).get("nProcPerNode") is not None:
             return []
-        return [templates.value("PET_NPROC_PER_NODE", "auto" if processes is None else as_string(processes))]
+        return [templates.env_value("PET_NPROC_PER_NODE", "auto" if processes is None else as_string(processes))]
 
     def env_of_elastic(self) -> list[Json]:
         policy = as_mapping(self.elastic)
@@ -210,7 +210,7 @@ class _PyTorchJob:
             variables.append(("PET_RDZV_CONF", ",".join(pairs)))
         if policy.get("standalone") is True:
             variables.append(("PET_STANDALONE", ""))
-        return [templates.value(k, v) for k, v in variables]
+        return [templates.env_value(k, v) for k, v in variables]
 
 
 _ELASTIC_OPTIONS = (
@@ -319,7 +319,7 @@ def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
 
 def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
     """Return the first pods, as many as must start together."""
-    return first(as_int(group.get("minMember")), roles)
+    return first_pods_of_roles(as_int(group.get("minMember")), roles)
 
 
 def lacks_rendezvous(manifest: Json, options: Mapping[str, str]) -> bool:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
 from ptcompile.registry.reading import (
-    MAIN,
+    MAIN_CONTAINER,
     Read,
     ReadRole,
     as_nodes,
-    count,
     main_container,
-    not_importable,
+    pod_count,
+    unreadable_object,
     without_empty,
 )
 
@@ -36,11 +36,11 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     policy = spec.get("elasticPolicy")
     if policy is not None and "Master" in specs:
         why = "with a Master it adds one torchrun to those of the workers (PTC439)"
-        yield not_importable("pytorchjob", ("spec", "elasticPolicy"), why, "remove the Master or the elasticPolicy")
+        yield unreadable_object("pytorchjob", ("spec", "elasticPolicy"), why, "remove the Master or the elasticPolicy")
     elif policy is None and "Master" not in specs:
         path: Path = ("spec", "pytorchReplicaSpecs")
         why = "workers without a Master or an elasticPolicy do not find each other (PTC437)"
-        yield not_importable("pytorchjob", path, why, "add a Master or an elasticPolicy")
+        yield unreadable_object("pytorchjob", path, why, "add a Master or an elasticPolicy")
     else:
         pods = [_read_role(key, nested_map(specs, key)) for key in ("Master", "Worker") if key in specs]
         yield _read_job(spec, nested_map(spec, "elasticPolicy"), pods)
@@ -51,15 +51,20 @@ def _read_role(key: str, replica: Json) -> ReadRole:
     path: Path = ("spec", "pytorchReplicaSpecs", key, "template")
     restart = as_string(replica.get("restartPolicy")) or "OnFailure"
     return ReadRole(
-        key.lower(), count(replica.get("replicas")), template, path, main_container(template, MAIN), restart
+        key.lower(),
+        pod_count(replica.get("replicas")),
+        template,
+        path,
+        main_container(template, MAIN_CONTAINER),
+        restart,
     )
 
 
 def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
     fields: dict[str, Any]
     if policy:
-        max_nodes = count(policy.get("maxReplicas"), pods[0].replicas)
-        min_nodes = count(policy.get("minReplicas"), pods[0].replicas)
+        max_nodes = pod_count(policy.get("maxReplicas"), pods[0].replicas)
+        min_nodes = pod_count(policy.get("minReplicas"), pods[0].replicas)
         roles: tuple[ReadRole, ...] = (pods[0]._replace(role="node"),)
         fields = {
             "nodes": pods[0].replicas,

@@ -56,20 +56,20 @@ class TrainJob(Kind):
 
         return expand(manifest, request)
 
-    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.trainer.pods import describe_failures
 
-        return describe_failures(manifest, others)
+        return describe_failures(manifest, related)
 
-    def runtime(self, manifest: Json, others: Iterable[Json], versions: Versions) -> Base:
+    def runtime(self, manifest: Json, related: Iterable[Json], versions: Versions) -> Base:
         from ptcompile.operators.trainer.runtimes import runtime_in_cluster
 
-        return runtime_in_cluster(manifest, others, versions)
+        return runtime_in_cluster(manifest, related, versions)
 
-    def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.trainer.read import read
 
-        return read(manifest, others)
+        return read(manifest, related)
 
     def status(self, live: Json) -> Status:
         from ptcompile.operators.trainer.facts import status

@@ -199,7 +199,7 @@ def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     exist.
 
     An assumed runtime is checked only if it has a built-in runtime's name, of which it is most likely a copy.
-    `request.others` are the objects of the same stream, among them runtimes.
+    `request.related` are the objects of the same stream, among them runtimes.
     """
     spec = nested_map(manifest, "spec")
     ref = nested_map(spec, "runtimeRef")
@@ -208,7 +208,7 @@ def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
         message = f"Invalid value: unsupported runtime: {kind}" if ref else "Required value"
         yield _rejection(("spec", "runtimeRef"), message, f"use kind {' or '.join(runtimes.KINDS)} of {runtimes.GROUP}")
         return
-    runtime = runtimes.find_runtime(manifest, request.others)
+    runtime = runtimes.find_runtime(manifest, request.related)
     if not request.established.decodes:
         yield from decode_problems(spec, _rejection, ("spec",))
     yield from _check_patches(as_mappings(spec.get("runtimePatches")))

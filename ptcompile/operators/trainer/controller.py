@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Yield rejections of the created JobSet (long names, patches without a target) and controller panics."""
-    runtime, assumed = runtimes.find_runtime(manifest, request.others)
+    runtime, assumed = runtimes.find_runtime(manifest, request.related)
     if assumed:
         return
     if runtimes.policy_of(runtime) == "flux" and _lacks_num_nodes(nested_map(manifest, "spec").get("trainer")):

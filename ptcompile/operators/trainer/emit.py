@@ -54,20 +54,20 @@ from ptcompile.registry import endings
 from ptcompile.registry.emitting import (
     RUN_POLICY,
     SPEC,
-    dns_1035,
-    equal_roles,
-    hosts_beside,
+    auxiliary_hosts,
+    check_container_name,
+    check_equal_roles,
+    check_restart_policies,
+    check_service_name,
     managed_by,
     object_metadata,
-    other_container,
-    own_host_names,
     plain_env,
     pod_group_policy,
-    restart_policies,
+    reject_host_names,
     unsupported_by_target,
     with_priority,
 )
-from ptcompile.registry.endings import JOBS
+from ptcompile.registry.endings import JOBSET_ENDING_SENTENCES
 from ptcompile.registry.queue_systems import VOLCANO_QUEUE
 from ptcompile.registry.table import has_feature
 from ptcompile.spec import devices as hardware
@@ -98,7 +98,7 @@ _PORTS = (29500, 23456)
 
 def _wiring(job: Job) -> Wiring:
     host = "localhost" if job.peak_nodes == 1 else f"{job.name}-{NODE}-0-0.{job.name}"
-    hosts = hosts_beside(job, "-0")
+    hosts = auxiliary_hosts(job, "-0")
     if job.launch is None:
         return Wiring(host=host, env=() if job.runtime else plain_env(job, host), hosts=hosts)
     processes = job.launch.nproc_per_node
@@ -127,20 +127,20 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield unsupported_by_target(
             SPEC, "TrainJob came with Trainer 2.0, and the profile names an older release", "use the target pytorchjob"
         )
-    yield from equal_roles(job, "a TrainJob")
-    yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a TrainJob end")
+    yield from check_equal_roles(job, "a TrainJob")
+    yield from check_restart_policies(job, ("Never", "OnFailure"), "the pods of a TrainJob end")
     instead = "use cleanPodPolicy: Running, which is what Trainer does"
-    yield from endings.pods_left(job, "a TrainJob", "trainer", instead=instead)
+    yield from endings.check_clean_pod_policy(job, "a TrainJob", "trainer", instead=instead)
     if job.run_policy.ttl_seconds_after_finished is not None:
         yield unsupported_by_target(
             (*RUN_POLICY, "ttlSecondsAfterFinished"),
             "a TrainJob has no time to live, and its JobSet would be recreated when it is deleted",
             "remove it and delete the TrainJob, or use the target jobset",
         )
-    yield from jobset_endings.unsupported(job, cluster, "a TrainJob", by_role=False)
-    yield from own_host_names(job, "Trainer's JobSet")
-    yield from dns_1035(job, "a TrainJob and its Service")
-    yield from other_container(job, NODE, "a TrainJob")
+    yield from jobset_endings.check_endings(job, cluster, "a TrainJob", by_role=False)
+    yield from reject_host_names(job, "Trainer's JobSet")
+    yield from check_service_name(job, "a TrainJob and its Service")
+    yield from check_container_name(job, NODE, "a TrainJob")
     if job.runtime is not None:
         yield from _unsupported_over_runtime(job, cluster)
 
@@ -282,7 +282,7 @@ TRAINJOB = Target(
 _COUNT_SENTENCE = "Trainer sets the number of nodes; pods of other roles are counted here. All run at once."
 
 SENTENCES: Mapping[str, str] = {
-    **JOBS,
+    **JOBSET_ENDING_SENTENCES,
     "completions": _COUNT_SENTENCE,
     "parallelism": _COUNT_SENTENCE,
     "replicas": "An auxiliary role is one Job.",

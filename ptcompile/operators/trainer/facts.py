@@ -11,11 +11,11 @@ from ptcompile.registry.status import (
     ARGO_FAILED,
     Following,
     Status,
-    by_condition,
-    by_type,
-    is_true,
-    queued,
+    condition_is_true,
+    queued_status,
+    status_from_condition,
     true_conditions,
+    type_condition,
 )
 
 TYPE_CHECKING = False
@@ -43,17 +43,17 @@ DEFAULTS = KindDefaults(
 
 FOLLOWING: Final = Following(
     plural="trainjobs",
-    succeeded=by_type("Complete", "status.conditions.0.type == Complete"),
-    failed=by_type("Failed", ARGO_FAILED),
+    succeeded=type_condition("Complete", "status.conditions.0.type == Complete"),
+    failed=type_condition("Failed", ARGO_FAILED),
     running="has(object.status) && has(object.status.jobsStatus) && object.status.jobsStatus.exists(r, r.active > 0)",
-    suspended=is_true("Suspended"),
+    suspended=condition_is_true("Suspended"),
     pods_label="jobset.sigs.k8s.io/jobset-name",
     role_label="jobset.sigs.k8s.io/replicatedjob-name",
     index_label="batch.kubernetes.io/job-completion-index",
     alone_label="jobset.sigs.k8s.io/job-index",
     suspend=("spec", "suspend"),
     propagation="Foreground",
-    resumed_first=by_type("Complete", "status.conditions.1.type == Complete"),
+    resumed_first=type_condition("Complete", "status.conditions.1.type == Complete"),
 )
 
 
@@ -65,11 +65,11 @@ def status(live: Json) -> Status:
     """
     conditions = true_conditions(live)
     if "Failed" in conditions:
-        return by_condition("failed", conditions["Failed"])
+        return status_from_condition("failed", conditions["Failed"])
     if "Complete" in conditions:
         return Status("succeeded")
     if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
-        return queued(live, conditions.get("Suspended"))
+        return queued_status(live, conditions.get("Suspended"))
     active = any(
         as_int(job_status.get("active")) > 0 for job_status in as_mappings(nested_map(live, "status").get("jobsStatus"))
     )

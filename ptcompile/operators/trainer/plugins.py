@@ -11,7 +11,7 @@ from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import with_env_merged
 from ptcompile.operators.trainer.runtimes import step_label, tune_model
 from ptcompile.registry import templates
-from ptcompile.registry.pods import MOST_NAMED
+from ptcompile.registry.pods import MAX_NAMED_HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,15 +117,15 @@ def apply_mpi(build: Build) -> None:
     slots = _mpi_slots(build, policy)
     _add_mpi_mounts(build, as_string(policy.get("sshAuthMountPath")) or "/root/.ssh")
     env = [
-        templates.value("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
-        templates.value("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
-        templates.value("OMPI_MCA_orte_set_default_slots", str(slots)),
-        templates.value("OMPI_MCA_plm_rsh_args", "-o ConnectionAttempts=10"),
+        templates.env_value("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
+        templates.env_value("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
+        templates.env_value("OMPI_MCA_orte_set_default_slots", str(slots)),
+        templates.env_value("OMPI_MCA_plm_rsh_args", "-o ConnectionAttempts=10"),
     ]
     trainer_env = (build.trainer or {}).get("env")
     build.on_container(lambda c: templates.upsert_env(c, env))
     build.on_container(lambda c: with_env_merged(c, trainer_env), job="node")
-    hosts = [f"{build.name}-node-0-{i}.{build.name} slots={slots}\n" for i in range(min(workers, MOST_NAMED))]
+    hosts = [f"{build.name}-node-0-{i}.{build.name} slots={slots}\n" for i in range(min(workers, MAX_NAMED_HOSTS))]
     if as_node:
         hosts.append(f"{build.name}-launcher-0-0.{build.name} slots={slots}\n")
     build.configmaps.append({"metadata": {"name": f"{build.name}-mpi-hostfile"}, "data": {"hostfile": "".join(hosts)}})
@@ -239,13 +239,15 @@ def apply_torch(build: Build) -> None:
         build.notes.append("spec.trainer is absent: the pods get no PET_* variables (Trainer 2.3)")
         return
     node_variables = [
-        templates.value("PET_NNODES", str(runtimes.node_count(build.manifest, build.runtime))),
-        templates.value("PET_NPROC_PER_NODE", runtimes.nproc_per_node(build.manifest, build.runtime, build.version)),
-        templates.field("PET_NODE_RANK", INDEX_PATH),
+        templates.env_value("PET_NNODES", str(runtimes.node_count(build.manifest, build.runtime))),
+        templates.env_value(
+            "PET_NPROC_PER_NODE", runtimes.nproc_per_node(build.manifest, build.runtime, build.version)
+        ),
+        templates.env_from_field("PET_NODE_RANK", INDEX_PATH),
     ]
     address_variables = [
-        templates.value("PET_MASTER_ADDR", build.master),
-        templates.value("PET_MASTER_PORT", str(PORT)),
+        templates.env_value("PET_MASTER_ADDR", build.master),
+        templates.env_value("PET_MASTER_PORT", str(PORT)),
     ]
     tune = as_strings(build.trainer.get("command")) == ["tune", "run"]
     env = node_variables if tune else [*node_variables, *address_variables]
@@ -269,9 +271,9 @@ def apply_jax(build: Build) -> None:
     if build.trainer is None:
         return
     env = [
-        templates.value("JAX_NUM_PROCESSES", str(count)),
-        templates.field("JAX_PROCESS_ID", INDEX_PATH),
-        templates.value("JAX_COORDINATOR_ADDRESS", f"{build.master}:{PORT}"),
+        templates.env_value("JAX_NUM_PROCESSES", str(count)),
+        templates.env_from_field("JAX_PROCESS_ID", INDEX_PATH),
+        templates.env_value("JAX_COORDINATOR_ADDRESS", f"{build.master}:{PORT}"),
     ]
     build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
 
@@ -286,10 +288,10 @@ def apply_xgboost(build: Build) -> None:
     gpus = runtimes.gpu_count(runtimes.node_resources(build.manifest, build.runtime))
     workers_per_node = processes if isinstance(processes, int) and not isinstance(processes, bool) else max(1, gpus)
     env = [
-        templates.value("DMLC_TRACKER_URI", build.master),
-        templates.value("DMLC_TRACKER_PORT", str(PORT)),
-        templates.field("DMLC_TASK_ID", INDEX_PATH),
-        templates.value("DMLC_NUM_WORKER", str(count * workers_per_node)),
+        templates.env_value("DMLC_TRACKER_URI", build.master),
+        templates.env_value("DMLC_TRACKER_PORT", str(PORT)),
+        templates.env_from_field("DMLC_TASK_ID", INDEX_PATH),
+        templates.env_value("DMLC_NUM_WORKER", str(count * workers_per_node)),
     ]
     build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
 

@@ -27,7 +27,7 @@ _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
     """Expand the JobSet that Trainer creates from the patched runtime."""
-    runtime, assumed = runtimes.find_runtime(manifest, request.others, request.versions.trainer)
+    runtime, assumed = runtimes.find_runtime(manifest, request.related, request.versions.trainer)
     notes = []
     if assumed:
         name = as_string(nested_map(manifest, "spec", "runtimeRef").get("name"))

@@ -9,7 +9,7 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import MANAGER
-from ptcompile.registry.reading import Read, ReadRole, count, restart_policy, without_empty
+from ptcompile.registry.reading import Read, ReadRole, pod_count, restart_policy, without_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -
     path: Path = ("spec", "template", "spec", "replicatedJobs", index, "template", "spec", "template")
     if name != _NODE:
         restart = restart_policy(template, "OnFailure")
-        return ReadRole(name, count(job.get("parallelism")), template, path, name, restart, trains=False, holder=1)
+        return ReadRole(name, pod_count(job.get("parallelism")), template, path, name, restart, trains=False, holder=1)
     template = pod_template.merge(template, _trainjob_template(nested_map(manifest, "spec")))
     nodes, restart = runtimes.node_count(manifest, runtime), restart_policy(template, "OnFailure")
     return ReadRole(_NODE, nodes, template, path, _NODE, restart, holder=1)
@@ -100,7 +100,7 @@ def _read_over_runtime(manifest: Json) -> Read:
     fields = {**_spec_fields(manifest), "runtimeRef": without_empty({"name": ref.get("name"), "kind": ref.get("kind")})}
     if nodes is not None:
         fields["nodes"] = nodes
-    pods = ReadRole(_NODE, count(nodes), _trainjob_template(spec), None, _NODE, None)
+    pods = ReadRole(_NODE, pod_count(nodes), _trainjob_template(spec), None, _NODE, None)
     return Read("trainjob", (pods,), fields)
 
 

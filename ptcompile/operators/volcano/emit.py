@@ -25,15 +25,15 @@ from ptcompile.operators.volcano import endings
 from ptcompile.registry.emitting import (
     RUN_POLICY,
     SPEC,
-    dns_1035,
-    hosts_beside,
+    auxiliary_hosts,
+    check_restart_policies,
+    check_service_name,
     object_metadata,
-    own_host_names,
-    restart_policies,
+    reject_host_names,
     role_path,
     unsupported_by_target,
 )
-from ptcompile.registry.endings import NEVER_A_NODE, pods_left
+from ptcompile.registry.endings import NEVER_FOR_NODES_TEXT, check_clean_pod_policy
 from ptcompile.registry.queues import network_topology
 from ptcompile.registry.table import has_feature
 
@@ -58,7 +58,7 @@ DERIVED = (
 def _wiring(job: Job) -> Wiring:
     host = f"{job.name}-{job.names.master}-0.{job.name}"
     expanded = job.launch is not None and job.launch.entry  # only in a command line: the plugin appends its variables
-    return Wiring(host="$(MASTER_ADDR)" if expanded else host, node_rank="$(RANK)", hosts=hosts_beside(job))
+    return Wiring(host="$(MASTER_ADDR)" if expanded else host, node_rank="$(RANK)", hosts=auxiliary_hosts(job))
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
@@ -66,7 +66,9 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield unsupported_by_target(
             SPEC, "Volcano has its pytorch plugin only since 1.7", "use the target job or jobset"
         )
-    yield from restart_policies(job, ("Never", "OnFailure"), "a pod that always restarts never completes its task")
+    yield from check_restart_policies(
+        job, ("Never", "OnFailure"), "a pod that always restarts never completes its task"
+    )
     policy = job.run_policy
     help = "use the target job, jobset or pytorchjob"
     if policy.active_deadline_seconds is not None:
@@ -74,7 +76,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if policy.suspend:
         yield unsupported_by_target((*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", help)
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
-    yield from pods_left(job, "a Volcano Job", "volcano", instead=instead)
+    yield from check_clean_pod_policy(job, "a Volcano Job", "volcano", instead=instead)
     if job.launch is None and not has_feature("volcano-world-size", cluster.versions()):
         for role in job.auxiliary_roles:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
@@ -82,8 +84,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from endings.unsupported(job, cluster)
     yield from _unsupported_static_rendezvous(job)
     if not has_feature("digit-first-service", cluster.versions()):
-        yield from dns_1035(job, "the job's Service")
-    yield from own_host_names(job, "the svc plugin")
+        yield from check_service_name(job, "the job's Service")
+    yield from reject_host_names(job, "the svc plugin")
     for role in job.roles:
         if role.template.extra.get("hostNetwork") and role.template.sidecars:
             why = (
@@ -196,5 +198,5 @@ SENTENCES: Mapping[str, str] = {
     ),
     "tasks.replicas": "One task has node 0, the other all further nodes; each auxiliary role is one task.",
     "tasks.maxRetry": "Containers that the kubelet restarts are counted by their task.",
-    "restartPolicy": NEVER_A_NODE,
+    "restartPolicy": NEVER_FOR_NODES_TEXT,
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 from ptcompile.registry.model import NO_DEFAULTS, KindDefaults, QueueSystem
-from ptcompile.registry.status import Following, Status, by_field
+from ptcompile.registry.status import Following, Status, field_condition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ PHASE: Final = "status.state.phase"
 
 FOLLOWING: Final = Following(
     plural="jobs",
-    succeeded=by_field(PHASE, "Completed"),
-    failed=by_field(PHASE, "Failed", "Terminated", "Aborted"),
-    running=by_field(PHASE, "Running").cel,
+    succeeded=field_condition(PHASE, "Completed"),
+    failed=field_condition(PHASE, "Failed", "Terminated", "Aborted"),
+    running=field_condition(PHASE, "Running").cel,
     pods_label="volcano.sh/job-name",
     role_label="volcano.sh/task-spec",
     index_label="volcano.sh/task-index",

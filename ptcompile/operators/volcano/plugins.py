@@ -13,7 +13,7 @@ from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, string_map
 from ptcompile.kubernetes.versions import Version
 from ptcompile.registry import templates
-from ptcompile.registry.pods import MOST_NAMED
+from ptcompile.registry.pods import MAX_NAMED_HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class DefaultedJob(NamedTuple):
         hostname = as_string(task.spec.get("hostname"))
         if hostname:
             return [f"{hostname}.{subdomain}"]
-        return [f"{self.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MOST_NAMED))]
+        return [f"{self.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MAX_NAMED_HOSTS))]
 
 
 PodTransform = Callable[[VolcanoTask, int, "Json", dict[str, str]], "Json"]
@@ -126,16 +126,16 @@ def pytorch(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     counted_tasks = job.tasks if job.version < (1, 12) else [t for t in (master, worker) if t is not None]
     world_size = sum(t.replicas for t in {id(t): t for t in counted_tasks}.values())
     common = [
-        templates.value("MASTER_ADDR", address),
-        templates.value("MASTER_PORT", str(port)),
-        templates.value("WORLD_SIZE", str(world_size)),
+        templates.env_value("MASTER_ADDR", address),
+        templates.env_value("MASTER_PORT", str(port)),
+        templates.env_value("WORLD_SIZE", str(world_size)),
     ]
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del annotations
         rank = index + 1 if task is worker else 0
         has_rank = task is worker or task is master
-        env = [*common, templates.value("RANK", str(rank))] if has_rank else common
+        env = [*common, templates.env_value("RANK", str(rank))] if has_rank else common
         changed = templates.with_containers(spec, lambda c: templates.with_env(_with_port(c, port), env), init=False)
         if task is worker and flags["wait-master-enabled"]:
             changed = _with_wait_container(changed, address, flags)
@@ -174,7 +174,7 @@ def env(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del task, annotations
-        entries = [templates.value("VK_TASK_INDEX", str(index)), templates.value("VC_TASK_INDEX", str(index))]
+        entries = [templates.env_value("VK_TASK_INDEX", str(index)), templates.env_value("VC_TASK_INDEX", str(index))]
         return _change_all_containers(spec, lambda c: templates.with_env(c, entries))
 
     return PluginEffect(change)
@@ -263,7 +263,7 @@ def mpi(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """Add the workers' host names to the master's containers, and the ssh port to all containers."""
     flags, notes = parse_flags("mpi", args, {"master": "master", "worker": "worker", "port": 22})
     worker = job.task(flags["worker"])
-    hosts = [templates.value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
+    hosts = [templates.env_value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
     if worker is None:
         notes = (*notes, f"plugin mpi: no task is named {flags['worker']!r}: the master's pods get nothing")
     port = {"name": "mpijob-port", "containerPort": flags["port"]}
@@ -300,7 +300,7 @@ def tensorflow(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         if role is None:
             return spec
         config = {"cluster": cluster, "task": {"type": role, "index": index}}
-        entry = templates.value("TF_CONFIG", json.dumps(config, separators=(",", ":")))
+        entry = templates.env_value("TF_CONFIG", json.dumps(config, separators=(",", ":")))
         return templates.with_containers(spec, lambda c: templates.with_env(c, [entry]), init=False)
 
     return PluginEffect(change, notes=notes)
@@ -309,7 +309,7 @@ def tensorflow(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 def _tf_hosts(job: DefaultedJob, task: VolcanoTask) -> list[str]:
     subdomain = as_string(task.spec.get("subdomain")) or job.name
     hostname = as_string(task.spec.get("hostname"))
-    return [f"{hostname or job.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MOST_NAMED))]
+    return [f"{hostname or job.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MAX_NAMED_HOSTS))]
 
 
 def hcclrank(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:

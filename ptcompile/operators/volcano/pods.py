@@ -22,8 +22,8 @@ from ptcompile.operators.volcano.plugins import PLUGINS, DefaultedJob, PodTransf
 from ptcompile.registry import templates
 from ptcompile.registry.model import KindContext
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.registry.queue_systems import Shares, first
-from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences, pod_restart
+from ptcompile.registry.queue_systems import Shares, first_pods_of_roles
+from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences, restart_sentence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _expand_task(
             namespace=job.namespace,
             hostname=hostname,
             subdomain=subdomain,
-            dns=templates.fqdn(hostname or name, subdomain, job.namespace) if has_dns else None,
+            dns=templates.cluster_host_name(hostname or name, subdomain, job.namespace) if has_dns else None,
             labels={**labels, f"{_PREFIX}task-index": str(index), **_partition_label(task, index)},
             annotations={**annotations, f"{_PREFIX}task-index": str(index), **added_annotations},
             spec=spec,
@@ -253,7 +253,7 @@ def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     tasks = as_mappings(spec.get("tasks"))
     for i, task in enumerate(tasks):
         name = _task_name(task, i)
-        yield f"{name} {pod_restart(nested_map(task, 'template', 'spec'), 'Always')}"
+        yield f"{name} {restart_sentence(nested_map(task, 'template', 'spec'), 'Always')}"
         yield from (f"{name}: {_describe_policy(policy)}" for policy in as_mappings(task.get("policies")))
     policies = as_mappings(spec.get("policies"))
     yield from (f"any task: {_describe_policy(policy)}" for policy in policies)
@@ -313,7 +313,7 @@ def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
     task_minimums = {str(name): as_int(n) for name, n in as_mapping(group.get("minTaskMember")).items()}
     min_member = as_int(group.get("minMember"))
     if min_member < sum(task_minimums.values()):
-        return first(min_member, roles)
+        return first_pods_of_roles(min_member, roles)
     remaining = min_member - sum(task_minimums.values())
     shares: Shares = []
     for role in roles:

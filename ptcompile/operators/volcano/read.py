@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.registry.reading import (
-    MAIN,
+    MAIN_CONTAINER,
     Read,
     ReadRole,
     as_nodes,
-    count,
+    changed_names,
     main_container,
-    names,
-    not_importable,
+    pod_count,
     restart_policy,
+    unreadable_object,
     without_empty,
 )
 
@@ -41,17 +41,17 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     elif "pytorch" not in plugins:
         listed = ", ".join(sorted(plugins)) or "none"
         why = f"its pods find each other without the pytorch plugin (its plugins: {listed}), so it is not a torch job"
-        yield not_importable("volcano", ("spec", "plugins"), why, "add the pytorch plugin, if it trains with torch")
+        yield unreadable_object("volcano", ("spec", "plugins"), why, "add the pytorch plugin, if it trains with torch")
         return
     if flags["master"] not in task_names:
         why = f"no task is named {flags['master']!r}, which has rank 0 for the pytorch plugin (PTC440)"
-        yield not_importable("volcano", ("spec", "tasks"), why, "rename the task, or set --master of the plugin")
+        yield unreadable_object("volcano", ("spec", "tasks"), why, "rename the task, or set --master of the plugin")
         return
     yield _read_job(spec, tasks, task_names, flags)
 
 
 def _is_single_pod(tasks: Sequence[Json]) -> bool:
-    return len(tasks) == 1 and count(tasks[0].get("replicas")) == 1
+    return len(tasks) == 1 and pod_count(tasks[0].get("replicas")) == 1
 
 
 def _parse_flags(arguments: Any) -> dict[str, str]:
@@ -77,7 +77,7 @@ def _read_job(spec: Json, tasks: Sequence[Json], task_names: Sequence[str], flag
     if flags["port"] != _FLAGS["port"] and flags["port"].isdigit():
         fields["masterPort"] = int(flags["port"])
     worker = flags["worker"] if flags["worker"] != flags["master"] else "worker"
-    fields |= names(container=training_roles[0].main, master=flags["master"], worker=worker)
+    fields |= changed_names(container=training_roles[0].main, master=flags["master"], worker=worker)
     return Read("volcano", (*roles, *auxiliary), fields)
 
 
@@ -85,5 +85,7 @@ def _read_role(role: str, index: int, tasks: Sequence[Json], *, trains: bool = T
     task = tasks[index]
     template = nested_map(task, "template")
     path: Path = ("spec", "tasks", index, "template")
-    main = main_container(template, MAIN if trains else role)
-    return ReadRole(role, count(task.get("replicas")), template, path, main, restart_policy(template, "Always"), trains)
+    main = main_container(template, MAIN_CONTAINER if trains else role)
+    return ReadRole(
+        role, pod_count(task.get("replicas")), template, path, main, restart_policy(template, "Always"), trains
+    )

@@ -90,7 +90,7 @@ def test_5_13_indexed_job() -> None:
     t = template(container(env=[{"name": "X", "value": "$(JOB_COMPLETION_INDEX)"}]), subdomain="svc")
     indexed = job(completionMode="Indexed", parallelism=2, completions=2, template=t)
     good = service(clusterIP="None", selector={"batch.kubernetes.io/job-name": "train"})
-    pod = expand(indexed, others=[good]).pods[1]
+    pod = expand(indexed, related=[good]).pods[1]
     assert (pod.name, pod.hostname) == ("train-1", "train-1")
     assert pod.dns == "train-1.svc.default.svc.cluster.local"
     assert list(env(pod)) == ["X", "JOB_COMPLETION_INDEX"]
@@ -108,7 +108,7 @@ def test_5_13_indexed_job() -> None:
 )
 def test_5_13_no_record_without_a_fitting_service(other: Json | None) -> None:
     indexed = job(completionMode="Indexed", completions=1, template=template(subdomain="svc"))
-    assert expand(indexed, others=[other] if other else []).pods[0].dns is None
+    assert expand(indexed, related=[other] if other else []).pods[0].dns is None
 
 
 def test_5_13_an_own_variable_is_kept() -> None:

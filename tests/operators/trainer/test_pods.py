@@ -65,7 +65,7 @@ def test_2_5_resources_are_not_merged_to_count_processes() -> None:
 
 def test_43_44_number_of_nodes() -> None:
     policy = {"numNodes": 100, "torch": {}}
-    world = expand(trainjob("mine", trainer={"numNodes": 30, "numProcPerNode": 3}), others=[runtime(policy)])
+    world = expand(trainjob("mine", trainer={"numNodes": 30, "numProcPerNode": 3}), related=[runtime(policy)])
     assert len(world.pods) == 30
     assert env(world.pods[0])["PET_NNODES"] == "30"
     assert (world.jobs[0]["parallelism"], world.jobs[0]["completions"]) == (30, 30)
@@ -135,7 +135,7 @@ def test_2_6_numbers_of_nodes_that_are_odd() -> None:
     assert len(made({"numNodes": 0, "torch": {}}, {})) == 1
     job = node()
     job["template"]["spec"]["parallelism"] = 3
-    world = expand(trainjob("mine", trainer={"numNodes": 9}), others=[runtime(None, job)])
+    world = expand(trainjob("mine", trainer={"numNodes": 9}), related=[runtime(None, job)])
     assert len(world.pods) == 3
     assert (world.jobs[0]["parallelism"], world.jobs[0]["completions"]) == (3, 3)
 
@@ -168,7 +168,7 @@ def test_2_7_the_gang_counts_the_initializers_too() -> None:
     first = node()
     steps = [replicated("dataset-initializer"), replicated("model-initializer")]
     own = runtime({"numNodes": 30, "torch": {}}, *steps, first, podGroupPolicy={"coscheduling": {}})
-    group = expand(trainjob("mine"), others=[own]).pod_group
+    group = expand(trainjob("mine"), related=[own]).pod_group
     assert group is not None
     assert group["minMember"] == 32
 
@@ -193,9 +193,9 @@ def test_an_unknown_runtime_is_taken_for_torch_and_said_to_be() -> None:
 
 def test_a_runtime_of_the_stream_goes_first() -> None:
     own = runtime({"torch": {}}, node(env=[{"name": "OWN", "value": "1"}]), name="torch-distributed")
-    assert "OWN" in env(expand(trainjob(trainer={}), others=[own]).pods[0])
+    assert "OWN" in env(expand(trainjob(trainer={}), related=[own]).pods[0])
     other = {**own, "kind": "TrainingRuntime"}
-    assert "OWN" not in env(expand(trainjob(trainer={}), others=[other]).pods[0])
+    assert "OWN" not in env(expand(trainjob(trainer={}), related=[other]).pods[0])
 
 
 def test_2_2_and_2_8_older_releases() -> None:
@@ -204,8 +204,8 @@ def test_2_2_and_2_8_older_releases() -> None:
     assert world.pods[0].containers[0].image == "pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime"
     own = node(resources={"limits": {"cpu": "4"}})
     job = trainjob("mine", trainer={"resourcesPerNode": {"limits": {"memory": "1Gi"}}})
-    pod = expand(job, others=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)], versions=versions).pods[0]
+    pod = expand(job, related=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)], versions=versions).pods[0]
     assert pod.containers[0].resources == {"limits": {"memory": "1Gi"}}
     assert env(pod)["PET_NPROC_PER_NODE"] == "gpu"
-    now = expand(job, others=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)]).pods[0]
+    now = expand(job, related=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)]).pods[0]
     assert env(now)["PET_NPROC_PER_NODE"] == "1"

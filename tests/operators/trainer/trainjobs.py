@@ -64,7 +64,7 @@ def main(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Json:
 
 def pods(body: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> list[PodView]:
     made = both(body, cluster)
-    return list(expand(made[-1], versions=cluster.versions(), others=made).pods)
+    return list(expand(made[-1], versions=cluster.versions(), related=made).pods)
 
 
 def seen(pod: PodView) -> dict[str, str]:
