@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import get, has
-from ptcompile.compiler.frontend.parts import at_job_field, to_job_field
+from ptcompile.compiler.frontend.parts import with_path, to_source_field
 from ptcompile.compiler.trace import Trace, existing_prefix
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.spec.pod_fields import spec_fields_in
@@ -230,9 +230,9 @@ def _located(finding: PlacedProblem, data: Json, trace: Callable[[], Trace] | No
     """Return a problem at its path of the document, and whether it is about a value of a manifest with a line there."""
     problem, place = finding.problem, finding.place
     if place is None or trace is None:
-        return to_job_field(problem, data) if finding.by == TARGET else problem, False
+        return to_source_field(problem, data) if finding.by == TARGET else problem, False
     if isinstance(place, str):
-        return at_job_field(problem, trace().line(place, problem.path, data) or finding.instead), False
+        return with_path(problem, trace().line(place, problem.path, data) or finding.instead), False
 
     path = spec_path_of(trace(), place, problem.path, data)
     at_a_line = path != SPEC
@@ -241,7 +241,7 @@ def _located(finding: PlacedProblem, data: Json, trace: Callable[[], Trace] | No
         path = path if at_a_line and near == SPEC else near
     named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
     plain = problem._replace(on_key=problem.on_key or named, fix=None)
-    return plain._replace(path=path) if path == SPEC else at_job_field(plain, path), at_a_line
+    return plain._replace(path=path) if path == SPEC else with_path(plain, path), at_a_line
 
 
 def _once_per_path(problems: list[Problem], _: Json) -> Iterator[Problem]:
@@ -277,7 +277,7 @@ def in_known_names(problems: list[Problem], spec: Spec) -> list[Problem]:
     added = stand_in.removeprefix(beginning)
     known: list[Problem] = []
     for problem in problems:
-        there = at_job_field(problem, ("metadata", "generateName")) if problem.path == ("metadata", "name") else problem
+        there = with_path(problem, ("metadata", "generateName")) if problem.path == ("metadata", "name") else problem
         message = there.message.replace(stand_in, f"{beginning}{_UNKNOWN}")
         known.append(there._replace(message=message, help=there.help and there.help.replace(added, "")))
     return known

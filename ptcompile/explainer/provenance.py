@@ -15,7 +15,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import MISSING
 from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.frontend.lowering import lower
-from ptcompile.compiler.frontend.reader import with_stand_in
+from ptcompile.compiler.frontend.reader import with_placeholder_name
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.compiler.trace import Origin
 from ptcompile.diagnostics import Path
@@ -180,7 +180,7 @@ def _file_effects(file: InputName, results: Iterable[tuple[Variation, frozenset[
 
 def _build_variant(spec: Spec, cluster: ClusterProfile, target: Target, like: Built) -> Manifests:
     """Build a variant with the passes of another build, and return its manifests."""
-    return build(spec, lower(with_stand_in(spec), cluster), Context(cluster, target), like.passes).manifests
+    return build(spec, lower(with_placeholder_name(spec), cluster), Context(cluster, target), like.passes).manifests
 
 
 def _inputs_by_value(

@@ -46,7 +46,7 @@ def _resource_levels(resources: Resources, path: Path) -> list[tuple[ResourceLis
 
 def _check_requests_and_limits(part: SpecPart) -> Iterator[Problem]:
     """Yield an error if requests and limits contradict each other within one part."""
-    path, resources, (requests, limits, nulls) = (*part.path, "resources"), part.fields.resources, part.own
+    path, resources, (requests, limits, nulls) = (*part.path, "resources"), part.fields.resources, part.own_amounts
     for half_name, name in sorted(nulls):
         if (name == "gpu" or never_shared(name)) and not {("requests", name), ("limits", name)} <= nulls:
             kept = f"null keeps the {half_name[:-1]} of {name} empty"

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.spelling import closest_match
-from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem, such_as
+from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem, name_help
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts
-from ptcompile.compiler.frontend.reader import stand_in
+from ptcompile.compiler.frontend.reader import placeholder_name
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.hardware.nodes import levels_of
 from ptcompile.ir.job import Context, Job, Target
@@ -38,14 +38,14 @@ def metadata(parts: SpecParts) -> Iterator[Problem]:
     prefix, has_name = spec.metadata.generate_name, "name" in spec.metadata.model_fields_set
     if not has_name and prefix is None:
         yield problem("spec-missing-field", ("metadata", "name"), "is missing", "add name")
-    elif has_name and prefix is not None and spec.metadata.name != stand_in(prefix):
+    elif has_name and prefix is not None and spec.metadata.name != placeholder_name(prefix):
         yield conflict(("metadata", "generateName"), "name already names the job", "remove one of them")
     elif has_name and (reason := names.why_not_dns_label(spec.metadata.name)):
         yield invalid_field(
-            ("metadata", "name"), f"{spec.metadata.name!r} {reason}", such_as(spec.metadata.name, "llama-sft")
+            ("metadata", "name"), f"{spec.metadata.name!r} {reason}", name_help(spec.metadata.name, "llama-sft")
         )
     if spec.metadata.namespace is not None and (reason := names.why_not_dns_label(spec.metadata.namespace)):
-        help = such_as(spec.metadata.namespace, "research")
+        help = name_help(spec.metadata.namespace, "research")
         yield invalid_field(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", help)
 
 
@@ -227,7 +227,7 @@ def queue(parts: SpecParts) -> Iterator[Problem]:
     job, cluster = parts.job, parts.cluster
     for field, name in (("queue", job.queue), ("priority", job.priority)):
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
-            yield invalid_field(("spec", field), f"{name!r} {reason}", such_as(name, "team-a"))
+            yield invalid_field(("spec", field), f"{name!r} {reason}", name_help(name, "team-a"))
     if job.topology is None:
         return
     levels = {**levels_of(cluster.spec.cloud), **cluster.spec.topology.levels}
@@ -249,7 +249,7 @@ def part_names(parts: SpecParts) -> Iterator[Problem]:
     names_by_path = job.part_names()
     for path, name in names_by_path.items():
         if reason := names.why_not_dns_label(name):
-            yield invalid_field(("spec", *path), f"{name!r} {reason}", such_as(name, "master"))
+            yield invalid_field(("spec", *path), f"{name!r} {reason}", name_help(name, "master"))
     master, worker = job.node_names()
     if master == worker:
         worker_path = ("names", "worker") if job.names.non_null_fields() else list(names_by_path)[1]
@@ -387,7 +387,7 @@ def role_names(parts: SpecParts) -> Iterator[Problem]:
                 "choose another name",
             )
         elif reason := names.why_not_dns_1035_label(name):
-            yield _bad_role_name(path, f"{name!r} {reason}", such_as(name.lstrip("0123456789-_."), "loader"))
+            yield _bad_role_name(path, f"{name!r} {reason}", name_help(name.lstrip("0123456789-_."), "loader"))
         elif len(name) > _MAX_ROLE_NAME:
             message = f"{name!r} has {len(name)} characters and leaves too few for the job's name in those of its pods"
             yield _bad_role_name(path, message, f"at most {_MAX_ROLE_NAME} characters, such as loader")

@@ -13,7 +13,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.structure import pod_decode_problems
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.lowering import pod_template_of
-from ptcompile.compiler.frontend.parts import at_job_field, blocks
+from ptcompile.compiler.frontend.parts import with_path, blocks
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.spec.pod_fields import POD_FIELDS
 
@@ -44,7 +44,7 @@ def profile_template_problems(profile: ClusterProfile) -> Iterator[Problem]:
 
 def _check_template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
     for decode_problem in _decode_problems({"kind": "Pod", **template}) if template else ():
-        yield at_job_field(decode_problem, (*path, *decode_problem.path))
+        yield with_path(decode_problem, (*path, *decode_problem.path))
 
 
 def _check_fields(block: Path, fields: PodFields) -> Iterator[Problem]:
@@ -55,7 +55,7 @@ def _check_fields(block: Path, fields: PodFields) -> Iterator[Problem]:
 
         marked = _kubernetes_pod(marked_block(fields, block))
         for decode_problem in problems:
-            yield at_job_field(decode_problem, place_in(marked, decode_problem.path) or ("spec",))
+            yield with_path(decode_problem, place_in(marked, decode_problem.path) or ("spec",))
 
 
 _KUBERNETES_FIELDS = tuple(field for field in POD_FIELDS if field.is_kubernetes)

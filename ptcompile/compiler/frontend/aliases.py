@@ -1,7 +1,7 @@
-"""Names that other tools use for what a spec says, and where a spec says it.
+"""Names that other tools use for spec fields.
 
-The names are those of TorchX, SkyPilot, Slurm, Ray, Kubeflow, Flyte, SageMaker, Vertex AI, Docker Compose, torchrun and
-Kubernetes itself. They are compared without `_`, `-` and letter case, and only for a field that the spec does not have.
+They come from TorchX, SkyPilot, Slurm, Ray, Kubeflow, Flyte, SageMaker, Vertex AI, Docker Compose, torchrun and
+Kubernetes itself. Names are compared without `_`, `-` and letter case, and only for unknown fields.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class Alias(NamedTuple):
-    """A field of the spec for another tool's name."""
+    """The spec field for another tool's name."""
 
     field: tuple[str, ...]
-    """Path below `spec`; below `podTemplate` it goes on in Kubernetes' own fields."""
+    """Path below `spec`; below `podTemplate` it continues in Kubernetes' own fields."""
     note: str = ""
-    """What to write there, if the value has another form."""
+    """How to write the value, if the field takes another form."""
 
     @property
     def keeps_value(self) -> bool:
-        """Whether the same value may be moved there."""
+        """Whether the value can be moved unchanged."""
         return not self.note
 
 
@@ -220,10 +220,10 @@ DOCUMENT: Final = {
     "region": "a region is the cluster's; nodeSelector can name topology.kubernetes.io/region",
     "zone": "nodeSelector can name topology.kubernetes.io/zone",
 }
-"""Words about the document or the cluster rather than the spec."""
+"""Names that belong to the document or the cluster rather than to the spec."""
 
 
-def letters(name: str) -> str:
+def normalize(name: str) -> str:
     """Return a name without `_`, `-` and letter case."""
     return name.replace("_", "").replace("-", "").lower()
 
@@ -231,12 +231,12 @@ def letters(name: str) -> str:
 @cache
 def _table() -> Mapping[str, Alias]:
     return {
-        letters(name): Alias(tuple(field.split(".")), note.replace("%s", name))
+        normalize(name): Alias(tuple(field.split(".")), note.replace("%s", name))
         for field, note, names in _ROWS
         for name in names.split()
     }
 
 
-def find(name: str) -> Alias | None:
-    """Return the field of the spec for another tool's name, or None."""
-    return _table().get(letters(name))
+def find_alias(name: str) -> Alias | None:
+    """Return the spec field for another tool's name, or None."""
+    return _table().get(normalize(name))

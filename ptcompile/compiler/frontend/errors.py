@@ -1,6 +1,7 @@
-"""A mistake in a spec in plain words: near names, the words of other systems, other shapes.
+"""Problems of a spec in plain words: similar names, other tools' names, values of another form.
 
-People write what they know from torchrun, Kubernetes and the operators. Asked only where a field is unknown.
+Users write what they know from torchrun, Kubernetes and the operators. Suggestions are computed only for unknown
+fields.
 """
 
 from __future__ import annotations
@@ -37,23 +38,23 @@ _ENV: Final = {
     "valueFrom": "omit valueFrom: {name}: {{secretKeyRef: {{name: ..., key: ...}}}}",
     "value": "write the value itself: {name}: value",
 }
-"""Fields of Kubernetes' env entries, which a variable of the spec does not have."""
+"""Fields of Kubernetes' env entries that a variable of the spec does not have."""
 
-_LAUNCH: Final = ("script", "module", "elastic")
-"""What an auxiliary role has no counterpart of."""
+_LAUNCH_FIELDS: Final = ("script", "module", "elastic")
+"""Fields that an auxiliary role does not have."""
 
 
 class FieldSuggestion(NamedTuple):
-    """Where a word belongs: in words, and as a path where its value is the same there."""
+    """The place of a misplaced field: as a help sentence, and as a path if its value can be moved unchanged."""
 
     help: str
     path: Path | None = None
 
 
 def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSuggestion | None:
-    """Return where a field belongs that the `block` at `path` does not have, or None if its name means nothing.
+    """Return where a field belongs that the `block` at `path` does not have, or None if its name has no meaning.
 
-    `path` ends with the field; `root` is the document.
+    `path` ends with the field; `root` is the document's block.
     """
     if path[-3:-2] == ("env",) and key in _ENV:
         return FieldSuggestion(_ENV[key].format(name=path[-2]))
@@ -61,24 +62,24 @@ def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSugge
         return FieldSuggestion(f"it is {field_path(path[:-1])}.gpu", (*path[:-1], "gpu"))
     if "devices" in block.fields and "/" in key:
         return FieldSuggestion(f"write {field_path(path[:-1])}.devices: {{{key}: 1}}")
-    if path[:2] == ("spec", "roles") and key in _LAUNCH:
+    if path[:2] == ("spec", "roles") and key in _LAUNCH_FIELDS:
         return FieldSuggestion("write command: torchrun starts only the nodes of the job")
     if root.file == SPEC_FILE and path[:1] == ("spec",):
-        alias = aliases.find(key)
-        exact = [home for home in _homes(root).get(aliases.letters(key), ()) if home[:-1] != path[:-1]]
-        if alias and not (exact and alias.keeps_value and len(alias.field) > 1):
-            return _aliased(alias, path, block)
-        if len(path) == 2 and aliases.letters(key) in aliases.DOCUMENT:
-            return FieldSuggestion(aliases.DOCUMENT[aliases.letters(key)])
-    if home := _nearest(key, path, block, root):
+        alias = aliases.find_alias(key)
+        exact_paths = [home for home in _paths_by_name(root).get(aliases.normalize(key), ()) if home[:-1] != path[:-1]]
+        if alias and not (exact_paths and alias.keeps_value and len(alias.field) > 1):
+            return _alias_suggestion(alias, path, block)
+        if len(path) == 2 and aliases.normalize(key) in aliases.DOCUMENT:
+            return FieldSuggestion(aliases.DOCUMENT[aliases.normalize(key)])
+    if home := _closest_home(key, path, block, root):
         return FieldSuggestion(f"it is {field_path(home)}", home)
-    if in_pod := _in_a_pod(key, path, root):
+    if in_pod := _pod_field_help(key, path, root):
         return FieldSuggestion(in_pod)
     return None
 
 
-def _aliased(alias: aliases.Alias, path: Path, block: Block) -> FieldSuggestion:
-    """Return the field of an alias: of the role at `path` if it has the field, else of the job."""
+def _alias_suggestion(alias: aliases.Alias, path: Path, block: Block) -> FieldSuggestion:
+    """Return the suggestion for an alias: a field of the block at `path` if it has the field, else of the job."""
     home = (*path[:-1], *alias.field) if alias.field[0] in block.fields else ("spec", *alias.field)
     if not alias.keeps_value:
         return FieldSuggestion(f"write {field_path(home)}: {alias.note}")
@@ -86,10 +87,10 @@ def _aliased(alias: aliases.Alias, path: Path, block: Block) -> FieldSuggestion:
     return FieldSuggestion(f"it is {field_path(home)}", home if movable else None)
 
 
-def slip(key: str, path: Path, block: Block, root: Block) -> str | None:
+def misplaced_field_help(key: str, path: Path, block: Block, root: Block) -> str | None:
     """Return the help for a field that is misspelled and belongs elsewhere, or None."""
-    near = likely_field(key, _field_names(root))
-    home = _nearest(near, path, block, root) if near else None
+    likely = likely_field(key, _field_names(root))
+    home = _closest_home(likely, path, block, root) if likely else None
     return f"did you mean {field_path(home)}?" if home else None
 
 
@@ -97,78 +98,82 @@ _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
 def likely_field(key: str, fields: Iterable[str]) -> str | None:
-    """Return the field that a misspelled or incomplete name most likely means, or None if none is near enough.
+    """Return the field that a misspelled or incomplete name most likely means, or None.
 
-    A name is near if it has the same letters, is one slip away (two from seven letters on), or is at least half of the
-    words of exactly one field.
+    A name is similar if it has the same letters, differs in one letter (two from seven letters on), or has at least
+    half of the words of exactly one field.
     """
     names = list(fields)
-    folded = aliases.letters(key)
+    normalized = aliases.normalize(key)
     for name in names:
-        if aliases.letters(name) == folded:
+        if aliases.normalize(name) == normalized:
             return name
-    if not 4 <= len(folded) <= _MAX_FIELD:
+    if not 4 <= len(normalized) <= _MAX_FIELD:
         return None
-    slips = 1 if len(folded) < 7 else 2
-    near = {name: distance(folded, aliases.letters(name), slips) for name in names}
-    best = min(near, key=lambda name: (near[name], name), default=None)
-    if best is not None and near[best] <= slips and best[:1].lower() == folded[:1]:
+    max_distance = 1 if len(normalized) < 7 else 2
+    distances = {name: distance(normalized, aliases.normalize(name), max_distance) for name in names}
+    best = min(distances, key=lambda name: (distances[name], name), default=None)
+    if best is not None and distances[best] <= max_distance and best[:1].lower() == normalized[:1]:
         return best
-    if inside := [name for name in names if aliases.letters(name) in folded and 3 * len(name) > 2 * len(folded)]:
-        return max(inside, key=len)
+    if contained := [
+        name for name in names if aliases.normalize(name) in normalized and 3 * len(name) > 2 * len(normalized)
+    ]:
+        return max(contained, key=len)
     words = {word.lower() for word in _WORD.findall(key)}
-    parts = {name: {word.lower() for word in _WORD.findall(name)} for name in names}
-    whole = [name for name, of_name in parts.items() if words < of_name and 2 * len(words) > len(of_name)]
-    return whole[0] if len(whole) == 1 else None
+    words_by_name = {name: {word.lower() for word in _WORD.findall(name)} for name in names}
+    matches = [
+        name for name, name_words in words_by_name.items() if words < name_words and 2 * len(words) > len(name_words)
+    ]
+    return matches[0] if len(matches) == 1 else None
 
 
 _MAX_FIELD: Final = 64
 """Maximum length of a name that is compared: no field is half as long."""
 
 
-def _nearest(key: str, path: Path, block: Block, root: Block) -> Path | None:
-    """The place of a word that shares most with where it was written; of several the highest."""
-    below = ((*path[:-1], *home) for home in _homes(block).get(aliases.letters(key), ()))
-    places = [home for home in (*below, *_homes(root).get(aliases.letters(key), ())) if home[:-1] != path[:-1]]
-    return min(places, key=lambda home: (-_shared(home, path), len(home)), default=None)
+def _closest_home(key: str, path: Path, block: Block, root: Block) -> Path | None:
+    """Return the path of a field with this name that shares most with `path`; the shortest if several do."""
+    below = ((*path[:-1], *home) for home in _paths_by_name(block).get(aliases.normalize(key), ()))
+    homes = [home for home in (*below, *_paths_by_name(root).get(aliases.normalize(key), ())) if home[:-1] != path[:-1]]
+    return min(homes, key=lambda home: (-_common_depth(home, path), len(home)), default=None)
 
 
-def _shared(home: Path, path: Path) -> int:
+def _common_depth(home: Path, path: Path) -> int:
     pairs = zip(home[:-1], path[:-1], strict=False)
-    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(home), len(path)) - 1)
+    return next((depth for depth, (a, b) in enumerate(pairs) if a != b), min(len(home), len(path)) - 1)
 
 
 @cache
-def _homes(block: Block) -> Mapping[str, Sequence[Path]]:
-    """The places of all fields below a block, by their letters."""
-    found: dict[str, list[Path]] = {}
-    for home in _fields(block, ()):
-        found.setdefault(aliases.letters(str(home[-1])), []).append(home)
-    return found
+def _paths_by_name(block: Block) -> Mapping[str, Sequence[Path]]:
+    """Return the paths of all fields below a block by their normalized names."""
+    paths: dict[str, list[Path]] = {}
+    for home in _field_paths(block, ()):
+        paths.setdefault(aliases.normalize(str(home[-1])), []).append(home)
+    return paths
 
 
 @cache
 def _field_names(root: Block) -> Sequence[str]:
-    """The names of all fields of a document, each once."""
-    return tuple(dict.fromkeys(str(home[-1]) for home in _fields(root, ())))
+    """Return the distinct names of all fields of a document."""
+    return tuple(dict.fromkeys(str(home[-1]) for home in _field_paths(root, ())))
 
 
-_OTHERS: Final = ("master", "worker", "runtimeRef")
-"""Blocks whose words are the job's own, or another object's."""
+_SKIPPED_BLOCKS: Final = ("master", "worker", "runtimeRef")
+"""Blocks that repeat the job's fields or describe another object."""
 
 
-def _fields(block: Block, path: Path) -> Iterator[Path]:
-    """The places of all fields."""
+def _field_paths(block: Block, path: Path) -> Iterator[Path]:
+    """Yield the paths of all fields below a block."""
     for name in block.fields:
-        here = (*path, name)
-        yield here
+        child_path = (*path, name)
+        yield child_path
         inner = block.inside(name)
-        if inner is not None and name not in _OTHERS:
-            yield from _fields(inner, here)
+        if inner is not None and name not in _SKIPPED_BLOCKS:
+            yield from _field_paths(inner, child_path)
 
 
-def _in_a_pod(key: str, path: Path, root: Block) -> str | None:
-    """For a field of Kubernetes' pods and containers that a spec has no word for."""
+def _pod_field_help(key: str, path: Path, root: Block) -> str | None:
+    """Return the help for a field of Kubernetes' pods or containers that is not a spec field, or None."""
     if root.file != SPEC_FILE or path[:1] != ("spec",):
         return None
     core = load("kubernetes/core.json")["$defs"]
@@ -179,7 +184,7 @@ def _in_a_pod(key: str, path: Path, root: Block) -> str | None:
 
 def is_same_name(a: str | None, b: str) -> bool:
     """Return whether two names differ only in letter case, `_` and `-`."""
-    return a is not None and aliases.letters(a) == aliases.letters(b)
+    return a is not None and aliases.normalize(a) == aliases.normalize(b)
 
 
 def problem(
@@ -194,27 +199,27 @@ def problem(
     on_key: bool = False,
     fix: Fix | None = None,
 ) -> Problem:
-    """A mistake in a document of ours. The message begins with the field's path unless it already names a place."""
+    """Return a problem of a spec or a profile, whose message begins with the field's path or names the profile."""
     text = message if message.startswith((field_path(path), "the profile")) else f"{field_path(path)}: {message}"
     return Problem(name, path, text, help, severity, stage, authority, on_key, fix=fix)
 
 
 def invalid_field(path: Path, message: str, help: str | None) -> Problem:
-    """A value that means nothing."""
+    """Return the problem for a meaningless value."""
     return problem("spec-invalid-value", path, message, help)
 
 
-def such_as(name: str, example: str) -> str:
-    """The help for a name that is not a DNS label: the user's own made valid, an example if nothing is left."""
+def name_help(name: str, example: str) -> str:
+    """Return the help for an invalid name: the user's own name made valid, or the example if nothing remains."""
     return f"such as {(fixes.label(name) or example)!r}"
 
 
 def conflict(path: Path, message: str, help: str) -> Problem:
-    """Two fields that cannot both be meant."""
+    """Return the problem for two contradicting fields."""
     return problem("spec-conflict", path, message, help)
 
 
-_KINDS = {
+_TYPE_NAMES = {
     "string_type": "a string",
     "int_type": "a whole number",
     "bool_type": "true or false",
@@ -224,117 +229,118 @@ _KINDS = {
 }
 
 
-_TYPES = {"a string": "string", "a whole number": "integer", "true or false": "boolean"}
-"""The API server's words for them."""
+_JSON_TYPES = {"a string": "string", "a whole number": "integer", "true or false": "boolean"}
+"""The API server's names of these types."""
 
 
-def problems(faults: Iterable[SpecViolation], data: Any, document: Block) -> list[Problem]:
-    """Every mistake that was found in a document, at most one for each value of it."""
+def problems(violations: Iterable[SpecViolation], data: Any, document: Block) -> list[Problem]:
+    """Return the problems of a document, at most one per value."""
     by_path: dict[Path, list[SpecViolation]] = {}
-    for fault in faults:
-        by_path.setdefault(fault.path, []).append(fault)
-    # A union's other branch complains of the whole, this one of the part.
+    for violation in violations:
+        by_path.setdefault(violation.path, []).append(violation)
+    # the other branch of a union reports the whole value, this one a part
     outer = {path[:size] for path in by_path for size in range(len(path))}
-    return [_problem(path, group, data, document) for path, group in by_path.items() if path not in outer]
+    return [_to_problem(path, group, data, document) for path, group in by_path.items() if path not in outer]
 
 
-def _problem(path: Path, faults: list[SpecViolation], data: Any, document: Block) -> Problem:
-    by_kind = {fault.kind: fault for fault in reversed(faults)}
-    fault = by_kind.get("value_error", faults[0])
-    value = fault.value
-    if fault.kind == "extra_forbidden":
-        return _unknown(path, data, document)
-    if fault.kind == "missing":
+def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document: Block) -> Problem:
+    by_kind = {violation.kind: violation for violation in reversed(violations)}
+    violation = by_kind.get("value_error", violations[0])
+    value = violation.value
+    if violation.kind == "extra_forbidden":
+        return _unknown_field(path, data, document)
+    if violation.kind == "missing":
         return problem("spec-missing-field", path, "is missing", f"add {path[-1]}")
-    if bound := next((one for one in faults if one.kind.startswith(("greater_than", "less_than"))), None):
-        return invalid_field(path, f"{_shown(bound.value)}: {bound.message[:1].lower()}{bound.message[1:]}", None)
+    if bound := next((item for item in violations if item.kind.startswith(("greater_than", "less_than"))), None):
+        return invalid_field(
+            path, f"{_describe_value(bound.value)}: {bound.message[:1].lower()}{bound.message[1:]}", None
+        )
     if "literal_error" in by_kind:
-        return _literal(path, by_kind["literal_error"], faults)
-    if fault.kind == "value_error":
-        meant = quantity.likely_quantity(value) if isinstance(value, str) else None
-        cure = fixes.fix_quantity(value) if meant else None
-        help = f"did you mean {meant}?" if meant else None
-        return problem("spec-invalid-value", path, str(fault.error), help, fix=cure and cure.at(path))
-    wanted = list(dict.fromkeys(_KINDS[one.kind] for one in faults if one.kind in _KINDS))
-    if wanted:
-        help = _in_quotes(value) if "a string" in wanted else None
-        cure = fixes.fix_type(_TYPES.get(wanted[0], ""), value) if len(wanted) == 1 else None
-        help, cure = _reshaped(path, value) or (help, cure)
-        message = f"{_shown(value)} is not {' or '.join(wanted)}"
-        return problem("spec-wrong-type", path, message, help, fix=cure and cure.at(path))
-    return invalid_field(path, f"{fault.message[:1].lower()}{fault.message[1:]}", None)
+        return _literal_problem(path, by_kind["literal_error"], violations)
+    if violation.kind == "value_error":
+        suggestion = quantity.likely_quantity(value) if isinstance(value, str) else None
+        fix = fixes.fix_quantity(value) if suggestion else None
+        help = f"did you mean {suggestion}?" if suggestion else None
+        return problem("spec-invalid-value", path, str(violation.error), help, fix=fix and fix.at(path))
+    expected = list(dict.fromkeys(_TYPE_NAMES[item.kind] for item in violations if item.kind in _TYPE_NAMES))
+    if expected:
+        help = _quoting_help(value) if "a string" in expected else None
+        fix = fixes.fix_type(_JSON_TYPES.get(expected[0], ""), value) if len(expected) == 1 else None
+        help, fix = form_help(path, value) or (help, fix)
+        message = f"{_describe_value(value)} is not {' or '.join(expected)}"
+        return problem("spec-wrong-type", path, message, help, fix=fix and fix.at(path))
+    return invalid_field(path, f"{violation.message[:1].lower()}{violation.message[1:]}", None)
 
 
-def _reshaped(path: Path, value: Any) -> tuple[str, fixes.Cure | None] | None:
-
-    return reshaped(path, value)
-
-
-def _literal(path: Path, fault: SpecViolation, faults: list[SpecViolation]) -> Problem:
-    given, allowed = fault.value, fault.expected
-    others = [_KINDS[one.kind] for one in faults if one.kind in _KINDS]
-    near = closest_match(str(given), allowed) if isinstance(given, str) else None
-    help = f"did you mean {near}?" if near else None
-    cure = fixes.fix_spelling(given, near) if isinstance(given, str) else None
-    if isinstance(given, bool) or given is None:
+def _literal_problem(path: Path, violation: SpecViolation, violations: list[SpecViolation]) -> Problem:
+    value, allowed = violation.value, violation.expected
+    type_names = [_TYPE_NAMES[item.kind] for item in violations if item.kind in _TYPE_NAMES]
+    suggestion = closest_match(str(value), allowed) if isinstance(value, str) else None
+    help = f"did you mean {suggestion}?" if suggestion else None
+    fix = fixes.fix_spelling(value, suggestion) if isinstance(value, str) else None
+    if isinstance(value, bool) or value is None:
         help = "YAML does not read a plain word such as this as a string: quote it"
-    message = f"{_shown(given)} is not one of {', '.join([*others, *allowed])}"
-    return problem("spec-invalid-value", path, message, help, fix=cure and cure.at(path))
+    message = f"{_describe_value(value)} is not one of {', '.join([*type_names, *allowed])}"
+    return problem("spec-invalid-value", path, message, help, fix=fix and fix.at(path))
 
 
-def _unknown(path: Path, data: Any, document: Block) -> Problem:
+def _unknown_field(path: Path, data: Any, document: Block) -> Problem:
 
     key, block = str(path[-1]), _block_at(document, path[:-1])
     siblings = [] if block is None else [*block.fields]
     message = "unknown field" + (f" in {field_path(path[:-1])}" if len(path) > 1 else "")
-    near = _sibling_alias(key, path, siblings)
-    other = None
-    if near is None:
-        near = likely_field(key, siblings)
-        if block is not None and not is_same_name(near, key):
-            other = suggest_field(key, path, block, document)
-    if other is not None:
-        fix = _move(path, other.path, data) if other.path else None
-        return problem("spec-unknown-field", path, message, other.help, on_key=True, fix=fix)
-    cure = fixes.fix_key(key, near, as_mapping(get(data, path[:-1])))
-    help = f"did you mean {near}?" if near else (block and slip(key, path, block, document)) or _known(siblings, path)
+    likely = _sibling_alias(key, path, siblings)
+    suggestion = None
+    if likely is None:
+        likely = likely_field(key, siblings)
+        if block is not None and not is_same_name(likely, key):
+            suggestion = suggest_field(key, path, block, document)
+    if suggestion is not None:
+        fix = _move_fix(path, suggestion.path, data) if suggestion.path else None
+        return problem("spec-unknown-field", path, message, suggestion.help, on_key=True, fix=fix)
+    cure = fixes.fix_key(key, likely, as_mapping(get(data, path[:-1])))
+    help = (
+        f"did you mean {likely}?"
+        if likely
+        else (block and misplaced_field_help(key, path, block, document)) or _siblings_help(siblings, path)
+    )
     return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
 
 
 def _sibling_alias(key: str, path: Path, siblings: Iterable[str]) -> str | None:
-    """Return the field next to an unknown one that another tool's name means with the same value, or None."""
-    alias = aliases.find(key) if path[:1] == ("spec",) else None
+    """Return the neighboring field that another tool's name means with the same value, or None."""
+    alias = aliases.find_alias(key) if path[:1] == ("spec",) else None
     if alias is None or not alias.keeps_value or alias.field[-1] not in siblings:
         return None
     return alias.field[-1] if len(alias.field) == 1 or alias.field[-2] in path else None
 
 
-def _move(path: Path, home: Path, data: Any) -> Fix | None:
-    """The change that takes a value to where it belongs; None where something stands there."""
-    there: Any = data
+def _move_fix(path: Path, home: Path, data: Any) -> Fix | None:
+    """Return the fix that moves a value to its proper path, or None if that path is already set."""
+    holder: Any = data
     for part in home:
-        if not isinstance(there, Mapping):
+        if not isinstance(holder, Mapping):
             return None
-        if part not in there:
+        if part not in holder:
             edits = (Edit("set", home, get(data, path)), Edit("remove", path))
             return Fix(f"move it to {field_path(home)}", edits, safe=False)
-        there = there[part]
+        holder = holder[part]
     return None
 
 
-_MOST_LISTED = 12
-"""How many fields a help lists; longer lists are not read."""
+_MAX_LISTED_FIELDS = 12
+"""Maximum number of fields that a help lists."""
 
 
-def _known(siblings: Sequence[str], path: Path) -> str:
-    """What there is instead, where that is not too much to read."""
-    if len(siblings) > _MOST_LISTED:
+def _siblings_help(siblings: Sequence[str], path: Path) -> str:
+    """Return the help that lists the known fields, or says where to find a long list."""
+    if len(siblings) > _MAX_LISTED_FIELDS:
         return f"ptcompile schema spec lists the fields of {field_path(path[:-1])}"
     return f"the fields are {', '.join(sorted(siblings))}" if siblings else "remove it"
 
 
 def _block_at(block: Block, path: Path) -> Block | None:
-    """The block at a path of a document; None where the vocabulary has none there."""
+    """Return the block at a path of a document, or None if the schema lacks it."""
     parts = iter(path)
     for part in parts:
         name = str(part)
@@ -350,15 +356,15 @@ def _block_at(block: Block, path: Path) -> Block | None:
     return block
 
 
-def _in_quotes(value: Any) -> str | None:
-    """How to make text of what YAML reads as something else. The value of `on` or `1.0` does not tell the spelling."""
+def _quoting_help(value: Any) -> str | None:
+    """Return the help for an unquoted value. The user's spelling of `on` or `1.0` is lost, so these are not repeated."""
     if isinstance(value, bool | float):
         return "write it in quotes"
     return f'write it in quotes: "{value}"' if isinstance(value, int) else None
 
 
-def _shown(value: Any) -> str:
-    """A value as a person wrote it, more or less, and not for long."""
+def _describe_value(value: Any) -> str:
+    """Return a value roughly as the user wrote it, shortened."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -371,43 +377,43 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-_SHOWN = 60
-"""Characters of a command line that a help repeats; the message shows no more of it."""
+_MAX_COMMAND = 60
+"""Maximum length of a command line that a help repeats; the message is cut at the same length."""
 
 
-def reshaped(path: Path, value: Any) -> tuple[str, Cure | None] | None:
-    """How to write a value of another shape, with the change that does it where that is beyond doubt; None for others.
+def form_help(path: Path, value: Any) -> tuple[str, Cure | None] | None:
+    """Return the help for a value of another form, with its fix if there is exactly one; None for other values.
 
-    A value of a variable is not repeated: it may be a secret.
+    Values of variables are not repeated, because they may be secrets.
     """
     if path[-1:] == ("env",) and isinstance(value, list):
-        variables = _variables(value)
+        variables = _env_mapping(value)
         cure = Cure("write a mapping", "set", variables) if variables else None
         name = next(iter(variables or {}), "NAME")
         return f"write a mapping, not a list of name and value: {name}: ...", cure
     if path[-1:] in (("args",), ("command",)) and isinstance(value, str):
-        words = _words(value)
-        if not words or len(value) > _SHOWN:
+        words = _split_command(value)
+        if not words or len(value) > _MAX_COMMAND:
             return "write a list, one word per item", None
         return f"write a list, one word per item: {json.dumps(words)}", Cure("write a list", "set", words, safe=False)
     return None
 
 
-def _variables(entries: list[Any]) -> dict[str, Any] | None:
-    """Kubernetes' env as a spec's; None where an item is anything else, or a name comes twice."""
-    found: dict[str, Any] = {}
+def _env_mapping(entries: list[Any]) -> dict[str, Any] | None:
+    """Return Kubernetes' env entries as a mapping of the spec, or None for other items and repeated names."""
+    variables: dict[str, Any] = {}
     for entry in entries:
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or entry["name"] in found:
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or entry["name"] in variables:
             return None
         source, value = entry.get("valueFrom"), entry.get("value", "")
         if entry.keys() - {"name", "value", "valueFrom"} or not isinstance(value, str):
             return None
-        found[entry["name"]] = source if isinstance(source, dict) and source else value
-    return found
+        variables[entry["name"]] = source if isinstance(source, dict) and source else value
+    return variables
 
 
-def _words(text: str) -> list[str]:
+def _split_command(text: str) -> list[str]:
     try:
         return shlex.split(text)
-    except ValueError:  # a quotation mark that is not closed
+    except ValueError:  # an unclosed quotation mark
         return []

@@ -1,4 +1,4 @@
-"""From a spec to a job: roles, pod templates, explicit nulls, the launch."""
+"""Lower a spec to a job: roles, pod templates, explicit nulls and the launch."""
 
 from __future__ import annotations
 
@@ -24,112 +24,120 @@ if TYPE_CHECKING:
 
 KeyPath = tuple[str, ...]
 
-_NULLABLE = tuple(one for one in POD_FIELDS if one.nullable)
+_NULLABLE = tuple(word for word in POD_FIELDS if word.nullable)
 
 
-def of_fields(fields: PodFields, at: Path, main: str) -> Tree:
-    """What the words of a block keep empty. `at` is the block's path, `main` what its container is called."""
+def nulls_of_fields(fields: PodFields, path: Path, container: str) -> Tree:
+    """Return the fields that a block sets to null. `path` is the block's, `container` names its main container."""
     tree: Tree = {}
-    holders: dict[str, KeyPath] = {"metadata": ("metadata",), "spec": ("spec",), "main": ("spec", "containers", main)}
-    given = fields.model_fields_set
-    for word, attribute, holder, field, _, _ in [one for one in _NULLABLE if one.attribute in given]:
+    holders: dict[str, KeyPath] = {
+        "metadata": ("metadata",),
+        "spec": ("spec",),
+        "main": ("spec", "containers", container),
+    }
+    set_fields = fields.model_fields_set
+    for spec_key, attribute, holder, field, _, _ in [word for word in _NULLABLE if word.attribute in set_fields]:
         value = getattr(fields, attribute)
         if value is None:
-            _put(tree, (*holders[holder], field), (*at, word))
+            _set_null(tree, (*holders[holder], field), (*path, spec_key))
         elif value and isinstance(value, Mapping) and None in value.values():
-            for key in [key for key, one in value.items() if one is None]:
-                _put(tree, (*holders[holder], field, key), (*at, word, key))
+            for key in [key for key, item in value.items() if item is None]:
+                _set_null(tree, (*holders[holder], field, key), (*path, spec_key, key))
     return tree
 
 
-def of_patch(patch: Any, at: Path, field: str = "") -> Tree:
-    """What a pod template patch keeps empty. `at` is the patch's path, `field` what holds the value."""
-    out: Tree = {}
+def nulls_of_patch(patch: Any, path: Path, field: str = "") -> Tree:
+    """Return the fields that a pod template patch sets to null. `path` is the patch's, `field` the key of the value."""
+    nulls: Tree = {}
     if isinstance(patch, Mapping):
         for key, value in patch.items():
-            inner: Any = (*at, key) if value is None else of_patch(value, (*at, key), key)
+            inner: Any = (*path, key) if value is None else nulls_of_patch(value, (*path, key), key)
             if inner:
-                out[key] = inner
+                nulls[key] = inner
     elif field in MERGE_KEYS and isinstance(patch, list):
         for index, item in enumerate(patch):
-            if inner := of_patch(item, (*at, index)):
+            if inner := nulls_of_patch(item, (*path, index)):
                 name = str(item.get(MERGE_KEYS[field]))
-                out[name] = merged(out.get(name, {}), inner)
-    return out
+                nulls[name] = merge_nulls(nulls.get(name, {}), inner)
+    return nulls
 
 
-def merged(tree: Tree, over: Tree) -> Tree:
-    """Both; what one keeps empty as a whole stands before the other's parts of it."""
-    out = {**tree, **over}
+def merge_nulls(tree: Tree, over: Tree) -> Tree:
+    """Merge two trees of nulls; the null of a whole field wins over nulls of its parts."""
+    result = {**tree, **over}
     for key in tree.keys() & over.keys():
         if isinstance(tree[key], dict) and isinstance(over[key], dict):
-            out[key] = merged(tree[key], over[key])
+            result[key] = merge_nulls(tree[key], over[key])
         elif isinstance(tree[key], tuple):
-            out[key] = tree[key]
-    return out
+            result[key] = tree[key]
+    return result
 
 
-def _put(tree: Tree, place: KeyPath, said: Path) -> None:
-    for part in place[:-1]:
+def _set_null(tree: Tree, key_path: KeyPath, spec_path: Path) -> None:
+    for part in key_path[:-1]:
         tree = tree.setdefault(part, {})
-    tree[place[-1]] = said
+    tree[key_path[-1]] = spec_path
 
 
 MAIN = "pytorch"
-"""What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
+"""Name of the main container in a spec, and on every target that leaves the choice."""
 
 _JOB: Path = ("spec",)
 
 
 def roles_of(job: JobSpec) -> tuple[ir.Role, ...]:
-    """All roles of a job: those that train, then those beside them."""
-    return (*_trainers(job), *(_side_role(name, job, role) for name, role in job.roles.items()))
+    """Return all roles of a job: training roles, then auxiliary roles."""
+    return (*_training_roles(job), *(_auxiliary_role(name, job, role) for name, role in job.roles.items()))
 
 
-def _trainers(job: JobSpec) -> tuple[ir.Role, ...]:
+def _training_roles(job: JobSpec) -> tuple[ir.Role, ...]:
     if job.master is None and job.worker is None:
-        return (_role("node", job.initial_nodes(), job, None),)
+        return (_training_role("node", job.initial_nodes(), job, None),)
     workers = job.worker.replicas if job.worker is not None else 0
-    master = _role("master", 1, job, job.master)
-    return (master, _role("worker", workers, job, job.worker)) if workers else (master,)
+    master = _training_role("master", 1, job, job.master)
+    return (master, _training_role("worker", workers, job, job.worker)) if workers else (master,)
 
 
-def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.Role:
-    """One role: the job's words, the role's laid over them, then both patches."""
-    template, nulls = template_of(job), of_fields(job, _JOB, MAIN)
-    own = pods.Resources()
+def _training_role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.Role:
+    """Return a training role: the job's fields, overridden by the role's, then both patches."""
+    template, nulls = template_of(job), nulls_of_fields(job, _JOB, MAIN)
+    own_amounts = pods.Resources()
     if role is not None:
-        of_role = of_fields(role, (*_JOB, name), MAIN)
-        template = pods.merge(pods.without_paths(template, of_role), template_of(role))
-        nulls, own = merged(nulls, of_role), lower_resources(role.resources)
-    called = job.names.container
-    patches = [((*_JOB, "podTemplate"), _of_main(job.pod_template, called))]
+        role_nulls = nulls_of_fields(role, (*_JOB, name), MAIN)
+        template = pods.merge(pods.without_paths(template, role_nulls), template_of(role))
+        nulls, own_amounts = merge_nulls(nulls, role_nulls), lower_resources(role.resources)
+    container_name = job.names.container
+    patches = [((*_JOB, "podTemplate"), _with_main_name(job.pod_template, container_name))]
     if role is not None:
-        patches.append(((*_JOB, name, "podTemplate"), _of_main(role.pod_template, called)))
+        patches.append(((*_JOB, name, "podTemplate"), _with_main_name(role.pod_template, container_name)))
     restart = (role.restart_policy if role is not None else None) or job.restart_policy
-    return ir.Role(name, replicas, _patched(template, nulls, own, patches, MAIN), restart)
+    return ir.Role(name, replicas, _apply_patches(template, nulls, own_amounts, patches, MAIN), restart)
 
 
-def _patched(
-    template: dict[str, Any], nulls: dict[str, Any], own: pods.Resources, patches: list[tuple[Path, Any]], main: str
+def _apply_patches(
+    template: dict[str, Any],
+    nulls: dict[str, Any],
+    own_amounts: pods.Resources,
+    patches: list[tuple[Path, Any]],
+    main: str,
 ) -> pods.PodTemplate:
-    """A role's template with its amounts and its patches, and what all of it keeps empty.
-
-    What a later word gives again is not empty.
-    """
-    if own.requests or own.limits:
-        template["spec"]["containers"][0]["resources"] = {"requests": own.requests, "limits": own.limits}
+    """Return a role's template with its amounts and patches, and the nulls that no later field sets."""
+    if own_amounts.requests or own_amounts.limits:
+        template["spec"]["containers"][0]["resources"] = {
+            "requests": own_amounts.requests,
+            "limits": own_amounts.limits,
+        }
     for path, patch in patches:
         if patch:
-            template, nulls = pods.merge(template, patch), merged(nulls, of_patch(patch, path))
-    read = pods.read(template, main)
-    if own.nulls:
-        read = read.with_main(read.main._replace(resources=read.main.resources._replace(nulls=own.nulls)))
-    return read._replace(nulls=pods.absent_nulls(nulls, template)) if nulls else read
+            template, nulls = pods.merge(template, patch), merge_nulls(nulls, nulls_of_patch(patch, path))
+    pod = pods.read(template, main)
+    if own_amounts.nulls:
+        pod = pod.with_main(pod.main._replace(resources=pod.main.resources._replace(nulls=own_amounts.nulls)))
+    return pod._replace(nulls=pods.absent_nulls(nulls, template)) if nulls else pod
 
 
-def _of_main(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
-    """A patch in which the container that trains may be called by its name in the manifest too."""
+def _with_main_name(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
+    """Return a patch whose main container has its spec name; the patch may call it by its name in the manifest."""
     if name in {None, MAIN}:
         return patch
     spec = patch.get("spec")
@@ -138,31 +146,36 @@ def _of_main(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
         return patch
     return {
         **patch,
-        "spec": {**spec, "containers": [{**c, "name": MAIN} if c.get("name") == name else c for c in containers]},
+        "spec": {
+            **spec,
+            "containers": [
+                {**container, "name": MAIN} if container.get("name") == name else container for container in containers
+            ],
+        },
     }
 
 
-def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
-    """An auxiliary role: the job's words but for what starts, the role's own over them, then its patch.
+def _auxiliary_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
+    """Return an auxiliary role: the job's fields except the command, overridden by the role's, then its patch.
 
-    A container that fails is restarted in its pod (OnFailure) unless the user says otherwise: it keeps its name and
-    the trainers can come back to it, where a failed pod would end the job.
+    A failed container restarts in its pod (OnFailure) unless the user sets a policy: it keeps its name and the training
+    pods can reconnect to it, while a failed pod would end the job.
     """
-    template, nulls = template_of(job, name), of_fields(job, _JOB, name)
+    template, nulls = template_of(job, name), nulls_of_fields(job, _JOB, name)
     for key in ("command", "args"):
         template["spec"]["containers"][0].pop(key, None)
-    at = (*_JOB, "roles", name)
-    of_role = of_fields(role, at, name)
-    template = pods.merge(pods.without_paths(template, of_role), template_of(role, name))
-    patches = [((*at, "podTemplate"), role.pod_template)]
-    read = _patched(template, merged(nulls, of_role), lower_resources(role.resources), patches, name)
-    return ir.Role(name, role.replicas, read, role.restart_policy or "OnFailure", trains=False)
+    path = (*_JOB, "roles", name)
+    role_nulls = nulls_of_fields(role, path, name)
+    template = pods.merge(pods.without_paths(template, role_nulls), template_of(role, name))
+    patches = [((*path, "podTemplate"), role.pod_template)]
+    pod = _apply_patches(template, merge_nulls(nulls, role_nulls), lower_resources(role.resources), patches, name)
+    return ir.Role(name, role.replicas, pod, role.restart_policy or "OnFailure", trains=False)
 
 
 def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
-    """What a block says of its pods, as a Kubernetes pod template with only the fields that it gives.
+    """Return a block's pods as a Kubernetes pod template with only the fields that it sets.
 
-    `name` is that of its main container. Amounts are not in it: `lowered` reads them.
+    `name` is the name of its main container. Amounts are left out; `lower_resources` reads them.
     """
     template = pod_template_of(fields, _WORDS, name)
     if fields.host_network:
@@ -171,40 +184,42 @@ def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
 
 
 def pod_template_of(fields: PodFields, words: Iterable[PodField], name: str = MAIN) -> dict[str, Any]:
-    """Some of a block's words as a pod template. What is not said is left out: null, empty lists and mappings."""
+    """Return some fields of a block as a pod template, without nulls, empty lists and empty mappings."""
     main: dict[str, Any] = {"name": name}
     pod: dict[str, Any] = {"containers": [main]}
     metadata: dict[str, Any] = {}
     holders = {"metadata": metadata, "spec": pod, "main": main}
-    given = fields.model_fields_set
-    for _, attribute, holder, field, _, nullable in [one for one in words if one.attribute in given]:
+    set_fields = fields.model_fields_set
+    for _, attribute, holder, field, _, nullable in [word for word in words if word.attribute in set_fields]:
         value = getattr(fields, attribute)
         if value and nullable and type(value) is dict:
-            value = {key: one for key, one in value.items() if one is not None}
+            value = {key: item for key, item in value.items() if item is not None}
             if field == "env":
-                value = [variable(key, one) for key, one in value.items()]
-        if value or not (value is None or value is False or (type(value) in _EMPTY and field not in _EMPTY_SAYS)):
+                value = [env_entry(key, item) for key, item in value.items()]
+        if value or not (
+            value is None or value is False or (type(value) in _EMPTY and field not in _MEANINGFUL_WHEN_EMPTY)
+        ):
             holders[holder][field] = value
     return {"metadata": metadata, "spec": pod}
 
 
-_WORDS = tuple(one for one in POD_FIELDS if one.field != "resources")
+_WORDS = tuple(word for word in POD_FIELDS if word.field != "resources")
 _EMPTY = frozenset({list, dict})
-_EMPTY_SAYS = frozenset({"command", "args"})
-"""Lists that say something when they are empty."""
+_MEANINGFUL_WHEN_EMPTY = frozenset({"command", "args"})
+"""Lists whose empty value has a meaning."""
 
 
-def variable(name: str, value: str | EnvSource) -> dict[str, Any]:
-    """A variable of a spec as Kubernetes writes it."""
+def env_entry(name: str, value: str | EnvSource) -> dict[str, Any]:
+    """Return a variable of a spec as a Kubernetes env entry."""
     if isinstance(value, str):
         return {"name": name, "value": value}
     return {"name": name, "valueFrom": value.non_null_fields()}
 
 
 def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -> ir.Job:
-    """A checked spec as a `Job`: every default of the vocabulary decided, nothing of the profile applied yet.
+    """Lower a checked spec to a `Job`: all defaults of the spec are set, nothing of the profile is applied yet.
 
-    `parts` are those of the spec, where they are known.
+    `parts` are those of the spec, if already computed.
     """
     job = spec.spec
     parts = parts_of(spec, cluster) if parts is None else parts
@@ -218,7 +233,7 @@ def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -
         annotations=spec.metadata.annotations,
         roles=roles_of(job),
         min_nodes=least,
-        resources=parts.every[0].own,
+        resources=parts.every[0].own_amounts,
         launch=_launch(parts),
         run_policy=ir.RunPolicy(
             clean_pod_policy=policy.clean_pod_policy,
@@ -239,7 +254,7 @@ def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -
         master_port=job.master_port,
         names=_names(job),
         priority=job.priority,
-        topology=_nearness(job),
+        topology=_topology(job),
         max_nodes=most if job.initial_nodes() < most else None,
         runtime=_runtime(reference),
         runtime_nodes=reference is not None and job.nodes is None and (job.elastic is None or not job.elastic.nnodes),
@@ -257,15 +272,15 @@ def _names(job: JobSpec) -> ir.JobNames:
     return ir.JobNames(names.container, names.node or "node", *job.node_names())
 
 
-def _nearness(job: JobSpec) -> ir.TopologyConstraint | None:
-    wish = job.topology
-    if wish is None:
+def _topology(job: JobSpec) -> ir.TopologyConstraint | None:
+    topology = job.topology
+    if topology is None:
         return None
-    return ir.TopologyConstraint(wish.required or wish.preferred or "", required=wish.required is not None)
+    return ir.TopologyConstraint(topology.required or topology.preferred or "", required=topology.required is not None)
 
 
 def _launch(parts: SpecParts) -> ir.Launch | None:
-    """How torchrun starts the job; None where it does not."""
+    """Return how torchrun starts the job, or None if it does not."""
     spec, job, elastic = parts.spec, parts.job, parts.job.elastic
     if job.script is not None:
         entry: tuple[str, ...] = (job.script,)
@@ -275,37 +290,37 @@ def _launch(parts: SpecParts) -> ir.Launch | None:
         entry = ()
     else:
         return None
-    told_by_runtime = job.runtime_ref is not None and not entry  # a runtime's command gets what the spec says, no more
-    own_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
-    etcd = elastic is not None and elastic.rdzv_backend in {"etcd", "etcd-v2"}  # one store for all jobs
-    beginning = spec.metadata.generate_name
-    common_id = spec.metadata.name if beginning is None or etcd else beginning.rstrip("-")
+    runtime_decides = job.runtime_ref is not None and not entry  # a runtime's command gets only what the spec sets
+    sets_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
+    uses_etcd = elastic is not None and elastic.rdzv_backend in {"etcd", "etcd-v2"}  # one store for all jobs
+    prefix = spec.metadata.generate_name
+    common_id = spec.metadata.name if prefix is None or uses_etcd else prefix.rstrip("-")
     return ir.Launch(
         entry=entry,
         nproc_per_node=(elastic and elastic.nproc_per_node) or _default_processes(parts),
         rdzv_backend=(elastic and elastic.rdzv_backend) or None,
-        rdzv_id=elastic.rdzv_id if elastic and own_id else common_id,
+        rdzv_id=elastic.rdzv_id if elastic and sets_id else common_id,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
-        rdzv_conf=_settings(elastic.rdzv_configs) if elastic else {},
-        monitor_interval=_interval(elastic, None if told_by_runtime else 5),
+        rdzv_conf=_config_strings(elastic.rdzv_configs) if elastic else {},
+        monitor_interval=_monitor_interval(elastic, None if runtime_decides else 5),
         max_restarts=elastic.max_restarts if elastic else 0,
         start_method=elastic.start_method if elastic else "spawn",
     )
 
 
-def _settings(given: Mapping[str, str | int | None]) -> dict[str, str | None]:
-    return {key: None if value is None else str(value) for key, value in given.items()}
+def _config_strings(configs: Mapping[str, str | int | None]) -> dict[str, str | None]:
+    return {key: None if value is None else str(value) for key, value in configs.items()}
 
 
-def _interval(elastic: Elastic | None, otherwise: float | None) -> float | None:
-    return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else otherwise
+def _monitor_interval(elastic: Elastic | None, default: float | None) -> float | None:
+    return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else default
 
 
 def _default_processes(parts: SpecParts) -> int | str:
-    """Return the processes per node of a job that does not set them: one per accelerator of a worker, one without any.
+    """Return the processes per node if the spec does not set them: one per accelerator of a worker, or one without any.
 
-    A device that takes several, such as a Trainium with its cores, gets them. If the resources may be those of a
-    runtime, the runtime decides.
+    A device that takes several, such as a Trainium with its cores, gets them. If the runtime may define the resources,
+    it also decides the number of processes.
     """
     limits = parts.nodes[-1].amounts.limits
     if parts.job.runtime_ref is not None and not hardware.count_accelerators(parts.cluster, limits):

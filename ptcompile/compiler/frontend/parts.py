@@ -22,41 +22,41 @@ if TYPE_CHECKING:
 
 
 class SpecPart(NamedTuple):
-    """A part of a spec that describes pods: the job, or a role that is written."""
+    """A block of a spec that describes pods: the job, or a role that the spec sets."""
 
     path: Path
     fields: PodFields
-    own: pods.Resources
-    """The amounts that it gives."""
+    own_amounts: pods.Resources
+    """The amounts that the block sets."""
     amounts: pods.Resources
-    """Those over the job's and the profile's defaults, as the pass `resources` will decide them."""
+    """The same with the defaults of the job and the profile, as the pass `resources` will set them."""
 
     @property
     def auxiliary(self) -> bool:
-        """Whether it is an auxiliary role, whose pods are no nodes."""
+        """Whether the block is an auxiliary role, whose pods are not nodes."""
         return isinstance(self.fields, AuxiliaryRole)
 
 
 def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
-    """The parts of a spec that describe pods, with their paths: the job, then the roles that are written."""
-    out: list[tuple[Path, PodFields]] = [(("spec",), job)]
+    """Return the blocks of a spec that describe pods, with their paths: the job, then the roles that it sets."""
+    path_and_fields: list[tuple[Path, PodFields]] = [(("spec",), job)]
     if job.master is not None:
-        out.append((("spec", "master"), job.master))
+        path_and_fields.append((("spec", "master"), job.master))
     if job.worker is not None:
-        out.append((("spec", "worker"), job.worker))
-    out += [(("spec", "roles", name), role) for name, role in job.roles.items()]
-    return out
+        path_and_fields.append((("spec", "worker"), job.worker))
+    path_and_fields += [(("spec", "roles", name), role) for name, role in job.roles.items()]
+    return path_and_fields
 
 
 class SpecParts(NamedTuple):
-    """A spec and its parts, worked out once: the view of a spec that every check and lowering share."""
+    """A spec and its blocks, computed once for all checks and lowering."""
 
     spec: Spec
     cluster: ClusterProfile
     every: tuple[SpecPart, ...]
-    """The job, then the roles that are written."""
+    """The job, then the roles that the spec sets."""
     nodes: tuple[SpecPart, ...]
-    """Those that decide what a node has: the roles that train, or the job where there are none."""
+    """The blocks that define a node: the training roles, or the job if there are none."""
 
     @property
     def job(self) -> JobSpec:
@@ -65,66 +65,62 @@ class SpecParts(NamedTuple):
 
 
 def parts_of(spec: Spec, cluster: ClusterProfile) -> SpecParts:
-    """Work out the parts of a spec and their amounts."""
+    """Compute the blocks of a spec and their amounts."""
     defaults = cluster.spec.defaults
     profile = pods.resources(typed_nullable_amounts(defaults.requests), typed_nullable_amounts(defaults.limits))
     parts: list[SpecPart] = []
     for path, fields in blocks(spec.spec):
-        own = lower_resources(fields.resources)
-        of_a_node = parts and not isinstance(fields, AuxiliaryRole)  # the job's amounts are those of a node
-        parts.append(SpecPart(path, fields, own, own.over(parts[0].amounts if of_a_node else profile)))
+        own_amounts = lower_resources(fields.resources)
+        is_node = parts and not isinstance(fields, AuxiliaryRole)  # the job's amounts are per node
+        parts.append(SpecPart(path, fields, own_amounts, own_amounts.over(parts[0].amounts if is_node else profile)))
     nodes = tuple([part for part in parts[1:] if not part.auxiliary]) or (parts[0],)
     return SpecParts(spec, cluster, tuple(parts), nodes)
 
 
 def lower_resources(resources: Resources) -> pods.Resources:
-    """The spec's resources as requests and limits: a plain amount is both, and a null half none."""
-    flat, requests, limits = (
-        resources.amounts_by_name(),
-        resources.requests.amounts_by_name(),
-        resources.limits.amounts_by_name(),
-    )
+    """Return the spec's resources as requests and limits: a plain amount sets both, null sets neither."""
+    flat, requests, limits = resources.amounts_by_name(), resources.requests.amounts_by_name(), resources.limits.amounts_by_name()
     return pods.resources({**flat, **requests} if requests else flat, {**flat, **limits} if limits else flat)
 
 
 def gpus_per_node(part: SpecPart, cluster: ClusterProfile) -> int:
-    """How many accelerators a node of this part has; 0 where it asks for none."""
+    """Return the number of accelerators of a node of this part; 0 if it requests none."""
     return hardware.count_accelerators(cluster, part.amounts.limits)
 
 
 def total_quantity(text: str) -> quantity.Quantity:
-    """The quantity of a text that the vocabulary has already taken as one."""
+    """Parse a quantity that the spec's models have already validated."""
     return quantity.parse(text) or quantity.Quantity(0)
 
 
-_OWN = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
-"""What an auxiliary role does not have from the job."""
+_NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
+"""Fields that an auxiliary role does not inherit from the job."""
 
 
-def at_job_field(problem: Problem, path: Path) -> Problem:
-    """The same problem at another place, which its message then begins with.
+def with_path(problem: Problem, path: Path) -> Problem:
+    """Return the problem at another path, with a message that begins with this path.
 
-    A fix goes along where it is about nothing but that place, and that has the same name there.
+    The fix is kept if it edits only the problem's own path and the key is the same at the new path.
     """
     head, colon, rest = problem.message.partition(": ")
     message = f"{field_path(path)}: {rest}" if colon and " " not in head else problem.message
     fix = problem.fix
     if fix is not None:
-        here = [edit.path for edit in fix.edits] == [problem.path] and path[-1:] == problem.path[-1:]
-        fix = fix._replace(edits=(fix.edits[0]._replace(path=path),)) if here else None
+        is_movable = [edit.path for edit in fix.edits] == [problem.path] and path[-1:] == problem.path[-1:]
+        fix = fix._replace(edits=(fix.edits[0]._replace(path=path),)) if is_movable else None
     return problem._replace(path=path, message=message, fix=fix)
 
 
-def to_job_field(problem: Problem, spec: Mapping[str, Any]) -> Problem:
-    """A problem of a role's field at the job's, where the role leaves it to the job; of `nodes` where they are said."""
+def to_source_field(problem: Problem, spec: Mapping[str, Any]) -> Problem:
+    """Return a problem of an inherited field at the job's field, and one of `nodes` at the field that sets it."""
     path, job = problem.path, spec.get("spec")
     if path == ("spec", "nodes") and isinstance(job, Mapping) and "nodes" not in job:
-        where = ("worker",) if "worker" in job else ("elastic", "nnodes")
-        return at_job_field(problem, ("spec", *where))
+        field = ("worker",) if "worker" in job else ("elastic", "nnodes")
+        return with_path(problem, ("spec", *field))
     depth = 3 if path[1:2] == ("roles",) else 2
     if len(path) <= depth or path[0] != "spec" or path[1] not in {"master", "worker", "roles"}:
         return problem
     role = get(job, path[1:depth])
-    said = isinstance(role, Mapping) and path[depth] in role
-    left = isinstance(job, Mapping) and path[depth] in job and not (depth == 3 and path[depth] in _OWN)
-    return at_job_field(problem, ("spec", *path[depth:])) if left and not said else problem
+    in_role = isinstance(role, Mapping) and path[depth] in role
+    in_job = isinstance(job, Mapping) and path[depth] in job and not (depth == 3 and path[depth] in _NOT_INHERITED)
+    return with_path(problem, ("spec", *path[depth:])) if in_job and not in_role else problem

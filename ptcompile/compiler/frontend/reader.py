@@ -1,4 +1,4 @@
-"""A decoded document to a spec or a profile: its value, and what is wrong with it."""
+"""Convert a decoded document to a spec or a profile, with its problems."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
 
 
 def decode_spec(data: Any) -> tuple[Spec | None, list[Problem]]:
-    """Read a decoded TrainingJob document. Return a `Spec`, or an object that is equal to it, or what is wrong."""
+    """Convert a decoded TrainingJob document to a `Spec`, or return None and its problems."""
     spec, problems = _decode(SPEC, data)
-    return spec and with_stand_in(spec), problems
+    return spec and with_placeholder_name(spec), problems
 
 
-def with_stand_in(spec: Spec) -> Spec:
-    """The spec with a stand-in for a name that the server will complete."""
-    beginning = spec.metadata.generate_name
-    if beginning is None or "name" in spec.metadata.model_fields_set:
+def with_placeholder_name(spec: Spec) -> Spec:
+    """Return the spec with a placeholder for a name that the server will complete."""
+    prefix = spec.metadata.generate_name
+    if prefix is None or "name" in spec.metadata.model_fields_set:
         return spec
-    return spec.replace(metadata=spec.metadata.replace(name=stand_in(beginning)))
+    return spec.replace(metadata=spec.metadata.replace(name=placeholder_name(prefix)))
 
 
-def stand_in(beginning: str) -> str:
-    """What stands for a name that the server completes: as long as it will be, and unlike any other text."""
-    return f"{beginning[:_MOST_OF_A_NAME]}x7k2m"
+def placeholder_name(prefix: str) -> str:
+    """Return a placeholder for a name that the server completes, as long as the final name and easy to recognize."""
+    return f"{prefix[:_MAX_GENERATE_NAME]}x7k2m"
 
 
-_MOST_OF_A_NAME = 58
-"""Characters of a generateName that the API server keeps, before the five that it adds (Kubernetes 1.36)."""
+_MAX_GENERATE_NAME = 58
+"""Number of generateName's characters that the API server keeps before its five-character suffix (Kubernetes 1.36)."""
 
 
 def decode_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
-    """Read a decoded ClusterProfile document, as `read_spec` does."""
+    """Convert a decoded ClusterProfile document to a profile, or return None and its problems."""
     return _decode(CLUSTER, data)
 
 
 def _decode(document: Block, data: Any) -> tuple[Any, list[Problem]]:
-    value, faults = reader.read(document, data)
-    if not faults:
+    value, violations = reader.read(document, data)
+    if not violations:
         return value, []
     from ptcompile.compiler.frontend import errors
 
-    return None, errors.problems(faults, data, document)
+    return None, errors.problems(violations, data, document)

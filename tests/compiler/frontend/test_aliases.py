@@ -40,11 +40,11 @@ def test_an_alias_leads_to_a_field(name: str) -> None:
 
 def test_no_alias_is_a_field_of_the_spec() -> None:
     assert SPEC_FIELDS is not None
-    assert [name for name in SPEC_FIELDS.fields if aliases.letters(name) in ALIASES] == []
+    assert [name for name in SPEC_FIELDS.fields if aliases.normalize(name) in ALIASES] == []
 
 
 def test_a_name_is_an_alias_once() -> None:
-    names = [aliases.letters(name) for _, _, row in aliases._ROWS for name in row.split()]
+    names = [aliases.normalize(name) for _, _, row in aliases._ROWS for name in row.split()]
     assert sorted(name for name in set(names) if names.count(name) > 1) == []
 
 
