@@ -1,1 +1,1 @@
-"""The compiler: one TrainingJob document to manifests, and what is asked of a spec on the way."""
+"""The compiler: one TrainingJob document to manifests, and the checks of a spec on the way."""

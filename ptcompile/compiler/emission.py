@@ -37,9 +37,7 @@ def apply_patch(manifests: Sequence[Json], patch: Mapping[str, Any] | None) -> t
 
 
 def unsupported_patches(job: JobSpec, target: Target) -> Iterator[Problem]:
-    """Yield an error for patches of unknown targets and for an unused runtime, and a warning for patches of other
-    targets.
-    """
+    """Yield an error for a patch of an unknown target or an unused runtime, a warning for a patch of another target."""
     from ptcompile.registry.targets import TARGETS
 
     for name, patch in job.manifest.items():

@@ -1,7 +1,7 @@
-"""The line of the spec that caused a finding in a manifest.
+"""Locate the spec line that caused a finding in a manifest.
 
-A stage says what its path leads into. What wrote a value there is traced when the first finding needs it, never for a
-document without such findings.
+Each stage states what its problems' paths lead into. Values are traced to their writers only for the first finding that
+needs it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import get, has
-from ptcompile.compiler.frontend.parts import with_path, to_source_field
+from ptcompile.compiler.frontend.parts import to_source_field, with_path
 from ptcompile.compiler.trace import Trace, existing_prefix
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.spec.pod_fields import spec_fields_in
@@ -31,25 +31,25 @@ _NODES: tuple[Path, ...] = (("nodes",), ("elastic", "nnodes"), ("worker", "repli
 _PROCESSES: tuple[Path, ...] = (("elastic", "nprocPerNode"), ("elastic",), *_STARTS)
 _SHM: tuple[Path, ...] = (("sharedMemory",),)
 
-_RULES: dict[str, tuple[Path, ...]] = {
+_FIELDS_BY_RULE: dict[str, tuple[Path, ...]] = {
     "missing-shm": _SHM,
     "unbounded-shm": (*_SHM, ("resources",)),
     "nccl-without-gpu": (("args",), ("command",), ("env",)),
     "range-without-restarts": _NODES,
     **dict.fromkeys(("more-processes-than-gpus", "idle-gpus", "miscounted-devices", "host-core-processes"), _PROCESSES),
 }
-"""What findings are about that stand at a whole container, or wherever their number comes from."""
+"""Spec fields behind findings whose path is a whole container, regardless of which pass set their number."""
 
-_PASSES: dict[str, tuple[Path, ...]] = {
+_FIELDS_BY_PASS: dict[str, tuple[Path, ...]] = {
     "resources": (("resources",), ("accelerator",)),
     "processes": _PROCESSES,
     "fabric": (("fabric",),),
     "shm": _SHM,
     "rendezvous": _STARTS,
 }
-"""By the pass that wrote a value. The others write what the profile says."""
+"""Spec fields by the pass that wrote a value. The other passes write what the profile sets."""
 
-_FIELDS: dict[str, tuple[Path, ...]] = {
+_FIELDS_BY_TARGET_FIELD: dict[str, tuple[Path, ...]] = {
     "resources": (("resources",), ("accelerator",)),
     **dict.fromkeys(("command", "args", "trainer"), _STARTS),
     **dict.fromkeys(("nprocPerNode", "numProcPerNode"), _PROCESSES),
@@ -65,64 +65,66 @@ _FIELDS: dict[str, tuple[Path, ...]] = {
         (("runPolicy",), ("restartPolicy",), ("spot",), *_NODES),
     ),
 }
-"""By a field of what a target wrote, wherever it stands, and of what is not there."""
+"""Spec fields by a field that a target writes, at any depth, or that is missing there."""
 
 
-def cause(problem: Problem, trace: Trace, manifest: int, data: Mapping[str, Any]) -> Path:
-    """Where a spec speaks of what a finding in its manifest is about; `spec` itself where it says nothing near."""
+def likely_cause(problem: Problem, trace: Trace, manifest: int, data: Mapping[str, Any]) -> Path:
+    """Return the spec path that most likely caused a finding in a manifest; `spec` itself if no field is likely."""
     job = data.get("spec")
-    blocks = _blocks(trace.role(manifest, problem.path), job)
-    for words in _words(problem, trace, manifest):
+    blocks = _candidate_blocks(trace.role(manifest, problem.path), job)
+    for field in _candidate_fields(problem, trace, manifest):
         for block in blocks:
-            known = words[:-1] if words[-1] == "nprocPerNode" else words  # the front end says it there, written or not
-            if has(job, (*block, *known)):
-                return ("spec", *block, *words)
+            required = (
+                field[:-1] if field[-1] == "nprocPerNode" else field
+            )  # the front end says it there, written or not
+            if has(job, (*block, *required)):
+                return ("spec", *block, *field)
     return ("spec",)
 
 
-def _blocks(role: str, job: Any) -> list[Path]:
-    """The parts of a spec that may have said it: the role's own first, then the job's."""
+def _candidate_blocks(role: str, job: Any) -> list[Path]:
+    """Return the blocks of a spec that may contain the cause: the role's own first, then the job's."""
     if isinstance(job, Mapping) and role in (job.get("roles") or {}):
         return [("roles", role), ()]
     return [(role,), ()] if role in {"master", "worker"} else [("worker",), ("master",), ()]
 
 
-def _words(problem: Problem, trace: Trace, manifest: int) -> Iterator[Path]:
-    """The words that may have caused it, the likeliest first."""
-    yield from _RULES.get(problem.name, ())
+def _candidate_fields(problem: Problem, trace: Trace, manifest: int) -> Iterator[Path]:
+    """Yield the spec fields that may have caused the problem, the likeliest first."""
+    yield from _FIELDS_BY_RULE.get(problem.name, ())
     path = problem.path
     value = get(trace.manifests[manifest], path)
-    by = trace.by(manifest, path)
-    if by == "rendezvous" and isinstance(value, str) and value.startswith("--"):
-        yield from _torchrun(_camel(value[2:].partition("=")[0]))
-    elif by in _PASSES:
-        yield from _PASSES[by]
+    writer = trace.writer(manifest, path)
+    if writer == "rendezvous" and isinstance(value, str) and value.startswith("--"):
+        yield from _torchrun_fields(_camel_case(value[2:].partition("=")[0]))
+    elif writer in _FIELDS_BY_PASS:
+        yield from _FIELDS_BY_PASS[writer]
     elif "elasticPolicy" in path[:-1]:
-        yield from _torchrun(str(path[-1]))
-    elif by == "env":
-        entry = get(trace.manifests[manifest], path[: _upto(path, "env")])
+        yield from _torchrun_fields(str(path[-1]))
+    elif writer == "env":
+        entry = get(trace.manifests[manifest], path[: _item_depth(path, "env")])
         if isinstance(entry, Mapping) and entry.get("name") == "OMP_NUM_THREADS":
             yield from _STARTS
-    elif by in {"", "spec"}:
+    elif writer in {"", "spec"}:
         fields = [str(part) for part in path if isinstance(part, str)]
         if fields[-1:] == ["containers"]:
             yield from _STARTS
         for part in reversed(fields):
-            yield from _FIELDS.get(part, ())
+            yield from _FIELDS_BY_TARGET_FIELD.get(part, ())
 
 
-def _upto(path: Path, field: str) -> int:
-    """The length of a path down to the item of a list."""
+def _item_depth(path: Path, field: str) -> int:
+    """Return the length of the path prefix that ends at an item of the list `field`; 0 if the path has no such list."""
     return path.index(field) + 2 if field in path else 0
 
 
-def _camel(option: str) -> str:
-    """An option of torchrun as a spec spells it: nprocPerNode."""
-    first, *others = option.split("-")
-    return first + "".join(word.capitalize() for word in others)
+def _camel_case(option: str) -> str:
+    """Return torchrun's option as a spec spells it: nprocPerNode."""
+    first, *rest = option.split("-")
+    return first + "".join(word.capitalize() for word in rest)
 
 
-def _torchrun(option: str) -> Iterator[Path]:
+def _torchrun_fields(option: str) -> Iterator[Path]:
     if option.lower() == "nprocpernode":
         yield from _PROCESSES
     elif option in ("nnodes", "minReplicas", "maxReplicas"):
@@ -138,14 +140,14 @@ _RUN_POLICY = frozenset(
 
 
 def spec_path_of(trace: Trace, manifest: int, path: Path, data: Mapping[str, Any]) -> Path:
-    """The place in a spec that a place of one of its manifests comes from; `spec` itself where no line gives it."""
-    place = trace.place(manifest, path)
-    if place is not None and (known := existing_prefix(place, data)):
-        return known
+    """Return the spec path that a manifest path comes from; `spec` itself if no line sets it."""
+    source = trace.spec_path(manifest, path)
+    if source is not None and (existing := existing_prefix(source, data)):
+        return existing
     if path[:1] == ("metadata",):
         return path
-    if patch := _patch(trace, manifest, path):
-        return patch
+    if patch_path := _patch_path(trace, manifest, path):
+        return patch_path
     job = data.get("spec")
     role = trace.role(manifest, path)
     if isinstance(job, Mapping) and role in (job.get("roles") or {}):
@@ -155,16 +157,22 @@ def spec_path_of(trace: Trace, manifest: int, path: Path, data: Mapping[str, Any
     return ("spec",)
 
 
-_POD = spec_fields_in("spec")
+_POD_FIELDS = spec_fields_in("spec")
 
 
-def _patch(trace: Trace, manifest: int, path: Path) -> Path | None:
-    """The patch that must have caused what is wrong with a pod field that is not there and has no word in a spec."""
+def _patch_path(trace: Trace, manifest: int, path: Path) -> Path | None:
+    """Return the path of the patch that must have caused a problem with a missing pod field that no spec field sets."""
     holder = get(trace.manifests[manifest], path[:-1]) if path else None
-    if not isinstance(holder, Mapping) or "containers" not in holder or path[-1] in {*_POD, "containers", *holder}:
+    if (
+        not isinstance(holder, Mapping)
+        or "containers" not in holder
+        or path[-1] in {*_POD_FIELDS, "containers", *holder}
+    ):
         return None
-    places = (trace.place(manifest, (*path[:-1], str(key))) for key in holder)
-    return next((one[: one.index("spec", 1) + 1] for one in places if one and "podTemplate" in one), None)
+    sources = (trace.spec_path(manifest, (*path[:-1], str(key))) for key in holder)
+    return next(
+        (source[: source.index("spec", 1) + 1] for source in sources if source and "podTemplate" in source), None
+    )
 
 
 SPEC: Path = ("spec",)
@@ -172,15 +180,15 @@ TARGET, SERVER, POD_SECURITY = "target", "server", "pod security"
 
 
 class PlacedProblem(NamedTuple):
-    """A problem, and what its path leads into."""
+    """A problem, and the object that its path leads into."""
 
     problem: Problem
-    place: int | str | None = None
-    """The index of a manifest, or a role whose pod template it is; None is the spec."""
-    by: str = ""
-    """The stage that found it, if its findings are located in a way of their own."""
-    instead: Path = SPEC
-    """Where it is reported if no line of the spec gives the value of a pod template."""
+    owner: int | str | None = None
+    """The index of a manifest, or the role whose pod template it is; None for the spec."""
+    stage: str = ""
+    """The stage that found it, if its findings are located differently."""
+    fallback: Path = SPEC
+    """Where to report the problem if no spec line sets the value of a pod template."""
 
 
 def locate_stages(
@@ -189,63 +197,65 @@ def locate_stages(
     spec: Spec | None = None,
     trace: Callable[[], Trace] | None = None,
 ) -> tuple[Problem, ...]:
-    """Locate the findings of each stage. Behind an error of an earlier stage, keep those that cannot follow from it."""
+    """Locate the findings of each stage, without those that an error of an earlier stage may have caused."""
     kept: list[Problem] = []
-    every: list[Problem] = []
+    all_located: list[Problem] = []
     for stage in stages:
         located = locate(stage, data, trace)
         if spec is not None:
-            located = in_known_names(located, spec)
-        if located and any(problem.severity == "error" for problem in every):
-            from ptcompile.compiler.recovery import independent
+            located = restore_generate_name(located, spec)
+        if located and any(problem.severity == "error" for problem in all_located):
+            from ptcompile.compiler.recovery import independent_errors
 
-            kept += independent(located, every, data)
+            kept += independent_errors(located, all_located, data)
         else:
             kept += located
-        every += located
+        all_located += located
     return tuple(kept)
 
 
 def locate(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None = None) -> list[Problem]:
-    """Return the problems of one stage at the paths of the document, each once."""
+    """Return the distinct problems of one stage at the paths of the document."""
     problems: list[Problem] = []
-    for by, group in groupby(findings, key=attrgetter("by")):
-        located = list(_distinct(group, data, trace))
-        problems += _REDUCERS[by](located, data) if by in _REDUCERS else located
+    for stage, group in groupby(findings, key=attrgetter("stage")):
+        located = list(_distinct_problems(group, data, trace))
+        problems += _REDUCERS[stage](located, data) if stage in _REDUCERS else located
     return problems
 
 
-def _distinct(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None) -> Iterator[Problem]:
-    """Yield each problem once: by its line, or by its message where no line gives the value."""
+def _distinct_problems(
+    findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None
+) -> Iterator[Problem]:
+    """Yield distinct problems: one per line, or one per message if no line sets the value."""
     seen: set[tuple[str, Path, str]] = set()
     for finding in findings:
-        problem, at_a_line = _located(finding, data, trace)
-        key = (problem.name, problem.path, "" if at_a_line else problem.message)
+        problem, has_line = _locate_problem(finding, data, trace)
+        key = (problem.name, problem.path, "" if has_line else problem.message)
         if key not in seen:
             seen.add(key)
             yield problem
 
 
-def _located(finding: PlacedProblem, data: Json, trace: Callable[[], Trace] | None) -> tuple[Problem, bool]:
-    """Return a problem at its path of the document, and whether it is about a value of a manifest with a line there."""
-    problem, place = finding.problem, finding.place
-    if place is None or trace is None:
-        return to_source_field(problem, data) if finding.by == TARGET else problem, False
-    if isinstance(place, str):
-        return with_path(problem, trace().line(place, problem.path, data) or finding.instead), False
+def _locate_problem(finding: PlacedProblem, data: Json, trace: Callable[[], Trace] | None) -> tuple[Problem, bool]:
+    """Return a problem at its document path, and whether it is about a manifest value that a spec line sets."""
+    problem, owner = finding.problem, finding.owner
+    if owner is None or trace is None:
+        return to_source_field(problem, data) if finding.stage == TARGET else problem, False
+    if isinstance(owner, str):
+        return with_path(problem, trace().line(owner, problem.path, data) or finding.fallback), False
 
-    path = spec_path_of(trace(), place, problem.path, data)
-    at_a_line = path != SPEC
-    if finding.by != SERVER and not (at_a_line and get(data, path) is not None):
-        near = cause(problem, trace(), place, data)
-        path = path if at_a_line and near == SPEC else near
-    named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
-    plain = problem._replace(on_key=problem.on_key or named, fix=None)
-    return plain._replace(path=path) if path == SPEC else with_path(plain, path), at_a_line
+    path = spec_path_of(trace(), owner, problem.path, data)
+    has_line = path != SPEC
+    if finding.stage != SERVER and not (has_line and get(data, path) is not None):
+        likely = likely_cause(problem, trace(), owner, data)
+        path = path if has_line and likely == SPEC else likely
+    is_env_name = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
+    unfixable = problem._replace(on_key=problem.on_key or is_env_name, fix=None)
+    return unfixable._replace(path=path) if path == SPEC else with_path(unfixable, path), has_line
 
 
-def _once_per_path(problems: list[Problem], _: Json) -> Iterator[Problem]:
-    """Drop what a second layer of the server says of the same mistake."""
+def _first_per_path(problems: list[Problem], _: Json) -> Iterator[Problem]:
+    """Yield the first problem of each path; a second layer of the server reports the same mistake again."""
     seen: set[Path] = set()
     for problem in problems:
         if problem.path == SPEC or problem.path not in seen:
@@ -253,8 +263,8 @@ def _once_per_path(problems: list[Problem], _: Json) -> Iterator[Problem]:
             yield problem
 
 
-def _at_lines_first(problems: list[Problem], data: Json) -> Iterator[Problem]:
-    """Drop what has no line if there are problems at a line, from which it follows. Name a fabric that needs more."""
+def _prefer_located(problems: list[Problem], data: Json) -> Iterator[Problem]:
+    """Drop problems without a line if others have one, since they follow from these. Name a fabric that needs more."""
     for problem in [problem for problem in problems if problem.path != SPEC] or problems:
         if problem.path == (*SPEC, "fabric"):
             fabric = get(data, problem.path)
@@ -264,24 +274,24 @@ def _at_lines_first(problems: list[Problem], data: Json) -> Iterator[Problem]:
 
 
 _REDUCERS: dict[str, Callable[[list[Problem], Json], Iterator[Problem]]] = {
-    SERVER: _once_per_path,
-    POD_SECURITY: _at_lines_first,
+    SERVER: _first_per_path,
+    POD_SECURITY: _prefer_located,
 }
 
 
-def in_known_names(problems: list[Problem], spec: Spec) -> list[Problem]:
-    """Return the problems in words that a person can know: generateName for the name that stands in for it."""
-    beginning, stand_in = spec.metadata.generate_name, spec.metadata.name
-    if beginning is None:
+def restore_generate_name(problems: list[Problem], spec: Spec) -> list[Problem]:
+    """Return the problems with generateName instead of its placeholder name."""
+    prefix, placeholder = spec.metadata.generate_name, spec.metadata.name
+    if prefix is None:
         return problems
-    added = stand_in.removeprefix(beginning)
-    known: list[Problem] = []
+    suffix = placeholder.removeprefix(prefix)
+    restored: list[Problem] = []
     for problem in problems:
-        there = with_path(problem, ("metadata", "generateName")) if problem.path == ("metadata", "name") else problem
-        message = there.message.replace(stand_in, f"{beginning}{_UNKNOWN}")
-        known.append(there._replace(message=message, help=there.help and there.help.replace(added, "")))
-    return known
+        moved = with_path(problem, ("metadata", "generateName")) if problem.path == ("metadata", "name") else problem
+        message = moved.message.replace(placeholder, f"{prefix}{_SUFFIX_MARK}")
+        restored.append(moved._replace(message=message, help=moved.help and moved.help.replace(suffix, "")))
+    return restored
 
 
-_UNKNOWN = "*****"
-"""What people see for the part of a name that the server adds."""
+_SUFFIX_MARK = "*****"
+"""Shown in messages for the part of a name that the server adds."""

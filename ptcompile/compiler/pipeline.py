@@ -1,4 +1,4 @@
-"""One TrainingJob document to manifests: read, check, lower, check for the target, build, verify, locate."""
+"""Compile one TrainingJob document to manifests: read, check, lower, check for the target, build, verify, locate."""
 
 from __future__ import annotations
 
@@ -29,51 +29,51 @@ if TYPE_CHECKING:
 
 
 class Compiled(NamedTuple):
-    """What became of one document. Without manifests there is an error among the problems."""
+    """The result of compiling one document. Without manifests, the problems include an error."""
 
     manifests: tuple[Json, ...]
     problems: tuple[Problem, ...]
     target: Target | None = None
-    """None if the document was refused before it mattered."""
+    """None if the document was rejected before the target was needed."""
     built: Built | None = None
-    """None if the document was refused before anything was built."""
+    """None if the document was rejected before anything was built."""
     trace: Callable[[], Trace] | None = None
-    """Returns what wrote each value, made at the first call; None where nothing was built."""
+    """Returns the origin of each value, computed at the first call; None if nothing was built."""
 
 
 def compile_document(
     data: Any, cluster: ClusterProfile, target: str | None = None, extensions: Extensions | None = None
 ) -> Compiled:
-    """Compile one decoded document for a target: the one named here, else the spec's own, else what the job needs.
+    """Compile one decoded document for `target`, else the spec's own target, else the default for the job.
 
-    Behind a mistake the stages go on with what is right, so that every mistake is told at once. Pure.
+    After a mistake, the stages continue with the correct parts, so that all mistakes are reported at once. Pure.
     """
     parts, findings = read(data, cluster, target, extensions)
     if parts is None:
         return Compiled((), tuple(blocking(locate_stages(findings, data))))
-    spec, sound, built = parts.spec, len(findings) == 1, None
+    spec, is_valid, built = parts.spec, len(findings) == 1, None
     job = lower(spec, cluster, parts)
-    context = Context(cluster, choose(target or spec.spec.target, job, cluster, extensions))
+    context = Context(cluster, choose_target(target or spec.spec.target, job, cluster, extensions))
     try:
         findings.append(check_target(spec, job, context))
         built = build(spec, job, context, passes_with(extensions))
         findings.append(verify(built))
     except PluginFailedError as failure:
         findings.append([PlacedProblem(failure.problem)])
-    trace = None if built is None else cache(partial(_trace_of, built))
+    trace = None if built is None else cache(partial(_compute_trace, built))
     problems = tuple(blocking(locate_stages(findings, data, spec, trace)))
-    if built is None or refused(findings[:-1]):
-        return Compiled((), problems, context.target if sound else None)
-    return Compiled(() if refused(findings) else built.manifests, problems, context.target, built, trace)
+    if built is None or has_error(findings[:-1]):
+        return Compiled((), problems, context.target if is_valid else None)
+    return Compiled(() if has_error(findings) else built.manifests, problems, context.target, built, trace)
 
 
-def refused(stages: Iterable[Iterable[PlacedProblem]]) -> bool:
-    """Return whether a stage found an error."""
+def has_error(stages: Iterable[Iterable[PlacedProblem]]) -> bool:
+    """Return whether any stage found an error."""
     return any(finding.problem.severity == "error" for stage in stages for finding in stage)
 
 
-def choose(name: str | None, job: Job, cluster: ClusterProfile, extensions: Extensions | None) -> Target:
-    """Return the target of a name; what the job needs without one, or with one that does not exist."""
+def choose_target(name: str | None, job: Job, cluster: ClusterProfile, extensions: Extensions | None) -> Target:
+    """Return the target with this name, or the default for the job if the name is None or unknown."""
     if name is not None and extensions is not None and name in extensions.targets:
         from ptcompile.compiler.extensions import safe_target
 
@@ -82,7 +82,7 @@ def choose(name: str | None, job: Job, cluster: ClusterProfile, extensions: Exte
 
 
 def passes_with(extensions: Extensions | None) -> tuple[Pass, ...]:
-    """Return the passes in their order: the built-in ones, then those of plugins."""
+    """Return the built-in passes and then those of plugins, in order."""
     if extensions is None or not extensions.passes:
         return PASSES
     from ptcompile.compiler.extensions import passes_of
@@ -90,7 +90,7 @@ def passes_with(extensions: Extensions | None) -> tuple[Pass, ...]:
     return (*PASSES, *passes_of(extensions))
 
 
-def _trace_of(built: Built) -> Trace:
+def _compute_trace(built: Built) -> Trace:
     from ptcompile.compiler.trace import trace_of
 
     return trace_of(built)

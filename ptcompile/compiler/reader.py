@@ -1,4 +1,4 @@
-"""A document to the parts of a sound spec, a profile in any form; what is wrong with them, at its place."""
+"""Read a spec from a document, or a profile from any source, and collect their problems."""
 
 from __future__ import annotations
 
@@ -23,43 +23,45 @@ if TYPE_CHECKING:
 
 
 _READINGS: Final = 5
-"""A mistake may hide others: a block's own check comes after those of its fields, contradictions after both."""
+"""Maximum number of readings: a mistake may hide others, since a block's check follows those of its fields."""
 
 
 def read(
     data: Any, cluster: ClusterProfile, target: str | None, extensions: Extensions | None
 ) -> tuple[SpecParts | None, list[list[PlacedProblem]]]:
-    """Read and check a document, and behind a mistake what is left of it without the mistake.
+    """Read and check a document. After a mistake, continue with the rest of the document.
 
-    Returns the parts of a spec without mistakes, None if there is none, and the findings of each reading.
+    Returns the blocks of the spec, or None if it has errors, and the findings of each reading.
     """
-    if problem := not_ours(data):
+    if problem := wrong_kind(data):
         return None, [[PlacedProblem(problem)]]
     stages: list[list[PlacedProblem]] = []
-    refused: dict[tuple[str, Path], Problem] = {}
-    rest = data
-    while rest is not None and len(stages) < _READINGS:
-        spec, problems = decode_spec(rest)
+    rejected: dict[tuple[str, Path], Problem] = {}
+    remaining = data
+    while remaining is not None and len(stages) < _READINGS:
+        spec, problems = decode_spec(remaining)
         parts = parts_of(spec, cluster) if spec is not None else None
         stages.append(list(map(PlacedProblem, problems)) if parts is None else check(parts, target, extensions))
-        errors = [one.problem for one in stages[-1] if one.problem.severity == "error"]
+        errors = [item.problem for item in stages[-1] if item.problem.severity == "error"]
         if not errors:
             return parts, stages
-        before = len(refused)
-        refused.update({(one.name, one.path): one for one in errors})
-        if len(refused) == before:  # nothing that can be taken out
+        before = len(rejected)
+        rejected.update({(item.name, item.path): item for item in errors})
+        if len(rejected) == before:  # no new mistake can be removed
             break
-        from ptcompile.compiler.recovery import mended
+        from ptcompile.compiler.recovery import without_mistakes
 
-        rest, _ = mended(data, refused.values())
+        remaining, _ = without_mistakes(data, rejected.values())
     return None, stages
 
 
-def not_ours(data: Any) -> Problem | None:
-    """Why a document is not a TrainingJob; None where it is one."""
+def wrong_kind(data: Any) -> Problem | None:
+    """Return the problem if a document is not a TrainingJob, or None if it is one."""
     kind = data.get("kind") if isinstance(data, Mapping) else None
     version = data.get("apiVersion") if isinstance(data, Mapping) else None
-    if kind == "TrainingJob" or (isinstance(version, str) and version.startswith("ptcompile/") and _near(kind)):
+    if kind == "TrainingJob" or (
+        isinstance(version, str) and version.startswith("ptcompile/") and _resembles_training_job(kind)
+    ):
         return None
     if kind == "ClusterProfile":
         help = "give it with --cluster FILE"
@@ -67,26 +69,26 @@ def not_ours(data: Any) -> Problem | None:
         help = "start it with apiVersion: ptcompile/v1 and kind: TrainingJob"
     else:
         help = "to check a manifest, use ptcompile lint"
-    shown = f"{version}/{kind}" if version and kind else kind or "a document without kind"
-    return Problem("unknown-kind", ("kind",), f"{shown} is not a TrainingJob", help, authority="ptcompile")
+    kind_label = f"{version}/{kind}" if version and kind else kind or "a document without kind"
+    return Problem("unknown-kind", ("kind",), f"{kind_label} is not a TrainingJob", help, authority="ptcompile")
 
 
-def _near(kind: object) -> bool:
+def _resembles_training_job(kind: object) -> bool:
     return kind is None or (isinstance(kind, str) and closest_match(kind, ["TrainingJob"]) is not None)
 
 
 def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
-    """A decoded ClusterProfile document with pod templates that Kubernetes can decode; or what is wrong with it."""
+    """Return a decoded ClusterProfile document with valid pod templates as a profile, or None; and its problems."""
     profile, problems = decode_profile(data)
     if profile is not None:
         problems += profile_template_problems(profile)
-    return (None if any(one.severity == "error" for one in problems) else profile), blocking(problems)
+    return (None if any(problem.severity == "error" for problem in problems) else profile), blocking(problems)
 
 
 def load_profile(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None, *, filename: str | None = None
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
-    """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
+    """Return a ClusterProfile from any source, the built-in one for None; or None and its problems."""
     from ptcompile.spec.reader import default_cluster
 
     if cluster is None:
@@ -94,16 +96,16 @@ def load_profile(
     from ptcompile.spec.objects import Profile
 
     if isinstance(cluster, Profile):
-        refused = [streams.to_diagnostic(problem, None, filename) for problem in profile_template_problems(cluster)]
-        return None if refused else cluster, refused
-    read = streams.read(cluster, filename, "cluster")
-    found = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(read.problems)]
-    if any(one.severity == "error" for one in found):
-        return None, found
-    documents = streams.profile_documents(read)
+        diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in profile_template_problems(cluster)]
+        return None if diagnostics else cluster, diagnostics
+    source = streams.read(cluster, filename, "cluster")
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(source.problems)]
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        return None, diagnostics
+    documents = streams.profile_documents(source)
     if len(documents) != 1:
         message = f"a profile is one document of kind ClusterProfile, got {len(documents)}"
         problem = Problem("no-documents", (), message, "give one", authority="ptcompile", blocks_compile=True)
-        return None, [*found, streams.to_diagnostic(problem, None, filename)]
+        return None, [*diagnostics, streams.to_diagnostic(problem, None, filename)]
     profile, problems = read_profile(documents[0].data)
-    return profile, [*found, *(streams.to_diagnostic(problem, documents[0], filename) for problem in problems)]
+    return profile, [*diagnostics, *(streams.to_diagnostic(problem, documents[0], filename) for problem in problems)]

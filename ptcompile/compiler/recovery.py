@@ -1,7 +1,7 @@
-"""What is right in a document with mistakes, and which mistakes of a later stage are mistakes all the same.
+"""Recover from mistakes: keep the correct parts of a document, and report only independent mistakes of later stages.
 
-Each stage goes on behind the errors of an earlier one, so that every independent mistake is told in the first run. What
-was rejected is fixed or taken out before the next stage looks; a finding that may come of that is not told.
+Each stage continues after the errors of an earlier one, so that the first run reports every independent mistake.
+Rejected values are fixed or removed before the next stage runs; findings that the removal may cause are dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-_OF_THEIR_OWN: Final = frozenset(
+_SINGLE_VALUE_ERRORS: Final = frozenset(
     {
         "spec-unknown-field",
         "spec-wrong-type",
@@ -34,7 +34,7 @@ _OF_THEIR_OWN: Final = frozenset(
         "too-many-items",
     }
 )
-"""Mistakes of one value, whatever the others are."""
+"""Errors of one value, regardless of other values."""
 
 _ABSENT: Final = frozenset({"spec-missing-field", "required-value"})
 _STARTS: Final = frozenset({"script", "module", "command", "rdzvEndpoint", "nodes", "nnodes", "master", "worker"})
@@ -45,84 +45,93 @@ _NEEDED: Final[dict[Path, Any]] = {
     ("spec", "image"): "image",
 }
 
-_STAND_INS: Final[dict[str | int, str]] = {"script": "train.py", "image": "train:1"}
-"""What stands for a wrong value, so that it is not missed."""
+_PLACEHOLDERS: Final[dict[str | int, str]] = {"script": "train.py", "image": "train:1"}
+"""Replacements for wrong values, so that they are not reported as missing."""
 
 
-def independent(problems: Iterable[Problem], earlier: Iterable[Problem], data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the errors of a stage that are about another value than all that was found in earlier stages.
+def independent_errors(
+    problems: Iterable[Problem], earlier: Iterable[Problem], data: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Yield the errors of a stage about values that no earlier finding concerns.
 
-    Nothing that may come of what was taken out for them, in `data`.
+    Errors that removals from `data` may have caused are dropped.
     """
-    before = list(earlier)
-    known = {one.path for one in before}
-    around = {path[:size] for path in known for size in range(len(path) + 1)}
-    beside = {path[:-1] for path in known}
-    _, gone = mended(data, [one for one in before if one.severity == "error"])
-    for one in problems:
-        inside = any(one.path[:size] in known for size in range(1, len(one.path) + 1))
-        if one.severity != "error" or inside or one.path in around or not _stands(data, one):
-            continue
-        if gone & _VOLUMES and not _VOLUMES.isdisjoint(one.path):
-            continue  # a mount of a volume that was taken out
-        if "gpu" in gone and one.path == ("spec", "accelerator"):
-            continue  # an accelerator of which no node asks for one any more
+    earlier_problems = list(earlier)
+    earlier_paths = {candidate.path for candidate in earlier_problems}
+    ancestors = {path[:size] for path in earlier_paths for size in range(len(path) + 1)}
+    holders = {path[:-1] for path in earlier_paths}
+    _, removed = without_mistakes(data, [candidate for candidate in earlier_problems if candidate.severity == "error"])
+    for candidate in problems:
+        is_inside = any(candidate.path[:size] in earlier_paths for size in range(1, len(candidate.path) + 1))
         if (
-            one.name in _OF_THEIR_OWN
-            or (one.name in _ABSENT and one.path[:-1] not in beside)
-            or (one.name == "spec-conflict" and not gone & _STARTS)
-            or one.name == "not-found-value"
+            candidate.severity != "error"
+            or is_inside
+            or candidate.path in ancestors
+            or not _path_exists(data, candidate)
         ):
-            yield one
+            continue
+        if removed & _VOLUMES and not _VOLUMES.isdisjoint(candidate.path):
+            continue  # a mount of a removed volume
+        if "gpu" in removed and candidate.path == ("spec", "accelerator"):
+            continue  # an accelerator that no node requests anymore
+        if (
+            candidate.name in _SINGLE_VALUE_ERRORS
+            or (candidate.name in _ABSENT and candidate.path[:-1] not in holders)
+            or (candidate.name == "spec-conflict" and not removed & _STARTS)
+            or candidate.name == "not-found-value"
+        ):
+            yield candidate
 
 
-def _stands(data: Mapping[str, Any], problem: Problem) -> bool:
-    """Whether the document has the place; of something missing what would hold it."""
+def _path_exists(data: Mapping[str, Any], problem: Problem) -> bool:
+    """Return whether the document has the problem's path, or the parent of a missing field."""
     holder, key = get(data, problem.path[:-1]), problem.path[-1] if problem.path else ""
     if problem.name in _ABSENT:
         return holder is not None
     return key in (range(len(holder)) if isinstance(holder, list) else holder or ())
 
 
-def mended(data: Mapping[str, Any], refused: Iterable[Problem]) -> tuple[dict[str, Any] | None, set[str]]:
-    """Return a copy without the mistakes, None if nothing would be left of it, and the keys that were taken out."""
-    rest, gone = _copy(data), set[str]()
-    for one in refused:
-        if one.fix is not None and all(_edited(rest, edit) for edit in one.fix.edits):
+def without_mistakes(data: Mapping[str, Any], mistakes: Iterable[Problem]) -> tuple[dict[str, Any] | None, set[str]]:
+    """Return a copy without the mistakes, or None if nothing remains, and the removed keys."""
+    remaining, removed = _copy(data), set[str]()
+    for mistake in mistakes:
+        if mistake.fix is not None and all(_apply_edit(remaining, edit) for edit in mistake.fix.edits):
             continue
-        known = not one.on_key  # an unknown field is taken out, whatever it is called
-        if not (known and _replaced(rest, one.path)) and not _removed(rest, one.path, gone):
-            return None, gone
-    return rest, gone
+        is_known_field = not mistake.on_key  # an unknown field is removed, even if a placeholder has its name
+        if not (is_known_field and _replace_value(remaining, mistake.path)) and not _remove_value(
+            remaining, mistake.path, removed
+        ):
+            return None, removed
+    return remaining, removed
 
 
-def _replaced(data: dict[str, Any], path: Path) -> bool:
-    """Put something valid where a document cannot do without; False where it can."""
+def _replace_value(data: dict[str, Any], path: Path) -> bool:
+    """Replace a required value with a valid one. Return False if the value is optional."""
     holder = get(data, path[:-1])
     if path == ("metadata", "name") and isinstance(holder, dict):
         holder["name"] = label(str(holder.get("name") or ""))[:20].strip("-") or "name"
         return True
-    if isinstance(holder, dict) and (path in _NEEDED or (path[-1] in _STAND_INS and path[-1] in holder)):
-        holder[str(path[-1])] = _NEEDED.get(path) or _STAND_INS[path[-1]]
+    if isinstance(holder, dict) and (path in _NEEDED or (path[-1] in _PLACEHOLDERS and path[-1] in holder)):
+        holder[str(path[-1])] = _NEEDED.get(path) or _PLACEHOLDERS[path[-1]]
         return True
     return False
 
 
-def _removed(data: dict[str, Any], path: Path, gone: set[str]) -> bool:
-    """Take out what stands at a path; of a list all of it, so that the others keep their places."""
+def _remove_value(data: dict[str, Any], path: Path, removed: set[str]) -> bool:
+    """Remove the value at a path. A list is removed as a whole, so other indexes stay valid."""
     while path and isinstance(path[-1], int):
         path = path[:-1]
     if len(path) < 2 and path[:1] in ((), ("spec",), ("metadata",)):
         return False
     holder = get(data, path[:-1])
-    gone.update(str(part) for part in path)
+    removed.update(str(part) for part in path)
     if isinstance(holder, dict):
         holder.pop(path[-1], None)
     return True
 
 
-def _edited(data: dict[str, Any], edit: Edit) -> bool:
-    """Make an edit of a fix; False for those that are left to `_removed`."""
+def _apply_edit(data: dict[str, Any], edit: Edit) -> bool:
+    """Apply an edit of a fix. Return False for edits that are left to `_remove_value`."""
     holder, key = get(data, edit.path[:-1]), edit.path[-1] if edit.path else ""
     if edit.op == "remove" and isinstance(holder, dict):
         holder.pop(key, None)

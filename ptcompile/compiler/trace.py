@@ -1,11 +1,11 @@
-"""Values that know which words of the spec they came from and which pass wrote them.
+"""Trace values to the spec fields that they come from and to the pass that wrote them.
 
-Made on request, for findings that need a line and for `explain`; a compilation without such a question pays nothing.
-The spec's values are marked with their places, each step's new values with its name.
+Computed on request, for findings that need a line and for `explain`; other compilations cost nothing extra. Each value
+of the spec carries its path, and each value that a pass adds carries the pass's name.
 
-Lowering, passes and targets hand the marked values on as they hand on any other, so nothing of theirs has to know of
-marks. A sum of marked numbers and a text put together with `+` are
-marked too; a text made with an f-string is new, and so is a number that was parsed. Marked data equals the data itself.
+Lowering, passes and targets hand traced values on like any others and need not know about traces. Sums of traced
+numbers and strings joined with `+` are traced too; f-strings and parsed numbers are not. Traced data equals the plain
+data.
 """
 
 from __future__ import annotations
@@ -32,229 +32,235 @@ if TYPE_CHECKING:
 class Origin(NamedTuple):
     """Where a value came from."""
 
-    words: tuple[Path, ...] = ()
-    """The places of the spec that it is made of."""
-    whole: bool = True
-    """Whether it is what stands at the one place, not made of it."""
-    by: str = ""
-    """Who put it into a pod template or the job's metadata: "spec" or a pass; nothing for what a target wrote."""
+    paths: tuple[Path, ...] = ()
+    """The spec paths that the value is made of."""
+    is_exact: bool = True
+    """Whether the value is exactly the one at its spec path, rather than derived from it."""
+    writer: str = ""
+    """The pass, or "spec", that wrote it to a pod template or the job's metadata; empty for values of a target."""
     role: str = ""
-    """The role in whose pod template it stands."""
+    """The role whose pod template contains it."""
 
 
-NOTHING = Origin()
+NO_ORIGIN = Origin()
 
 
 class TracedStr(str):
-    """A marked text."""
+    """A string with its origin."""
 
-    mark: Origin
+    origin: Origin
 
     def __add__(self, other: str) -> TracedStr:
-        return _text(str.__add__(self, other), self, other)
+        return _traced_str(str.__add__(self, other), self, other)
 
     def __radd__(self, other: str) -> TracedStr:
-        return _text(str.__add__(other, self), other, self)
+        return _traced_str(str.__add__(other, self), other, self)
 
 
-class Number(int):
-    """A marked number or, for what is True or False, a marked switch."""
+class TracedInt(int):
+    """An integer or boolean with its origin."""
 
-    mark: Origin
+    origin: Origin
 
     def __str__(self) -> str:
-        made = TracedStr(int.__repr__(self))
-        made.mark = self.mark
-        return made
+        traced = TracedStr(int.__repr__(self))
+        traced.origin = self.origin
+        return traced
 
-    def __add__(self, other: int) -> Number:
-        return _number(int.__add__(self, other), self, other)
+    def __add__(self, other: int) -> TracedInt:
+        return _traced_sum(int.__add__(self, other), self, other)
 
-    def __sub__(self, other: int) -> Number:
-        return _number(int.__sub__(self, other), self, other)
+    def __sub__(self, other: int) -> TracedInt:
+        return _traced_sum(int.__sub__(self, other), self, other)
 
-    def __mul__(self, other: int) -> Number:
-        return _number(int.__mul__(self, other), self, other)
+    def __mul__(self, other: int) -> TracedInt:
+        return _traced_sum(int.__mul__(self, other), self, other)
 
     __radd__, __rmul__ = __add__, __mul__
 
 
-def _text(value: str, *parts: object) -> TracedStr:
-    made = TracedStr(value)
-    made.mark = _of_parts(parts)
-    return made
+def _traced_str(value: str, *parts: object) -> TracedStr:
+    traced = TracedStr(value)
+    traced.origin = _merged_origin(parts)
+    return traced
 
 
-def _number(value: int, *parts: object) -> Number:
-    made = Number(value)
-    made.mark = _of_parts(parts)
-    return made
+def _traced_sum(value: int, *parts: object) -> TracedInt:
+    traced = TracedInt(value)
+    traced.origin = _merged_origin(parts)
+    return traced
 
 
-def _of_parts(parts: Iterable[object]) -> Origin:
-    return Origin(tuple(dict.fromkeys(word for part in parts for word in mark_of(part).words)), whole=False)
+def _merged_origin(parts: Iterable[object]) -> Origin:
+    return Origin(tuple(dict.fromkeys(path for part in parts for path in origin_of(part).paths)), is_exact=False)
 
 
-def mark_of(value: Any) -> Origin:
-    """The mark of a value, or of a key."""
-    return value.mark if isinstance(value, TracedStr | Number) else NOTHING
+def origin_of(value: Any) -> Origin:
+    """Return the origin of a value or key."""
+    return value.origin if isinstance(value, TracedStr | TracedInt) else NO_ORIGIN
 
 
-def marked(value: Any, mark: Origin) -> Any:
-    """A scalar with a mark; what can carry none, such as null or a fraction, as it is."""
+def with_origin(value: Any, origin: Origin) -> Any:
+    """Return a scalar with an origin; values that cannot carry one, such as null or a float, are returned unchanged."""
     if not isinstance(value, str | int):
         return value
-    made = TracedStr(value) if isinstance(value, str) else Number(value)
-    made.mark = mark
-    return made
+    traced = TracedStr(value) if isinstance(value, str) else TracedInt(value)
+    traced.origin = origin
+    return traced
 
 
-def stamped(value: Any, by: str, role: str = "") -> Any:
-    """The same data, where each scalar without an author now names its author.
+def with_writer(value: Any, writer: str, role: str = "") -> Any:
+    """Return the same data with `writer` recorded on each scalar that has no writer yet.
 
-    So does the key of what can carry no mark, such as an empty mapping.
+    It is recorded on the key of values that cannot carry an origin, such as an empty mapping.
     """
     if isinstance(value, Mapping):
         return {
-            key if one or isinstance(one, str | int) else _stamped(key, by, role): stamped(one, by, role)
-            for key, one in value.items()
+            key if item or isinstance(item, str | int) else _scalar_with_writer(key, writer, role): with_writer(
+                item, writer, role
+            )
+            for key, item in value.items()
         }
     if isinstance(value, list):
-        return [stamped(one, by, role) for one in value]
+        return [with_writer(item, writer, role) for item in value]
     if isinstance(value, tuple):
-        return tuple([stamped(one, by, role) for one in value])
-    return _stamped(value, by, role)
+        return tuple([with_writer(item, writer, role) for item in value])
+    return _scalar_with_writer(value, writer, role)
 
 
-def _stamped(value: Any, by: str, role: str) -> Any:
-    mark = mark_of(value)
-    return value if mark.by else marked(value, mark._replace(by=by, role=role))
+def _scalar_with_writer(value: Any, writer: str, role: str) -> Any:
+    origin = origin_of(value)
+    return value if origin.writer else with_origin(value, origin._replace(writer=writer, role=role))
 
 
-def place_of(value: Any) -> Path | None:
-    """The one place of the spec that says a value, a mapping or a list; None where several do, or none."""
+def source_path(value: Any) -> Path | None:
+    """Return the single spec path that sets a value, a mapping or a list, or None if several paths or none do."""
     if isinstance(value, Mapping):
-        held = [mark_of(key).words[0][:-1] for key in value if mark_of(key).words]
-        if held:
-            return _shared(held)
-        found = [place for one in value.values() if (place := place_of(one)) is not None]
-        place = _shared(found)
-        alone = len(value) == 1 or len(found) < len(value)
-        return place[:-1] if place and alone and place in found else place
+        parents = [origin_of(key).paths[0][:-1] for key in value if origin_of(key).paths]
+        if parents:
+            return _common_prefix(parents)
+        paths = [path for item in value.values() if (path := source_path(item)) is not None]
+        path = _common_prefix(paths)
+        is_only_source = len(value) == 1 or len(paths) < len(value)
+        return path[:-1] if path and is_only_source and path in paths else path
     if isinstance(value, list | tuple):
-        place = _shared([place for one in value if (place := place_of(one)) is not None])
-        while place and isinstance(place[-1], int):
-            place = place[:-1]
-        return place
-    words = mark_of(value).words
+        path = _common_prefix([path for item in value if (path := source_path(item)) is not None])
+        while path and isinstance(path[-1], int):
+            path = path[:-1]
+        return path
+    words = origin_of(value).paths
     return words[0] if words else None
 
 
-def _shared(places: Sequence[Path]) -> Path | None:
-    """What all places begin with."""
-    if not places:
+def _common_prefix(paths: Sequence[Path]) -> Path | None:
+    """Return the longest common prefix of the paths, or None without paths."""
+    if not paths:
         return None
-    first, last = min(places, key=_sortable), max(places, key=_sortable)
+    first, last = min(paths, key=_sort_key), max(paths, key=_sort_key)
     size = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     return first[:size]
 
 
-def _sortable(path: Path) -> tuple[tuple[bool, str | int], ...]:
+def _sort_key(path: Path) -> tuple[tuple[bool, str | int], ...]:
     return tuple((isinstance(part, str), part) for part in path)
 
 
 def scalars(value: Any) -> Iterator[Any]:
-    """All scalars and keys of some data."""
+    """Yield all keys and scalars of nested data."""
     if isinstance(value, Mapping):
-        for key, one in value.items():
+        for key, item in value.items():
             yield key
-            yield from scalars(one)
+            yield from scalars(item)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from scalars(one)
+        for item in value:
+            yield from scalars(item)
     else:
         yield value
 
 
-_UNMARKED = frozenset({"accelerator", "fabric", "target", "generate_name"})
-"""Names by which something is looked up, and which stand in no manifest."""
+_UNTRACED = frozenset({"accelerator", "fabric", "target", "generate_name"})
+"""Names that are only looked up and appear in no manifest."""
 
 
 class Trace(NamedTuple):
-    """A job after its passes and its manifests, made of marked values."""
+    """A job after its passes and its manifests, made of traced values."""
 
     job: Job
     manifests: tuple[Json, ...]
 
-    def place(self, manifest: int, path: Path) -> Path | None:
-        """The place of the spec that a place of a manifest comes from; None where no word of the spec gives it.
+    def spec_path(self, manifest: int, path: Path) -> Path | None:
+        """Return the spec path that a manifest path comes from, or None if no spec field sets it.
 
-        What is not there belongs to what would hold it.
+        A missing value belongs to its would-be parent.
         """
-        return place_in(self.manifests[manifest], path)
+        return source_path_in(self.manifests[manifest], path)
 
     def line(self, role: str, path: Path, data: Mapping[str, Any]) -> Path | None:
-        """The place of a spec, whose document is given, that a place in a role's pod template comes from."""
-        template = next(one.template for one in self.job.roles if one.name == role)
-        place = place_in(pod_template.write_shared(template), path)
-        return (existing_prefix(place, data) or None) if place is not None else None
+        """Return the path in the spec document `data` that a path in a role's pod template comes from, or None."""
+        template = next(item.template for item in self.job.roles if item.name == role)
+        source = source_path_in(pod_template.write_shared(template), path)
+        return (existing_prefix(source, data) or None) if source is not None else None
 
-    def mark(self, manifest: int, path: Path) -> Origin:
-        """The mark of a value, with the words of the key that holds it where it has none."""
+    def origin(self, manifest: int, path: Path) -> Origin:
+        """Return the origin of a value, with the paths of its key if the value has none."""
         key, value = _trail(self.manifests[manifest], path)[-1]
-        own, held = mark_of(value), mark_of(key)
-        return held if own is NOTHING else own if own.words else own._replace(words=held.words)
+        origin, key_origin = origin_of(value), origin_of(key)
+        return (
+            key_origin if origin is NO_ORIGIN else origin if origin.paths else origin._replace(paths=key_origin.paths)
+        )
 
     def role(self, manifest: int, path: Path) -> str:
-        """The role whose pods a place is about: what holds the place, or something around it, is all of one role."""
+        """Return the role that a path is about: the role of all traced values at the path or at its closest parent."""
         for _, value in reversed(_trail(self.manifests[manifest], path)[1:]):
-            if roles := {mark.role for one in scalars(value) if (mark := mark_of(one)).role}:
-                return _one(roles)
+            if roles := {origin.role for item in scalars(value) if (origin := origin_of(item)).role}:
+                return _single_item(roles)
         return ""
 
-    def by(self, manifest: int, path: Path) -> str:
-        """Who put all of a value into a pod template; nothing where several did, or where it is a target's own."""
-        return _one({mark_of(one).by for one in scalars(_trail(self.manifests[manifest], path)[-1][1])} - {""})
+    def writer(self, manifest: int, path: Path) -> str:
+        """Return the pass that wrote all of a value; empty if several did, or if the target wrote it."""
+        return _single_item(
+            {origin_of(item).writer for item in scalars(_trail(self.manifests[manifest], path)[-1][1])} - {""}
+        )
 
 
-def _one(found: set[str]) -> str:
-    return next(iter(found)) if len(found) == 1 else ""
+def _single_item(items: set[str]) -> str:
+    return next(iter(items)) if len(items) == 1 else ""
 
 
-def place_in(data: Any, path: Path) -> Path | None:
-    """As `Trace.place`, in any marked data."""
+def source_path_in(data: Any, path: Path) -> Path | None:
+    """Return the spec path that a path in traced data comes from, or None if no spec field sets it."""
     trail = _trail(data, path)
     key, value = trail[-1]
-    found = place_of(value)
-    if found is None and len(trail) > len(path) and mark_of(key).words:
-        found = mark_of(key).words[0]
-    if found is not None and found[-2:] == ("resources", "devices"):
-        found = found[:-1]
-    return found if found is not None and not _too_wide(found) else None
+    source = source_path(value)
+    if source is None and len(trail) > len(path) and origin_of(key).paths:
+        source = origin_of(key).paths[0]
+    if source is not None and source[-2:] == ("resources", "devices"):
+        source = source[:-1]
+    return source if source is not None and not _too_wide(source) else None
 
 
-def existing_prefix(place: Path, data: Any) -> Path:
-    """The part of a place that a document has: Python callers may write snake_case."""
-    for depth, part in enumerate(place):
+def existing_prefix(path: Path, data: Any) -> Path:
+    """Return the part of a path that exists in a document, since Python callers may write snake_case."""
+    for depth, part in enumerate(path):
         fits = isinstance(data, Mapping) if isinstance(part, str) else isinstance(data, list)
         if not fits or (part not in data if isinstance(part, str) else int(part) >= len(data)):
-            return place[:depth] if depth > 1 else ()
+            return path[:depth] if depth > 1 else ()
         data = data[part]
-    return place
+    return path
 
 
-def _too_wide(place: Path) -> bool:
-    """Whether a place is a whole block or patch, of which a finding is not."""
-    depth = 3 if place[1:2] == ("roles",) else 2 if place[1:2] in {("master",), ("worker",)} else 1
-    return place[depth:] in {(), ("elastic",), ("podTemplate",), ("podTemplate", "spec")}
+def _too_wide(path: Path) -> bool:
+    """Return whether the path is a whole block or patch, which is too imprecise for a finding."""
+    depth = 3 if path[1:2] == ("roles",) else 2 if path[1:2] in {("master",), ("worker",)} else 1
+    return path[depth:] in {(), ("elastic",), ("podTemplate",), ("podTemplate", "spec")}
 
 
 def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
-    """The keys and values on the way to a place, as far as there are any."""
+    """Return the keys and values along a path, as far as they exist."""
     trail: list[tuple[Any, Any]] = [(None, data)]
     for part in path:
         if isinstance(data, Mapping) and part in data:
-            key = next(one for one in data if one == part)
+            key = next(candidate for candidate in data if candidate == part)
             data = data[part]
         elif isinstance(data, list | tuple) and isinstance(part, int) and part < len(data):
             key, data = part, data[part]
@@ -265,92 +271,106 @@ def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
 
 
 def trace_of(plain: Built) -> Trace:
-    """Build once more, of marked values. The manifests equal those of the plain build."""
-    spec = _marked(plain.spec, ())
-    lowered = _placed(_counted(lower(spec, plain.context.cluster), plain.spec), "spec")
-    built = build(spec, lowered, plain.context, plain.passes, _stamp)
+    """Build again with traced values. The manifests equal those of the plain build."""
+    spec = _trace_fields(plain.spec, ())
+    lowered = _record_pod_writer(_trace_node_counts(lower(spec, plain.context.cluster), plain.spec), "spec")
+    built = build(spec, lowered, plain.context, plain.passes, _record_writer)
     return Trace(built.job, built.manifests)
 
 
-def _stamp(name: str, before: Job, after: Job) -> Job:
-    """Return the job with the pass as the author of all that it wrote."""
-    return _placed(_decided(after, before, name), name)
+def _record_writer(name: str, before: Job, after: Job) -> Job:
+    """Return the job with the pass as the writer of everything that it added."""
+    return _record_pod_writer(_record_job_writer(after, before, name), name)
 
 
-def marked_block(fields: SpecFields, path: Path) -> Any:
-    """A part of a spec whose values are marked with their places. `path` is its own."""
-    return _marked(fields, path)
+def traced_block(fields: SpecFields, path: Path) -> Any:
+    """Return a block of a spec whose values carry their paths. `path` is the block's."""
+    return _trace_fields(fields, path)
 
 
-def _marked(fields: Any, path: Path) -> Any:
-    names = fields.model_fields_set - _UNMARKED
+def _trace_fields(fields: Any, path: Path) -> Any:
+    names = fields.model_fields_set - _UNTRACED
     if getattr(fields, "generate_name", None) is not None:
-        names = names - {"name"}  # one that stands in
-    return fields.replace(**{name: _value(getattr(fields, name), (*path, yaml_name(name))) for name in sorted(names)})
+        names = names - {"name"}  # a placeholder
+    return fields.replace(
+        **{name: _trace_value(getattr(fields, name), (*path, yaml_name(name))) for name in sorted(names)}
+    )
 
 
-def _value(value: Any, path: Path) -> Any:
+def _trace_value(value: Any, path: Path) -> Any:
     if isinstance(value, SpecFields):
-        return _marked(value, path)
+        return _trace_fields(value, path)
     if isinstance(value, Mapping):
-        pairs = ((key, (*path, str(key)), one) for key, one in value.items())
-        return {marked(key, Origin((at,))): _value(one, at) for key, at, one in pairs}
+        pairs = ((key, (*path, str(key)), item) for key, item in value.items())
+        return {with_origin(key, Origin((item_path,))): _trace_value(item, item_path) for key, item_path, item in pairs}
     if isinstance(value, list):
-        return [_value(one, (*path, i)) for i, one in enumerate(value)]
-    return value if value is False else marked(value, Origin((path,)))
+        return [_trace_value(item, (*path, i)) for i, item in enumerate(value)]
+    return value if value is False else with_origin(value, Origin((path,)))
 
 
-def _counted(job: Job, spec: Spec) -> Job:
-    """The job with marks on its numbers of nodes, which lowering counts."""
-    said = spec.spec
-    if said.master is not None or said.worker is not None:
-        word: Path = ("spec", "worker", "replicas") if said.worker is not None else ("spec", "master")
-    elif said.nodes is not None and (said.elastic is None or said.elastic.nnodes is None):
-        word = ("spec", "nodes")
-    elif said.elastic is not None and said.elastic.nnodes is not None:
-        word = ("spec", "elastic", "nnodes")
+def _trace_node_counts(job: Job, spec: Spec) -> Job:
+    """Return the job with origins on its numbers of nodes, which lowering computes."""
+    job_spec = spec.spec
+    if job_spec.master is not None or job_spec.worker is not None:
+        path: Path = ("spec", "worker", "replicas") if job_spec.worker is not None else ("spec", "master")
+    elif job_spec.nodes is not None and (job_spec.elastic is None or job_spec.elastic.nnodes is None):
+        path = ("spec", "nodes")
+    elif job_spec.elastic is not None and job_spec.elastic.nnodes is not None:
+        path = ("spec", "elastic", "nnodes")
     else:
         return job
-    mark = Origin((word,), whole=False)
-    roles = [one._replace(replicas=_marked_number(one.replicas, mark)) if one.trains else one for one in job.roles]
-    most = None if job.max_nodes is None else _marked_number(job.max_nodes, mark)
-    return job._replace(roles=tuple(roles), min_nodes=_marked_number(job.min_nodes, mark), max_nodes=most)
+    origin = Origin((path,), is_exact=False)
+    roles = [role._replace(replicas=_traced_int(role.replicas, origin)) if role.trains else role for role in job.roles]
+    most = None if job.max_nodes is None else _traced_int(job.max_nodes, origin)
+    return job._replace(roles=tuple(roles), min_nodes=_traced_int(job.min_nodes, origin), max_nodes=most)
 
 
-def _marked_number(number: int, mark: Origin) -> int:
-    made: int = number if isinstance(number, Number) else marked(number, mark)
-    return made
+def _traced_int(number: int, origin: Origin) -> int:
+    traced: int = number if isinstance(number, TracedInt) else with_origin(number, origin)
+    return traced
 
 
-def _placed(job: Job, by: str) -> Job:
-    """The job with a stamp on all that a step put into its pod templates."""
-    return job._replace(roles=tuple([_placed_role(role, by) for role in job.roles]))
+def _record_pod_writer(job: Job, writer: str) -> Job:
+    """Return the job with `writer` recorded on everything that a step added to its pod templates."""
+    return job._replace(roles=tuple([_record_role_writer(role, writer) for role in job.roles]))
 
 
-def _decided(job: Job, before: Job, by: str) -> Job:
-    """The job with a stamp on what a pass decided beside the pod templates: metadata, queue, processes of a node."""
+def _record_job_writer(job: Job, before: Job, writer: str) -> Job:
+    """Return the job with `writer` on what a pass set outside pod templates: metadata, queue, processes per node."""
     launch = job.launch
     if launch is not None and before.launch is not None and launch.nproc_per_node != before.launch.nproc_per_node:
-        launch = launch._replace(nproc_per_node=stamped(launch.nproc_per_node, by))
-    labels, annotations = ({key: _if_new(one, by) for key, one in own.items()} for own in (job.labels, job.annotations))
-    return job._replace(labels=labels, annotations=annotations, queue=_if_new(job.queue, by), launch=launch)
+        launch = launch._replace(nproc_per_node=with_writer(launch.nproc_per_node, writer))
+    labels, annotations = (
+        {key: _with_writer_if_new(value, writer) for key, value in metadata.items()}
+        for metadata in (job.labels, job.annotations)
+    )
+    return job._replace(
+        labels=labels, annotations=annotations, queue=_with_writer_if_new(job.queue, writer), launch=launch
+    )
 
 
-def _if_new(value: Any, by: str) -> Any:
-    return value if mark_of(value).words else stamped(value, by)
+def _with_writer_if_new(value: Any, writer: str) -> Any:
+    return value if origin_of(value).paths else with_writer(value, writer)
 
 
-def _placed_role(role: Role, by: str) -> Role:
-    """A role whose new values say who wrote them. The front end's amounts are what `resources` makes the pods' of."""
+def _record_role_writer(role: Role, writer: str) -> Role:
+    """Return a role with `writer` on its new values. `resources` rewrites the frontend's amounts."""
     template, main = role.template, role.template.main
     amounts = main.resources
-    if by != "spec":
+    if writer != "spec":
         amounts = amounts._replace(
-            requests=stamped(amounts.requests, by, role.name), limits=stamped(amounts.limits, by, role.name)
+            requests=with_writer(amounts.requests, writer, role.name),
+            limits=with_writer(amounts.limits, writer, role.name),
         )
     fields = main._asdict() | {"name": main.name, "resources": amounts}
-    placed = {key: stamped(one, by, role.name) for key, one in fields.items() if key not in {"name", "resources"}}
-    parts = {
-        key: stamped(one, by, role.name) for key, one in template._asdict().items() if key not in {"main", "nulls"}
+    main_fields = {
+        key: with_writer(value, writer, role.name) for key, value in fields.items() if key not in {"name", "resources"}
     }
-    return role._replace(template=template._replace(main=main._replace(**placed, resources=amounts), **parts))
+    template_fields = {
+        key: with_writer(value, writer, role.name)
+        for key, value in template._asdict().items()
+        if key not in {"main", "nulls"}
+    }
+    return role._replace(
+        template=template._replace(main=main._replace(**main_fields, resources=amounts), **template_fields)
+    )

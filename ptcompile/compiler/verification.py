@@ -1,8 +1,8 @@
-"""What is wrong with our own output: idle words, nulls, launchers alone, Pod Security.
+"""Checks of the built manifests: unused fields, nulls, isolated launchers, Pod Security.
 
-torchrun is told of the other nodes only where it is started by `script` or `module`, or where the operator hands
-PET_* variables over (training-operator 1.9, Trainer 2.3). What a command line says is read by the rules that read it
-in manifests, so both say the same.
+torchrun knows the other nodes only if `script` or `module` starts it, or if the operator sets PET_* variables
+(training-operator 1.9, Trainer 2.3). Command lines are checked by the same rules as in manifests, so the verdicts
+agree.
 """
 
 from __future__ import annotations
@@ -25,56 +25,61 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import JobSpec
 
 
-def _name(value: str) -> tuple[str, ...]:
+def _other_name(value: str) -> tuple[str, ...]:
     return ("x" if value != "x" else "y",)
 
 
-def _backend(value: str) -> tuple[str, ...]:
-    return tuple(one for one in ("c10d", "static") if one != value)
+def _other_backends(value: str) -> tuple[str, ...]:
+    return tuple(backend for backend in ("c10d", "static") if backend != value)
 
 
-_OTHERS: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {
+_ALTERNATIVE_VALUES: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {
     ("master_port",): lambda value: (value % 65535 + 1,),
-    ("names", "node"): _name,
-    ("names", "master"): _name,
-    ("names", "worker"): _name,
-    ("elastic", "rdzv_backend"): _backend,
-    ("elastic", "rdzv_id"): _name,
+    ("names", "node"): _other_name,
+    ("names", "master"): _other_name,
+    ("names", "worker"): _other_name,
+    ("elastic", "rdzv_backend"): _other_backends,
+    ("elastic", "rdzv_id"): _other_name,
 }
-"""Words that count for some targets and shapes only, and what else each might say. The others are always carried or
-told by their target: tests/test_every_word.py tries all."""
+"""Fields that have an effect only for some targets and job shapes, and other values to try. All other fields are always
+written or reported by their target: tests/test_every_word.py tries them all.
+"""
 
 
-def without_effect(built: Built) -> Iterator[PlacedProblem]:
-    """Yield a note for each word that might say anything else without a change in what was emitted."""
+def unused_fields(built: Built) -> Iterator[PlacedProblem]:
+    """Yield a note for each field whose other values would not change the emitted manifests."""
     spec, context = built.spec, built.context
-    for words, others in _OTHERS.items():
-        value = _given(spec.spec, words)
+    for field, alternatives in _ALTERNATIVE_VALUES.items():
+        value = _user_value(spec.spec, field)
         if value is None:
             continue
-        variants = (spec.replace(spec=_with(spec.spec, words, other)) for other in others(value))
-        again = (build(one, lower(one, context.cluster), context, built.passes) for one in variants)
-        if all(one.emitted == built.emitted for one in again):
-            yield PlacedProblem(_idle(("spec", *map(yaml_name, words)), context.target))
+        variants = (
+            spec.replace(spec=_replace_field(spec.spec, field, alternative)) for alternative in alternatives(value)
+        )
+        rebuilt = (build(variant, lower(variant, context.cluster), context, built.passes) for variant in variants)
+        if all(variant.emitted == built.emitted for variant in rebuilt):
+            yield PlacedProblem(_unused_field(("spec", *map(yaml_name, field)), context.target))
 
 
-def _idle(path: Path, target: Target) -> Problem:
+def _unused_field(path: Path, target: Target) -> Problem:
     message = f"{field_path(path)}: has no effect: the target {target.name} does not use it for this job"
     return Problem("word-without-effect", path, message, "remove it", "note", "style", "ptcompile")
 
 
-def _given(fields: Any, words: tuple[str, ...]) -> Any:
-    """What the user wrote; None for nothing."""
-    for word in words:
-        if fields is None or word not in fields.model_fields_set:
+def _user_value(fields: Any, path: tuple[str, ...]) -> Any:
+    """Return the value that the user set, or None."""
+    for name in path:
+        if fields is None or name not in fields.model_fields_set:
             return None
-        fields = getattr(fields, word)
+        fields = getattr(fields, name)
     return fields
 
 
-def _with(fields: Any, words: tuple[str, ...], value: Any) -> JobSpec:
-    first, *rest = words
-    changed: JobSpec = fields.replace(**{first: _with(getattr(fields, first), tuple(rest), value) if rest else value})
+def _replace_field(fields: Any, path: tuple[str, ...], value: Any) -> JobSpec:
+    first, *rest = path
+    changed: JobSpec = fields.replace(
+        **{first: _replace_field(getattr(fields, first), tuple(rest), value) if rest else value}
+    )
     return changed
 
 
@@ -84,9 +89,9 @@ _HELP = "use script or module instead, so that torchrun knows the other pods"
 
 
 def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
-    """Yield what the rules find against a launcher in the spec's own command; nothing for other commands."""
+    """Yield the rules' findings about a launcher in the spec's own command."""
     job = built.job
-    if job.launch is not None or job.nodes < 2 or not any(_speaks(word) for word in _words(job)):
+    if job.launch is not None or job.nodes < 2 or not any(_names_launcher(token) for token in _tokens(job)):
         return
     from ptcompile import linter
 
@@ -96,22 +101,22 @@ def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
             yield PlacedProblem(problem._replace(help=_HELP), index, "launcher")
 
 
-def _words(job: Job) -> Iterator[str]:
+def _tokens(job: Job) -> Iterator[str]:
     for role in job.training_roles:
         yield from (*(role.template.main.command or ()), *(role.template.main.args or ()))
 
 
-def _speaks(word: str) -> bool:
-    return any(name in word for name in _LAUNCHERS)
+def _names_launcher(token: str) -> bool:
+    return any(name in token for name in _LAUNCHERS)
 
 
 def nulls_the_target_needs(built: Built) -> Iterator[PlacedProblem]:
-    """Yield an error for each null of a job, after its passes, that takes away what the target itself writes."""
+    """Yield an error for each null that removes a field that the target itself writes."""
     job, target = built.job, built.context.target
     if not any(role.template.nulls for role in job.roles):
         return
-    free = map_templates(job, lambda template: template._replace(nulls={}))
-    lost = _lost(target.emit(free, built.context.cluster), built.emitted)
+    without_nulls = map_templates(job, lambda template: template._replace(nulls={}))
+    lost = _lost_keys(target.emit(without_nulls, built.context.cluster), built.emitted)
     for path in dict.fromkeys(path for role in job.roles for path in _leaves(role.template.nulls)):
         if path[-1] in lost:
             text = f"{field_path(path)}: the target {target.name} needs {path[-1]}, and null would remove it"
@@ -127,20 +132,20 @@ def _leaves(nulls: Mapping[str, Any]) -> Iterator[Path]:
             yield from _leaves(inside)
 
 
-def _lost(whole: Any, left: Any) -> set[str]:
-    """The keys, and the values of items of lists, that only the whole has."""
-    if isinstance(whole, Mapping) and isinstance(left, Mapping):
-        both = whole.keys() & left.keys()
-        return (whole.keys() - left.keys()).union(*(_lost(whole[key], left[key]) for key in both))
-    if not isinstance(whole, Sequence) or not isinstance(left, Sequence) or isinstance(whole, str):
+def _lost_keys(whole: Any, rest: Any) -> set[str]:
+    """Return the keys, and the values of list items, that only `whole` has."""
+    if isinstance(whole, Mapping) and isinstance(rest, Mapping):
+        both = whole.keys() & rest.keys()
+        return (whole.keys() - rest.keys()).union(*(_lost_keys(whole[key], rest[key]) for key in both))
+    if not isinstance(whole, Sequence) or not isinstance(rest, Sequence) or isinstance(whole, str):
         return set()
-    if len(whole) == len(left):
-        return set().union(*map(_lost, whole, left))
+    if len(whole) == len(rest):
+        return set().union(*map(_lost_keys, whole, rest))
     return {str(value) for item in whole if isinstance(item, Mapping) for value in item.values()}
 
 
-def violations(built: Built) -> Iterator[PlacedProblem]:
-    """Yield what Pod Security Admission would reject."""
+def pod_security_violations(built: Built) -> Iterator[PlacedProblem]:
+    """Yield the errors of Pod Security Admission."""
     cluster = built.context.cluster
     level = built.job.pod_security or cluster.spec.pod_security
     if not level:
@@ -154,23 +159,23 @@ def violations(built: Built) -> Iterator[PlacedProblem]:
 
 
 def incomplete_fabric(built: Built) -> Iterator[PlacedProblem]:
-    """Yield a warning for what a role has of a fabric without the rest of it."""
-    instead = SPEC if built.spec.spec.fabric is None else (*SPEC, "fabric")
+    """Yield a warning for each part of a fabric in a role that lacks the rest."""
+    fallback = SPEC if built.spec.spec.fabric is None else (*SPEC, "fabric")
     for role, problem in checks_fabric.incomplete_fabrics(built.job):
-        yield PlacedProblem(problem, role, instead=instead)
+        yield PlacedProblem(problem, role, fallback=fallback)
 
 
-def pools(built: Built) -> Iterator[PlacedProblem]:
-    """Yield what no node pool of the profile takes, or has room for."""
+def pool_problems(built: Built) -> Iterator[PlacedProblem]:
+    """Yield the errors of the profile's node pools: no pool fits, or the pools have too few nodes."""
     if built.context.cluster.spec.node_pools:
         from ptcompile.compiler.checks import machines as checks_pools
 
         for problem in checks_pools.pool_misfits(built.job, built.spec.spec, built.context.cluster):
-            yield PlacedProblem(problem, by=TARGET)
+            yield PlacedProblem(problem, stage=TARGET)
 
 
-def refusals(built: Built) -> Iterator[PlacedProblem]:
-    """Yield what the offline API server says of our own manifests."""
+def rejections(built: Built) -> Iterator[PlacedProblem]:
+    """Yield the offline API server's errors about the built manifests."""
     versions = built.context.cluster.versions()
     for index, manifest in enumerate(built.named):
         for problem in validate(manifest, versions=versions, others=built.named):
@@ -182,46 +187,48 @@ _GENERATE: Path = ("metadata", "generateName")
 
 VERIFICATIONS: tuple[Callable[[Built], Iterator[PlacedProblem]], ...] = (
     incomplete_fabric,
-    pools,
+    pool_problems,
     nulls_the_target_needs,
-    without_effect,
-    refusals,
-    violations,
+    unused_fields,
+    rejections,
+    pod_security_violations,
     isolated_launchers,
 )
 
 
 def verify(built: Built) -> list[PlacedProblem]:
-    """Ask every question about what was built, and last whether the name may be left to the server."""
-    findings = [finding for ask in VERIFICATIONS for finding in ask(built)]
-    refused = any(finding.problem.severity == "error" for finding in findings)
-    return findings if refused else [*findings, *name_carriers(built)]
+    """Run all verifications of a build, and last check whether the server may complete the name."""
+    findings = [finding for check in VERIFICATIONS for finding in check(built)]
+    has_error = any(finding.problem.severity == "error" for finding in findings)
+    return findings if has_error else [*findings, *name_carriers(built)]
 
 
 def name_carriers(built: Built) -> Iterator[PlacedProblem]:
-    """Yield an error if an object carries the job's name, which only the server knows."""
+    """Yield an error if an object contains the job's name, which only the server knows."""
     spec = built.spec
-    carrier = None if spec.metadata.generate_name is None else next(_carriers(built.named, spec.metadata.name), None)
+    carrier = (
+        None if spec.metadata.generate_name is None else next(_places_of_name(built.named, spec.metadata.name), None)
+    )
     if carrier is not None:
         text = f"{field_path(_GENERATE)}: {carrier} carries the job's name, which is not known before it is created"
         help = "give metadata.name, or --name for this run"
         yield PlacedProblem(Problem("unsupported-by-target", _GENERATE, text, help, authority="ptcompile"))
 
 
-def _carriers(manifests: Sequence[dict[str, Any]], name: str) -> Iterator[str]:
-    """Where the name stands, in words, other than as the name of the last object, which is the job."""
+def _places_of_name(manifests: Sequence[dict[str, Any]], name: str) -> Iterator[str]:
+    """Yield each object and field that contains the name, except the name of the last object, which is the job."""
     for index, manifest in enumerate(manifests):
-        for path, text in _texts(manifest, ()):
+        for path, text in _strings_in(manifest, ()):
             if name in text and not (path == _NAME and index == len(manifests) - 1):
                 yield f"{manifest['kind']} {field_path(path)}"
 
 
-def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _strings_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _texts(inner, (*path, key))
+            yield from _strings_in(inner, (*path, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _texts(inner, (*path, index))
+            yield from _strings_in(inner, (*path, index))
     elif isinstance(value, str):
         yield path, value

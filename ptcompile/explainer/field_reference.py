@@ -185,7 +185,7 @@ def _no_such_field(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[
     """Return the message for a field that does not exist, with the one that was probably meant."""
     *parents, name = parts
     where = ".".join((kind[1], *parents))
-    alias = aliases.find(name) if kind[1] == "TrainingJob" else None
+    alias = aliases.find_alias(name) if kind[1] == "TrainingJob" else None
     known = [field.name for field in _fields(nodes)]
     near = closest_match(name, known)
     meant = ".".join((*parents, near)) if near else ""

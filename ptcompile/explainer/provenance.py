@@ -69,12 +69,12 @@ def provenance(
     for path, value in leaves(manifests):
         if only is not None and path not in inputs:
             continue
-        value_inputs, mark = inputs.get(path, ()), trace.mark(int(path[0]), path[1:])
-        value_writer = "spec" if _is_copied_boolean(value, path, value_inputs) else writer(mark, path)
+        value_inputs, origin = inputs.get(path, ()), trace.origin(int(path[0]), path[1:])
+        value_writer = "spec" if _is_copied_boolean(value, path, value_inputs) else writer(origin, path)
         if value_writer == "target":
             value_inputs = (*value_inputs, *choice.get(path, ()))
         elif value_writer == "spec" and not value_inputs:
-            value_inputs = _traced_inputs(mark, data, inputs.get((*path[:-1], "value"), ()))
+            value_inputs = _traced_inputs(origin, data, inputs.get((*path[:-1], "value"), ()))
         rule = sentence(value_writer, target, path, manifests)
         masked_inputs = tuple(
             _with_masked_value(line, value_at(secretless[line.file], line.path)) for line in value_inputs
@@ -99,24 +99,24 @@ def _with_masked_value(line: Input, masked_value: Any) -> Input:
     return line._replace(value=masked_value, masked=masked_value != line.value)
 
 
-def writer(mark: Origin, path: Path) -> str:
+def writer(origin: Origin, path: Path) -> str:
     """Return the writer of a value, from its trace: a pass, "spec" for the user's own value, else "target".
 
     Outside pod templates, the target writes everything; under the user's own key, it carries over the user's value.
     """
     if _SUM_KEY in path:
         return "target"
-    if mark.by not in {"", "spec"}:
-        return mark.by
-    is_users = mark.whole and any(_last_key(word) == _last_key(path) for word in mark.words)
-    return "spec" if is_users or (mark.by and mark.role) else "target"
+    if origin.writer not in {"", "spec"}:
+        return origin.writer
+    is_users = origin.is_exact and any(_last_key(source) == _last_key(path) for source in origin.paths)
+    return "spec" if is_users or (origin.writer and origin.role) else "target"
 
 
 _SUM_KEY = "minResources"
 """A key whose value the target adds up from the pods' requests; for a single pod, the sum equals the request."""
 
 
-def _traced_inputs(mark: Origin, data: Mapping[str, Any], siblings: Iterable[Input]) -> tuple[Input, ...]:
+def _traced_inputs(origin: Origin, data: Mapping[str, Any], siblings: Iterable[Input]) -> tuple[Input, ...]:
     """Return the lines a value is made of, if the value is there without any single one of them.
 
     This happens for a role that repeats its job, and for values that a pass would set as well, such as the name of a
@@ -125,7 +125,7 @@ def _traced_inputs(mark: Origin, data: Mapping[str, Any], siblings: Iterable[Inp
     lines = {line.path: line for line in siblings if line.file == "spec"}
     return tuple(
         lines.get(spec_path, Input("spec", spec_path, value_at(data, spec_path), False, False))
-        for spec_path in mark.words
+        for spec_path in origin.paths
     )
 
 

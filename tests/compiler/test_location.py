@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.compiler.location import PlacedProblem, cause, locate, spec_path_of
+from ptcompile.compiler.location import PlacedProblem, likely_cause, locate, spec_path_of
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Problem
 from tests import making
@@ -88,7 +88,7 @@ def test_the_word_that_is_nearest(
 ) -> None:
     source = smallest(body)
     trace, data, _ = traced(source, target)
-    assert cause(Problem(name, path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", *wanted)
+    assert likely_cause(Problem(name, path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", *wanted)
 
 
 @pytest.mark.parametrize("tail", [(), ("value",)])
@@ -99,7 +99,7 @@ def test_the_threads_of_several_processes_come_from_what_starts_them(tail: tuple
     variables = trace.manifests[-1]["spec"]["template"]["spec"]["containers"][0]["env"]
     (index,) = (i for i, variable in enumerate(variables) if variable["name"] == "OMP_NUM_THREADS")
     path: tuple[Any, ...] = ("spec", "template", "spec", "containers", 0, "env", index, *tail)
-    assert cause(Problem("x", path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", "script")
+    assert likely_cause(Problem("x", path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", "script")
 
 
 def test_what_the_profile_gives_is_no_word_of_the_spec_s() -> None:
@@ -124,7 +124,7 @@ def test_it_is_total_and_gives_a_place_of_the_spec(target: str) -> None:
         for path in ((), *places(manifest)):
             for tail in ((), ("nowhere",), (7,)):
                 place: Any = data
-                for part in cause(Problem("x", (*path, *tail), "m"), trace, index, data):
+                for part in likely_cause(Problem("x", (*path, *tail), "m"), trace, index, data):
                     place = place[part]
 
 

@@ -14,7 +14,7 @@ import yaml
 
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.compiler.reader import read_profile
-from ptcompile.compiler.trace import NOTHING, Origin, mark_of, marked, place_of, stamped
+from ptcompile.compiler.trace import NO_ORIGIN, Origin, origin_of, source_path, with_origin, with_writer
 from ptcompile.registry.targets import TARGETS
 from tests.making import DEFAULT_CLUSTER, compiled, profile, smallest, traced
 
@@ -87,24 +87,24 @@ PLACES: list[tuple[tuple[Any, ...], tuple[Any, ...] | None, str]] = [
 @pytest.mark.parametrize(("path", "place", "by"), PLACES)
 def test_a_value_has_its_place_and_who_wrote_it(path: tuple[Any, ...], place: tuple[Any, ...] | None, by: str) -> None:
     trace, _, index = traced(smallest(BODY), "job")
-    assert (trace.place(index, path), trace.by(index, path)) == (place, by)
+    assert (trace.spec_path(index, path), trace.writer(index, path)) == (place, by)
 
 
 def test_a_role_s_values_are_the_role_s() -> None:
     body = "master: {}\nworker: {replicas: 2, env: {B: c}}\nenv: {A: b}"
     trace, _, index = traced(smallest(body), "pytorchjob")
     env = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers", 0, "env")
-    assert [trace.place(index, (*env, i)) for i in (0, 1)] == [("spec", "env", "A"), ("spec", "worker", "env", "B")]
+    assert [trace.spec_path(index, (*env, i)) for i in (0, 1)] == [("spec", "env", "A"), ("spec", "worker", "env", "B")]
     assert trace.role(index, env) == "worker"
     assert trace.role(index, ("spec",)) == ""
-    assert trace.place(index, (*env[:3], "replicas")) == ("spec", "worker", "replicas")
+    assert trace.spec_path(index, (*env[:3], "replicas")) == ("spec", "worker", "replicas")
 
 
 def test_what_a_profile_gives_is_no_word_of_the_spec() -> None:
     cluster = profile({"defaults": {"labels": {"team": "x"}, "env": {"A": "b"}}})
     trace, _, index = traced(smallest(), "job", cluster)
-    assert trace.place(index, ("metadata", "labels", "team")) is None
-    assert (trace.place(index, (*MAIN, "env", 0)), trace.by(index, (*MAIN, "env", 0))) == (None, "env")
+    assert trace.spec_path(index, ("metadata", "labels", "team")) is None
+    assert (trace.spec_path(index, (*MAIN, "env", 0)), trace.writer(index, (*MAIN, "env", 0))) == (None, "env")
 
 
 def test_it_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ NODES, NAME = ("spec", "nodes"), ("metadata", "name")
 
 
 def said(value: Any, *place: str | int) -> Any:
-    return marked(value, Origin((place,)))
+    return with_origin(value, Origin((place,)))
 
 
 @pytest.mark.parametrize("value", ["x", 3, True, False, ""])
@@ -128,13 +128,13 @@ def test_a_marked_value_is_the_value(value: Any) -> None:
     assert one == value
     assert hash(one) == hash(value)
     assert bool(one) == bool(value)
-    assert mark_of(one) == Origin((NODES,))
+    assert origin_of(one) == Origin((NODES,))
 
 
 @pytest.mark.parametrize("value", [None, 1.5])
 def test_what_can_carry_no_mark_stays_as_it_is(value: Any) -> None:
     assert said(value, *NODES) is value
-    assert mark_of(value) is NOTHING
+    assert origin_of(value) is NO_ORIGIN
 
 
 @pytest.mark.parametrize(
@@ -147,25 +147,25 @@ def test_what_can_carry_no_mark_stays_as_it_is(value: Any) -> None:
 )  # fmt: skip
 def test_what_is_made_of_it_says_so(made: Any, value: Any) -> None:
     assert made == value
-    assert mark_of(made) == Origin((NODES,), whole=False)
+    assert origin_of(made) == Origin((NODES,), is_exact=False)
 
 
 def test_a_number_as_text_is_the_same_value() -> None:
-    assert mark_of(str(said(3, *NODES))) == Origin((NODES,))
+    assert origin_of(str(said(3, *NODES))) == Origin((NODES,))
 
 
 def test_two_words_are_both_said() -> None:
-    assert mark_of(said("a", *NAME) + said("b", *NODES)).words == (NAME, NODES)
+    assert origin_of(said("a", *NAME) + said("b", *NODES)).paths == (NAME, NODES)
 
 
 def test_a_stamp_is_the_first_one_s() -> None:
-    first = stamped({"a": said("x", *NODES), "b": [1], "c": {}}, "shm", "node")
-    again = stamped(first, "env")
-    assert [mark_of(one) for one in (again["a"], again["b"][0])] == [
-        Origin((NODES,), by="shm", role="node"),
-        Origin(by="shm", role="node"),
+    first = with_writer({"a": said("x", *NODES), "b": [1], "c": {}}, "shm", "node")
+    again = with_writer(first, "env")
+    assert [origin_of(one) for one in (again["a"], again["b"][0])] == [
+        Origin((NODES,), writer="shm", role="node"),
+        Origin(writer="shm", role="node"),
     ]
-    assert [mark_of(key).by for key in again] == ["", "", "shm"]  # an empty mapping carries no mark itself
+    assert [origin_of(key).writer for key in again] == ["", "", "shm"]  # an empty mapping carries no mark itself
 
 
 VOLUMES = ("spec", "volumes")
@@ -184,4 +184,4 @@ HELD: list[tuple[Any, tuple[Any, ...] | None]] = [
 
 @pytest.mark.parametrize(("value", "place"), HELD)
 def test_what_holds_marked_values_has_the_place_that_holds_theirs(value: Any, place: tuple[Any, ...] | None) -> None:
-    assert place_of(value) == place
+    assert source_path(value) == place

@@ -69,5 +69,5 @@ def by_record(case: Case, name: str) -> Iterator[Told]:
     target, trace, manifests = target_named(name), compiled.trace(), case.compile(name).manifests
     for path, value in leaves(manifests):
         if not isinstance(value, bool):
-            by = writer(trace.mark(int(path[0]), path[1:]), path)
+            by = writer(trace.origin(int(path[0]), path[1:]), path)
             yield Told(path, by, sentence(by, target, path, manifests))

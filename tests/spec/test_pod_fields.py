@@ -9,7 +9,7 @@ import yaml
 
 from ptcompile.compiler.frontend.lowering import template_of
 from ptcompile.compiler.frontend.reader import decode_spec
-from ptcompile.compiler.trace import marked_block, place_in
+from ptcompile.compiler.trace import source_path_in, traced_block
 from ptcompile.importer.pod_template import pod_fields
 from ptcompile.registry.reading import ReadRole
 from ptcompile.spec.objects import yaml_name
@@ -54,7 +54,7 @@ def test_a_word_goes_to_its_place_and_is_found_and_read_back_there(row: PodField
     for part in where:
         held = held[part]
     assert held[row.field] == ([{"name": "A", "value": "b"}] if row.spec_field == "env" else value)
-    found = place_in(template_of(marked_block(spec.spec, ("spec",))), (*where, row.field))
+    found = source_path_in(template_of(traced_block(spec.spec, ("spec",))), (*where, row.field))
     assert found is not None
     assert found[:2] == ("spec", row.spec_field)
     words = pod_fields(ReadRole("node", 1, template, None, "pytorch", None), "nvidia.com/gpu", shm=False)

@@ -12,7 +12,7 @@ from ptcompile.compiler import emission
 from ptcompile.compiler.checks import devices, entry, job as checks, targets as budget
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.parts import SpecParts
-from ptcompile.compiler.location import TARGET, PlacedProblem, in_known_names
+from ptcompile.compiler.location import TARGET, PlacedProblem, restore_generate_name
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import Context, Job
 from ptcompile.registry import emitting
@@ -72,7 +72,7 @@ def check(parts: SpecParts, target: str | None = None, extensions: Extensions | 
     if checks.is_only_too_long(parts.spec.metadata.name):
         rest = [problem for problem in problems if problem.path != ("metadata", "name")]
         problems = problems if any(problem.severity == "error" for problem in rest) else rest
-    return list(map(PlacedProblem, in_known_names(problems, parts.spec)))
+    return list(map(PlacedProblem, restore_generate_name(problems, parts.spec)))
 
 
 def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
@@ -117,5 +117,5 @@ TARGET_CHECKS: tuple[Callable[[Spec, Job, Context], Iterator[Problem]], ...] = (
 def check_target(spec: Spec, job: Job, context: Context) -> list[PlacedProblem]:
     """Run all checks of a job on its target."""
     return [
-        PlacedProblem(problem, by=TARGET) for run_check in TARGET_CHECKS for problem in run_check(spec, job, context)
+        PlacedProblem(problem, stage=TARGET) for run_check in TARGET_CHECKS for problem in run_check(spec, job, context)
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.spelling import closest_match
-from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem, name_help
+from ptcompile.compiler.frontend.errors import conflict, invalid_field, name_help, problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts
 from ptcompile.compiler.frontend.reader import placeholder_name
 from ptcompile.diagnostics import Path, Problem, field_path

@@ -13,7 +13,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.structure import pod_decode_problems
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.lowering import pod_template_of
-from ptcompile.compiler.frontend.parts import with_path, blocks
+from ptcompile.compiler.frontend.parts import blocks, with_path
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.spec.pod_fields import POD_FIELDS
 
@@ -51,11 +51,11 @@ def _check_fields(block: Path, fields: PodFields) -> Iterator[Problem]:
     pod = _kubernetes_pod(fields)
     problems = _decode_problems(pod) if pod else ()
     if problems:
-        from ptcompile.compiler.trace import marked_block, place_in
+        from ptcompile.compiler.trace import source_path_in, traced_block
 
-        marked = _kubernetes_pod(marked_block(fields, block))
+        marked = _kubernetes_pod(traced_block(fields, block))
         for decode_problem in problems:
-            yield with_path(decode_problem, place_in(marked, decode_problem.path) or ("spec",))
+            yield with_path(decode_problem, source_path_in(marked, decode_problem.path) or ("spec",))
 
 
 _KUBERNETES_FIELDS = tuple(field for field in POD_FIELDS if field.is_kubernetes)

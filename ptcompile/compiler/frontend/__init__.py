@@ -1,1 +1,1 @@
-"""What people write, read into a `Job`."""
+"""The frontend: decode a spec, report its mistakes and lower it to a `Job`."""

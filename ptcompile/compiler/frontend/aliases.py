@@ -216,7 +216,7 @@ DOCUMENT: Final = {
     "apiversion": "apiVersion is next to spec, not in it",
     "version": "apiVersion is next to spec, not in it",
     "cloud": "the cloud is a field of the cluster profile: spec.cloud",
-    "cluster": "clusters are described in a profile of their own, which --cluster names",
+    "cluster": "clusters are described in a separate profile: --cluster FILE",
     "region": "a region is the cluster's; nodeSelector can name topology.kubernetes.io/region",
     "zone": "nodeSelector can name topology.kubernetes.io/zone",
 }

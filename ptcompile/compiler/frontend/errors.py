@@ -357,7 +357,7 @@ def _block_at(block: Block, path: Path) -> Block | None:
 
 
 def _quoting_help(value: Any) -> str | None:
-    """Return the help for an unquoted value. The user's spelling of `on` or `1.0` is lost, so these are not repeated."""
+    """Return the help for an unquoted value. YAML loses the spelling of `on` and `1.0`, so they are not repeated."""
     if isinstance(value, bool | float):
         return "write it in quotes"
     return f'write it in quotes: "{value}"' if isinstance(value, int) else None

@@ -79,7 +79,11 @@ def parts_of(spec: Spec, cluster: ClusterProfile) -> SpecParts:
 
 def lower_resources(resources: Resources) -> pods.Resources:
     """Return the spec's resources as requests and limits: a plain amount sets both, null sets neither."""
-    flat, requests, limits = resources.amounts_by_name(), resources.requests.amounts_by_name(), resources.limits.amounts_by_name()
+    flat, requests, limits = (
+        resources.amounts_by_name(),
+        resources.requests.amounts_by_name(),
+        resources.limits.amounts_by_name(),
+    )
     return pods.resources({**flat, **requests} if requests else flat, {**flat, **limits} if limits else flat)
 
 
