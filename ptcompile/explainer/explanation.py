@@ -161,11 +161,9 @@ def explain(
     selection: Selection | None = None,
     extensions: Extensions | None = None,
 ) -> Explanation:
-    """Explain every TrainingJob of a stream. `cluster_source` is the profile's text, `found` the diagnostics from
-    reading it.
+    """Explain every TrainingJob of a stream, with the findings of the rules in `selection`, if any.
 
-    `asked` selects the rules to report; None for those of compiling only. If the profile is invalid and thus None, the
-    explanation has no more than these diagnostics.
+    `cluster_source` is the profile's text, `read_diagnostics` its findings: the only result if the profile is invalid.
     """
     if cluster is None:
         return Explanation((), (), (), tuple(read_diagnostics), {})
