@@ -177,7 +177,7 @@ def explain(
         stamp = partial(streams.to_diagnostic, document=document, filename=filename)
         rule_diagnostics = findings_of_rules(compiled, document.data, cluster, selection, stamp, extensions).reported
         diagnostics += [*map(stamp, compiled.problems), *rule_diagnostics]
-        if compiled.manifests and compiled.built is not None:
+        if compiled.manifests and (built := compiled.built) is not None:
             first = len(manifests)
             manifests += compiled.manifests
             document_causes = provenance(document.data, compiled, chosen=target is not None)
@@ -190,7 +190,6 @@ def explain(
             ]
             name = streams.resource_name(document.data) or "TrainingJob"
             chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
-            built = compiled.built
             steps = explain_passes(passes.pass_runs(built.lowered, built.context, built.passes))
             numbers = tuple(range(first, len(manifests)))
             jobs.append(Explained(name, built.context.target.name, chosen_by, numbers, steps))
