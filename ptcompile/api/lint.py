@@ -97,7 +97,7 @@ def _pod_security_problems(manifest: Mapping[str, Any], others: Stream, options:
 
 
 def _namespaces(stream: Stream) -> Sequence[Mapping[str, Any]]:
-    return stream.objects.of(("v1", "Namespace"))
+    return stream.objects.of_kind(("v1", "Namespace"))
 
 
 def _rule_findings(

@@ -129,7 +129,7 @@ def _problems_below(value: Any, say: ProblemFactory, path: Path) -> Iterator[Pro
 
 def _amount_problems(amounts: dict[str, Any], say: ProblemFactory, path: Path) -> Iterator[Problem]:
     for name, amount in amounts.items():
-        if isinstance(amount, str) and _may_match_pattern(amount) and not quantity.valid(amount):
+        if isinstance(amount, str) and _may_match_pattern(amount) and not quantity.is_quantity(amount):
             text = f'Invalid value: "{amount}": quantities must match the Go parser: unable to parse the suffix'
             yield say((*path, name), text, "write a number such as 15 or 1500m")
 

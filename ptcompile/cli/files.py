@@ -305,9 +305,9 @@ def print_error(text: str, *, raw: bool = False) -> None:
     if sys.stderr is None:
         return
     if not raw and not text.replace("\n", "").isprintable():
-        from ptcompile.report.layout import printable
+        from ptcompile.report.layout import escape_unprintable
 
-        text = "\n".join(printable(line) for line in text.split("\n"))
+        text = "\n".join(escape_unprintable(line) for line in text.split("\n"))
     text = "".join([*ERASE, text])
     ERASE.clear()
     try:

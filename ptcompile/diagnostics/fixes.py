@@ -83,7 +83,7 @@ def fix_quantity(value: Any) -> Cure | None:
     if not isinstance(value, str):
         return None
     together = "".join(value.split())
-    if together != value and quantity.valid(together):
+    if together != value and quantity.is_quantity(together):
         return Cure(f"write {together}", "set", together)
     meant = quantity.likely_quantity(value)
     return (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ptcompile._internal.paths import get
 from ptcompile.apiserver.defaulting import is_default
 from ptcompile.differ.model import Change, KeyPath
-from ptcompile.differ.normal import Keyed, hidden, normal, plain
+from ptcompile.differ.normal import Keyed, hidden, normalize, to_plain_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ _DEEPDIFF_KINDS: dict[str, ChangeKind] = {
 
 def changes(before: Json, after: Json) -> tuple[Change, ...]:
     """Return the differences between two objects of one kind, sorted by path, with secrets masked."""
-    old, new = normal(before), normal(after)
+    old, new = normalize(before), normalize(after)
     value_changes = () if _is_equal(old, new) else _value_changes(old, new, before, after)
     return tuple(
         sorted(
@@ -150,7 +150,7 @@ def _prune_common(old: Any, new: Any) -> tuple[Any, Any]:
 
 def _whole_field_changes(old: Json, new: Json, before: Json, after: Json) -> list[Change]:
     """Return the object's differing fields as whole values, for objects with too many differences."""
-    masked = normal(hidden(before)), normal(hidden(after))
+    masked = normalize(hidden(before)), normalize(hidden(after))
     out: list[Change] = []
     for key in dict.fromkeys((*old, *new)):
         if not _is_equal(old.get(key), new.get(key)):
@@ -163,7 +163,7 @@ def _value_changes(old: Json, new: Json, before: Json, after: Json) -> list[Chan
     if _count_differing(old, new) > MAX_VALUES:
         return _whole_field_changes(old, new, before, after)
     zipped = max(_longest_list(old), _longest_list(new)) > MAX_ALIGNED_ITEMS
-    masked = normal(hidden(before)), normal(hidden(after))
+    masked = normalize(hidden(before)), normalize(hidden(after))
     return [
         change
         for kind, keys in _iter_differences(old, new, [], zipped)
@@ -230,16 +230,16 @@ def _make_change(
         for key in whole:
             yield from _make_change(kind, [*keys, key], old, new, masked)
         return
-    before = None if kind == "added" else plain(get(masked[0], keys))
-    after = None if kind == "removed" else plain(get(masked[1], keys))
+    before = None if kind == "added" else to_plain_data(get(masked[0], keys))
+    after = None if kind == "removed" else to_plain_data(get(masked[1], keys))
     if kind in ("added", "removed"):
         if isinstance(keys[-1], str) and is_default(path, whole, absent):
             return
         if before is None and after is None:
             return
     real = (
-        None if kind == "added" else plain(get(old, keys)),
-        None if kind == "removed" else plain(get(new, keys)),
+        None if kind == "added" else to_plain_data(get(old, keys)),
+        None if kind == "removed" else to_plain_data(get(new, keys)),
     )
     yield Change(path, kind, before, after, masked=(before, after) != real)
 

@@ -93,7 +93,7 @@ _ITEM_NAMES: dict[str, Callable[[Json], str | None]] = {
 }
 
 
-def normal(manifest: Json) -> dict[str, Any]:
+def normalize(manifest: Json) -> dict[str, Any]:
     """Return an object in normal form, without nulls and without what the server writes (status, uid and the like)."""
     out: dict[str, Any] = _normalize({key: value for key, value in manifest.items() if key != "status"}, ())
     metadata = out.get("metadata")
@@ -142,10 +142,10 @@ def _normalize_quantity(value: Any) -> Any:
     return min(spellings, key=len)
 
 
-def plain(value: Any) -> Any:
+def to_plain_data(value: Any) -> Any:
     """Return plain data for display, with named items as lists again."""
     if isinstance(value, Keyed):
-        return [plain(item) for item in value.values()]
+        return [to_plain_data(item) for item in value.values()]
     if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list) else value
+        return {key: to_plain_data(inner) for key, inner in value.items()}
+    return [to_plain_data(item) for item in value] if isinstance(value, list) else value

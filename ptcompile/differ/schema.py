@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args  # noqa: TID253 - no cold start reads it
 
 from ptcompile.differ.model import VERSION, ApplyOutcome, ChangeKind
-from ptcompile.report.json import BOOLEAN, TEXT, TEXT_OR_NULL, closed, diagnostic
+from ptcompile.report.json import BOOLEAN, TEXT, TEXT_OR_NULL, diagnostic_schema, object_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _MASKED: Schema = {"masked": {**BOOLEAN, "description": "Whether `***` replaces 
 
 def _fact() -> Schema:
     subject = {**TEXT, "description": "`job`, `rank 0`, `workers`, `rank 0 and workers`, or `role NAME`."}
-    return closed(
+    return object_schema(
         "A difference between the simulated jobs; null: absent.",
         {"subject": subject, "what": TEXT, **_SIDES, **_MASKED},
     )
@@ -27,11 +27,11 @@ def _change() -> Schema:
     path = {"description": "`[name]` is an item of a list.", "type": "array", "items": TEXT, "minItems": 1}
     kind = {"enum": list(get_args(ChangeKind))}
     sides = {"from": True, "to": True}
-    return closed("A path at which the manifests differ.", {"path": path, "kind": kind, **sides, **_MASKED})
+    return object_schema("A path at which the manifests differ.", {"path": path, "kind": kind, **sides, **_MASKED})
 
 
 def _object() -> Schema:
-    return closed(
+    return object_schema(
         "Two corresponding objects, as `Kind/name`, or an object of only one side.",
         {
             **_SIDES,
@@ -47,12 +47,12 @@ def _object() -> Schema:
 
 def _apply() -> Schema:
     outcome = {"enum": list(get_args(ApplyOutcome))}
-    return closed("The effect of an apply on the object.", {"outcome": outcome, "why": TEXT_OR_NULL})
+    return object_schema("The effect of an apply on the object.", {"outcome": outcome, "why": TEXT_OR_NULL})
 
 
 def json_schema() -> Schema:
     """Return the schema of `ptcompile diff --format json` and of `Difference.to_dict()`."""
-    difference = closed(
+    difference = object_schema(
         "The differences between two sides. All secrets are masked.",
         {
             "version": {"const": VERSION},
@@ -63,6 +63,12 @@ def json_schema() -> Schema:
             "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
         },
     )
-    parts = {"object": _object(), "fact": _fact(), "change": _change(), "apply": _apply(), "diagnostic": diagnostic()}
+    parts = {
+        "object": _object(),
+        "fact": _fact(),
+        "change": _change(),
+        "apply": _apply(),
+        "diagnostic": diagnostic_schema(),
+    }
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "diff.schema.json"}
     return {**head, "title": "Difference", **difference, "$defs": parts}

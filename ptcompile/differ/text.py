@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from ptcompile.differ.model import Change, Compared, Fact, KeyPath, ObjectDifference
-from ptcompile.report.layout import join_printable, shorten, table, with_label
+from ptcompile.report.layout import join_escaped, shorten, table, with_label
 from ptcompile.source.secrets.names import MASK
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "~"}
 def render_text(difference: Compared) -> str:
     """Return the differing objects as text, with the number of equal ones at the end."""
     if not difference.differs:
-        return join_printable(["no difference"])
+        return join_escaped(["no difference"])
     lines = [f"{difference.names[0]} -> {difference.names[1]}"]
     for obj in difference.objects:
         if obj.differs:
@@ -30,7 +30,7 @@ def render_text(difference: Compared) -> str:
     same = sum(not obj.differs for obj in difference.objects)
     if same:
         lines += ["", f"{same} other object{'' if same == 1 else 's'} the same"]
-    return join_printable(lines)
+    return join_escaped(lines)
 
 
 def object_title(difference: ObjectDifference, names: tuple[str, str]) -> str:

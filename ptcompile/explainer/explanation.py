@@ -197,13 +197,8 @@ def explain(
         problem = streams.no_documents()._replace(blocks_compile=True)
         diagnostics.append(streams.to_diagnostic(problem, None, filename))
     reported = apply_suppressions(read, diagnostics, selection, filename).reported
-    return Explanation(
-        tuple(jobs),
-        tuple(manifests),
-        tuple(causes),
-        (*read_diagnostics, *reported),
-        _input_texts(read, cluster_source, filename),
-    )
+    texts = _input_texts(read, cluster_source, filename)
+    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), (*read_diagnostics, *reported), texts)
 
 
 def _with_span(line: Input, spec: Document, cluster: Document | None) -> Input:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, column
-from ptcompile.source.emitter import quoted, scalar
+from ptcompile.source.emitter import double_quote, scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def _scalar(value: Any, style: str, *, flow: bool, is_json: bool) -> str:
     if not isinstance(value, str):
         return scalar(value)
     if is_json or style == '"' or "\n" in value:
-        return quoted(value)
+        return double_quote(value)
     if style == "'" and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
-    return quoted(value) if flow and _ends_in_flow(value) else scalar(value)
+    return double_quote(value) if flow and _ends_in_flow(value) else scalar(value)
 
 
 def is_block(value: Any) -> bool:

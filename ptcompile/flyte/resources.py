@@ -230,7 +230,7 @@ def _quantity_text(value: Any, name: str, path: Path, problems: list[Problem]) -
         )
         return None
     text = value if isinstance(value, str) else repr(value)
-    if not quantity.valid(text) or text.startswith("-"):
+    if not quantity.is_quantity(text) or text.startswith("-"):
         reason = f"{value!r} is not a Kubernetes quantity" if not text.startswith("-") else f"{value!r} is negative"
         suggestion = quantity.likely_quantity(text)
         problems.append(

@@ -159,7 +159,7 @@ def _mounted_volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
 def _service_names(job: SimulatedJob, role: ExpandedRole, pod: Pod) -> Iterator[str]:
     """Yield the Services that select the role's pods; per-pod Services appear as one range."""
     expanded = [service for service in job.expansion.services if _fits(service, pod.view.labels)]
-    fitting = [*expanded, *job.stream.selecting(pod.view.labels)]
+    fitting = [*expanded, *job.stream.services_selecting(pod.view.labels)]
     for name in dict.fromkeys(map(object_name, fitting)):
         is_per_pod = name == pod.name and role.count > 1
         yield f"{name} .. {job.pod(role, role.count - 1).name}" if is_per_pod else name

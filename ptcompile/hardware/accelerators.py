@@ -290,7 +290,7 @@ def find(name: str, cloud: str = ANYWHERE) -> CloudAccelerator | None:
         processes=row.processes,
         one_drives_all=vendor.one_drives_all,
         env=vendor.env,
-        whole=None if part else whole(name, cloud),
+        whole=None if part else largest_machine(name, cloud),
         domain=0 if part else row.domain,
         sources=(dialect.source, vendor.source, *row.sources(cloud)),
     )
@@ -304,7 +304,7 @@ def machines_of(name: str, cloud: str | None, *, largest: bool = True) -> Machin
     return tuple(machine for machine in machines if machine.devices == most or not largest)
 
 
-def whole(name: str, cloud: str) -> Whole | None:
+def largest_machine(name: str, cloud: str) -> Whole | None:
     """Return the largest machine of an accelerator, with the smallest count of each fabric among the machines that have
     it.
     """

@@ -327,16 +327,16 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
             yield Misfit(ask, most.name, format_capacity(most, ask.what), None)
         rest = enough or rest
     for ask in asks if fits else ():
-        enough = tuple([machine for machine in rest if guaranteed(machine, ask.what, cloud) >= ask.nano])
+        enough = tuple([machine for machine in rest if guaranteed_amount(machine, ask.what, cloud) >= ask.nano])
         if not enough:
-            most = max(rest, key=lambda machine: guaranteed(machine, ask.what, cloud))
+            most = max(rest, key=lambda machine: guaranteed_amount(machine, ask.what, cloud))
             yield Misfit(ask, most.name, format_capacity(most, ask.what), _format_left(most, ask, cloud))
         rest = enough or rest
 
 
 def _format_left(machine: Machine, ask: Ask, cloud: str | None) -> str:
     """Return as text what a machine leaves to pods; a range if the requested amount is within it."""
-    least, most = guaranteed(machine, ask.what, cloud), allocatable(machine, ask.what, cloud)
+    least, most = guaranteed_amount(machine, ask.what, cloud), allocatable(machine, ask.what, cloud)
     if ask.nano > most:
         return f"at most {_format_amount(most, ask.what)} to pods"
     depends = "depending on the hypervisor's share and the kubelet's maximum number of pods"
@@ -387,7 +387,7 @@ def allocatable(machine: Machine, resource: str, cloud: str | None) -> int:
     return cpu * MILLI if resource == "cpu" else memory * MIB
 
 
-def guaranteed(machine: Machine, resource: str, cloud: str | None) -> int:
+def guaranteed_amount(machine: Machine, resource: str, cloud: str | None) -> int:
     """Return the amount that any node of the machine type leaves to pods, in nano units."""
     if resource != "memory" or not machine.memory:
         return allocatable(machine, resource, cloud)

@@ -58,7 +58,7 @@ def prove_spec(spec: SpecData, manifest: Json, related: Objects, cluster: Cluste
     if not compiled.manifests:
         return Proof((), compiled.problems, compiled=False)
     compiled_ids = {_identity(manifest) for manifest in compiled.manifests}
-    namesakes = (same for new in compiled.manifests for same in related.named(kind_of(new), object_name(new)))
+    namesakes = (same for new in compiled.manifests for same in related.by_name(kind_of(new), object_name(new)))
     replaceable = {id(namesake): namesake for namesake in namesakes}
     kept = [namesake for namesake in replaceable.values() if _identity(namesake) not in compiled_ids]
     others = Objects((), related, frozenset(replaceable)) if replaceable else related

@@ -294,7 +294,9 @@ def _count_differences(spec: SpecData, manifest: Json, related: Objects, cluster
     total = 0
     for obj in compiled:
         kind, name = kind_of(obj), object_name(obj)
-        theirs = [manifest] if (kind_of(manifest), object_name(manifest)) == (kind, name) else related.named(kind, name)
+        theirs = (
+            [manifest] if (kind_of(manifest), object_name(manifest)) == (kind, name) else related.by_name(kind, name)
+        )
         total += len(gaps(obj, theirs[-1] if theirs else {}))
     return total
 

@@ -15,7 +15,7 @@ from ptcompile.compiler.checks.job import run_policy
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.parts import parts_of
 from ptcompile.compiler.frontend.reader import decode_spec
-from ptcompile.differ.normal import Keyed, normal, plain
+from ptcompile.differ.normal import Keyed, normalize, to_plain_data
 from ptcompile.importer.draft import blocks, may_be_compiled
 from ptcompile.ir.job import WAITS, Context
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
@@ -91,7 +91,7 @@ def gaps(ours: Json, theirs: Json) -> list[ImportGap]:
     """Return all differences between two objects, ignoring fields at their defaults."""
     if ours == theirs:
         return []
-    a, b = normal(ours), normal(theirs)
+    a, b = normalize(ours), normalize(theirs)
     return list(_iter_gaps(a, b, (), a, b))
 
 
@@ -115,7 +115,7 @@ def _iter_gaps(a: Any, b: Any, path: NamedPath, ours: Json, theirs: Json) -> Ite
 def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: Read) -> GapClosure:
     """Return the spec with fields for the gaps. A gap that all training roles share becomes one job field."""
     out = _copy(spec)
-    theirs = normal(manifest) if gaps else manifest
+    theirs = normalize(manifest) if gaps else manifest
     remaining: list[ImportGap] = []
     groups: dict[tuple[NamedPath, str], list[tuple[ReadRole, ImportGap, ImportGap]]] = {}
     for gap in gaps:
@@ -123,7 +123,7 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
         if pods is None or (rest in _UNPATCHABLE and pods.path):
             remaining += _patch_object(out, gap, theirs, read)
         else:
-            groups.setdefault((rest, repr(plain(gap.theirs))), []).append((pods, gap._replace(path=rest), gap))
+            groups.setdefault((rest, repr(to_plain_data(gap.theirs))), []).append((pods, gap._replace(path=rest), gap))
     training = [pods for pods in read.pods if pods.trains]
     templates = {
         id(pods): _with_main_named(_template_of(manifest, pods), pods.main, _patch_name(pods))
@@ -211,7 +211,7 @@ def _patch_name(pods: ReadRole) -> str:
 
 def _with_main_named(template: Json, name: str, main: str) -> Json:
     """Return a pod template in normal form with the main container renamed."""
-    normalized: Json = normal({"template": template})["template"]
+    normalized: Json = normalize({"template": template})["template"]
     containers = nested_map(normalized, "spec").get("containers")
     if not isinstance(containers, Keyed) or name not in containers:
         return normalized
@@ -236,7 +236,7 @@ def _env_value(entry: Any) -> Any:
         return None
     if not isinstance(entry, dict) or entry.keys() - {"name", "value", "valueFrom"}:
         return MISSING
-    return plain(entry["valueFrom"]) if "valueFrom" in entry else entry.get("value", "")
+    return to_plain_data(entry["valueFrom"]) if "valueFrom" in entry else entry.get("value", "")
 
 
 def _template_of(manifest: Json, pods: ReadRole) -> Json:
@@ -251,7 +251,7 @@ def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> 
         after = path[index + 1]
         theirs = theirs.get(part.strip("[]") if part.startswith("[") else part) if isinstance(theirs, dict) else None
         if after.startswith("[") and part not in OBJECT_KEYS:
-            target[part] = None if theirs is None else plain(theirs)
+            target[part] = None if theirs is None else to_plain_data(theirs)
             return theirs is not None or value is MISSING
         if after.startswith("["):
             target = target.setdefault(part, [])
@@ -262,7 +262,7 @@ def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> 
             target = target.setdefault(part, {})
     if last.startswith("["):
         return value is not MISSING
-    target[last] = None if value is MISSING else plain(value)
+    target[last] = None if value is MISSING else to_plain_data(value)
     return True
 
 
@@ -273,7 +273,7 @@ def _patch_item(items: list[Any], key: str, part: str, theirs: Any, *, whole: bo
     item = next((candidate for candidate in items if candidate.get(key) == name), None)
     if whole:
         if isinstance(original, dict) and item is None:
-            items.append(plain(original))
+            items.append(to_plain_data(original))
         return None
     if item is None:
         item = {key: name}

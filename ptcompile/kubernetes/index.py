@@ -73,7 +73,7 @@ class Objects(Sequence["Json"]):
     def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
         return tuple(self)[index]
 
-    def changed(self, change: Callable[[Json], Json], results: dict[int, Objects]) -> Objects:
+    def with_change(self, change: Callable[[Json], Json], results: dict[int, Objects]) -> Objects:
         """Return the objects after `change`, or self if it changes none. `results` holds earlier results, by id.
 
         Callers may differ in what they write but not in which objects they change: once nothing has changed, the
@@ -82,7 +82,7 @@ class Objects(Sequence["Json"]):
         if self._unchanged:
             return self
         if id(self) not in results:
-            related = self._related.changed(change, results) if self._related is not None else None
+            related = self._related.with_change(change, results) if self._related is not None else None
             changed = tuple(map(change, self._objects))
             self._unchanged = related is self._related and all(map(is_, changed, self._objects))
             results[id(self)] = self if self._unchanged else Objects(changed, related, self._hidden_in(related))
@@ -95,22 +95,22 @@ class Objects(Sequence["Json"]):
         pairs = zip(self._related, related, strict=True)
         return frozenset(id(after) for before, after in pairs if id(before) in self._hidden)
 
-    def of(self, kind: GroupVersionKind) -> Sequence[Json]:
+    def of_kind(self, kind: GroupVersionKind) -> Sequence[Json]:
         """Return the objects of a kind."""
         matches = self._kinds.get(kind, ())
-        return matches if self._related is None else [*matches, *self._visible(self._related.of(kind))]
+        return matches if self._related is None else [*matches, *self._visible(self._related.of_kind(kind))]
 
-    def named(self, kind: GroupVersionKind, name: str) -> Sequence[Json]:
+    def by_name(self, kind: GroupVersionKind, name: str) -> Sequence[Json]:
         """Return the objects of a kind and name, in any namespace."""
         matches = self._names.get((kind, name), ())
-        return matches if self._related is None else [*matches, *self._visible(self._related.named(kind, name))]
+        return matches if self._related is None else [*matches, *self._visible(self._related.by_name(kind, name))]
 
-    def within(self, namespace: str) -> Objects:
+    def in_namespace(self, namespace: str) -> Objects:
         """Return the objects of a namespace."""
         subset = self._by_namespace.get(namespace)
         if subset is None:
             local = self._namespaces.get(namespace, ())
-            related = self._related.within(namespace) if self._related is not None else None
+            related = self._related.in_namespace(namespace) if self._related is not None else None
             subset = self._by_namespace[namespace] = Objects(local, related, self._hidden)
         return subset
 
@@ -122,12 +122,14 @@ class Objects(Sequence["Json"]):
         matches = self._services.get(host.partition(".")[0], ())
         return matches if self._related is None else [*matches, *self._visible(self._related.services_at(host))]
 
-    def selecting(self, labels: Mapping[str, str]) -> list[Json]:
+    def services_selecting(self, labels: Mapping[str, str]) -> list[Json]:
         """Return the Services whose selectors match pods with these labels."""
         candidates = sorted(i for item in labels.items() for i in self._selectors.get(item, ()))
         services = self._kinds.get(SERVICE, ())
         matches = [services[i] for i in candidates if selector(services[i]).items() <= labels.items()]
-        return matches if self._related is None else [*matches, *self._visible(self._related.selecting(labels))]
+        return (
+            matches if self._related is None else [*matches, *self._visible(self._related.services_selecting(labels))]
+        )
 
     def writes(self, entry: Json) -> bool:
         """Return whether an env entry occurs anywhere in one of the objects."""

@@ -96,7 +96,7 @@ class Quantity:
         return f"Quantity({to_string(self)!r})"
 
 
-def valid(value: object) -> bool:
+def is_quantity(value: object) -> bool:
     """Return whether the server accepts a value as a quantity. `null` is not one; it means that the field is unset."""
     return parse(value) is not None
 
@@ -174,7 +174,7 @@ def to_string(quantity: Quantity) -> str:
 
 def why_not(value: object) -> str | None:
     """Return why the server rejects a value as a quantity, with the likely intended value, or None if it accepts it."""
-    if valid(value):
+    if is_quantity(value):
         return None
     if not isinstance(value, str):
         return "must be a quantity such as 2, 500m or 8Gi"

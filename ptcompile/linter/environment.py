@@ -38,7 +38,9 @@ def names_from_stream(subject: Subject, container: Json, space: str) -> frozense
     """The names that `envFrom` gives a container; None where one of its objects is not in the stream."""
     names: set[str] = set()
     for source in as_mappings(container.get("envFrom")):
-        found = [_source_object(subject.objects.within(space), source, key) for key in _SOURCES if source.get(key)]
+        found = [
+            _source_object(subject.objects.in_namespace(space), source, key) for key in _SOURCES if source.get(key)
+        ]
         if not found or None in found:
             return None
         prefix = as_string(source.get("prefix"))
@@ -49,7 +51,7 @@ def names_from_stream(subject: Subject, container: Json, space: str) -> frozense
 
 
 def _source_object(near: Objects, source: Json, key: str) -> Json | None:
-    return next(iter(near.named(_SOURCES[key], as_string(nested_map(source, key).get("name")))), None)
+    return next(iter(near.by_name(_SOURCES[key], as_string(nested_map(source, key).get("name")))), None)
 
 
 def pod_specific_part(value: str) -> str | None:

@@ -122,7 +122,7 @@ def unserved_host(subject: Subject, pod: Pod, host: str) -> UnservedHost | None:
     name = _parse_name(subject, job, labels)
     if name is None or not _is_decidable(subject, pod, name):
         return None
-    services = subject.neighbors.named(SERVICE, name.service)
+    services = subject.neighbors.by_name(SERVICE, name.service)
     if services:
         return _service_mistake(subject, job, name, services)
     if _has_reported_subdomain(subject, pod, name):
@@ -132,7 +132,7 @@ def unserved_host(subject: Subject, pod: Pod, host: str) -> UnservedHost | None:
         return UnservedHost(
             f"{host} needs a Service of that name, {missing}", f"add the Service {host}, or use a pod's DNS name", ()
         )
-    near = nearest(name.service, {object_name(one) for one in subject.neighbors.of(SERVICE)})
+    near = nearest(name.service, {object_name(one) for one in subject.neighbors.of_kind(SERVICE)})
     rename = f", or rename the Service {near}" if near else ""
     return UnservedHost(
         f"{host} needs a headless Service named {name.service}, {missing}",
@@ -230,7 +230,7 @@ def _has_reported_subdomain(subject: Subject, pod: Pod, name: _ClusterName) -> b
     """Return whether subdomain-differs reports the headless Service of another name that selects the pods."""
     if name.service != pod.view.subdomain or not _is_reported_at_subdomain(pod):
         return False
-    found = subject.neighbors.selecting(pod.view.labels)
+    found = subject.neighbors.services_selecting(pod.view.labels)
     return any(as_string(nested_map(one, "spec").get("clusterIP")) == "None" for one in found)
 
 
@@ -264,7 +264,7 @@ def _parse_name(subject: Subject, job: WorkloadPods, labels: Sequence[str]) -> _
 def _services_named(subject: Subject, job: WorkloadPods, name: str) -> list[Json]:
     """The Services of a name: the operator's own, and those of the stream, of whatever namespace."""
     made = [one for one in job.expansion.services if object_name(one) == name]
-    return [*made, *subject.objects.named(SERVICE, name)]
+    return [*made, *subject.objects.by_name(SERVICE, name)]
 
 
 def _resolves(job: WorkloadPods, host: str) -> bool:
@@ -358,7 +358,8 @@ def _service_elsewhere(subject: Subject, job: WorkloadPods, name: _ClusterName) 
     """A name of a Service that the stream has in other namespaces alone."""
     here = as_string(subject.metadata.get("namespace"))
     there = {
-        as_string(nested_map(one, "metadata").get("namespace")) for one in subject.objects.named(SERVICE, name.service)
+        as_string(nested_map(one, "metadata").get("namespace"))
+        for one in subject.objects.by_name(SERVICE, name.service)
     }
     if not there or here in there or (not here and "default" in there) or (name.pod and not _has_pod(job, name.pod)):
         return None
@@ -404,7 +405,7 @@ def _wrong_pod(subject: Subject, job: WorkloadPods, name: _ClusterName, complete
 def _wrong_service(subject: Subject, job: WorkloadPods, name: _ClusterName, complete: bool) -> WrongHost | None:
     """The name of a Service, or of nothing."""
     made = {object_name(one) for one in job.expansion.services}
-    known = made | {object_name(one) for one in subject.objects.of(SERVICE)}
+    known = made | {object_name(one) for one in subject.objects.of_kind(SERVICE)}
     if name.service in known:
         return None
     by_people = kind_of(job.manifest) in _USER_SERVED

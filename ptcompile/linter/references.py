@@ -85,7 +85,7 @@ def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[
     """The pod templates of Pods, then of Jobs, by namespace and subdomain; each with its object."""
     found: dict[tuple[str, str], list[tuple[Json, Json]]] = {}
     for kind in _USER_SERVED:
-        for one in stream.objects.of(kind):
+        for one in stream.objects.of_kind(kind):
             for found_at in templates_of(kind, one):
                 template = as_mapping(found_at.template)
                 subdomain = as_string(nested_map(template, "spec").get("subdomain"))
@@ -107,7 +107,7 @@ def template_labels(template: Json) -> dict[str, str]:
 
 def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
     """The Service of the stream that the rendezvous is at, by its own name, and the rendezvous."""
-    met = subject.rendezvous if subject.neighbors.of(SERVICE) else None
+    met = subject.rendezvous if subject.neighbors.of_kind(SERVICE) else None
     if met is None or not met.host:
         return None
     return next(((one, met) for one in endpoint_services(subject, met.host)), None)

@@ -162,7 +162,7 @@ class WorkloadView:
     @cached_property
     def neighbors(self) -> Objects:
         """The objects of the stream in the same namespace, this one too."""
-        return self.stream.objects.within(namespace_of(self.manifest))
+        return self.stream.objects.in_namespace(namespace_of(self.manifest))
 
     @cached_property
     def base(self) -> Base | None:

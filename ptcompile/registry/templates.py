@@ -111,9 +111,9 @@ def find_headless_service(
     if not name or not related:
         return None
     index = objects(related)
-    if not index.named(SERVICE, name):
+    if not index.by_name(SERVICE, name):
         return None
-    for service in index.within(space).named(SERVICE, name):
+    for service in index.in_namespace(space).by_name(SERVICE, name):
         required = selector(service)
         if (
             as_string(nested_map(service, "spec").get("clusterIP")) == "None"

@@ -8,7 +8,7 @@ from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.course import Round, Seen
 from ptcompile.rehearsal.runner import Rehearsal
 from ptcompile.rehearsal.verdict import END_TEXTS
-from ptcompile.report.layout import join_printable, table, with_label
+from ptcompile.report.layout import join_escaped, table, with_label
 from ptcompile.simulator.faults import Fault
 
 VERSION = 1
@@ -40,7 +40,7 @@ def text(rehearsal: Rehearsal) -> str:
         *with_label("verdict", [_verdict_text(rehearsal)]),
         *with_label("stand-ins", rehearsal.stand_ins),
     ]
-    return join_printable(lines)
+    return join_escaped(lines)
 
 
 def _verdict_text(rehearsal: Rehearsal) -> str:

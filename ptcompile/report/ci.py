@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ptcompile._internal.about import SITE, __version__, page_address
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.report.layout import format_location, in_order, printable
+from ptcompile.report.layout import escape_unprintable, format_location, sort_by_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) 
     """Return one `::error file=...,line=...::message` (or warning, notice) per finding, escaped as in GitHub's
     toolkit.
     """
-    return "".join(f"{_github_command(d)}\n" for d in in_order(diagnostics))
+    return "".join(f"{_github_command(d)}\n" for d in sort_by_location(diagnostics))
 
 
 def _github_command(diagnostic: Diagnostic) -> str:
@@ -43,7 +43,7 @@ def _github_command(diagnostic: Diagnostic) -> str:
 
 def _escape_data(text: str) -> str:
     """Escape text for the message of a command: no line break, and no start of another command."""
-    return printable(text.replace("%", "%25")).replace("\r", "%0D").replace("\n", "%0A")
+    return escape_unprintable(text.replace("%", "%25")).replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _escape_property(text: str) -> str:
@@ -54,7 +54,7 @@ def junit(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -
     """Return one `<testsuites>`. Warnings and notes are test cases that pass with output, so they do not fail a
     build.
     """
-    ordered = in_order(diagnostics)
+    ordered = sort_by_location(diagnostics)
     errors = sum(d.severity == "error" for d in ordered)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     lines.append(f'<testsuites name="ptcompile" tests="{len(ordered)}" failures="{errors}">')
@@ -74,7 +74,7 @@ def _test_suite(filename: str | None, diagnostics: list[Diagnostic]) -> Iterator
         if diagnostic.span is not None:
             case += f' line="{diagnostic.span.line}"'
         help = f"; {diagnostic.help}" if diagnostic.help else ""
-        text = escape(printable(f"{format_location(diagnostic)}: {diagnostic.message}{help}"))
+        text = escape(escape_unprintable(f"{format_location(diagnostic)}: {diagnostic.message}{help}"))
         yield f"    {case}>"
         if diagnostic.severity == "error":
             yield f"      <failure type={code} message={message}>{text}</failure>"
@@ -85,7 +85,7 @@ def _test_suite(filename: str | None, diagnostics: list[Diagnostic]) -> Iterator
 
 
 def _quote_attribute(text: str) -> str:
-    return quoteattr(printable(text))
+    return quoteattr(escape_unprintable(text))
 
 
 _SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -97,7 +97,7 @@ def sarif(
     pages: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> str:
     """Return one run with its rules as ASCII JSON. `pages` maps rule names to title and text."""
-    ordered = in_order(diagnostics)
+    ordered = sort_by_location(diagnostics)
     rules = {d.code: d for d in sorted(ordered, key=lambda d: d.code)}
     indexes = {code: i for i, code in enumerate(rules)}
     counts: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from typing import get_args  # noqa: TID253 - no cold start reads it
 
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.diagnostics.terms import Authority, Severity, Stage
-from ptcompile.report.layout import in_order
+from ptcompile.report.layout import sort_by_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ VERSION = 1
 
 def json(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
     """Return the report as JSON. It is ASCII only, so it cannot send control characters to a terminal."""
-    report = {"version": VERSION, "diagnostics": [d.to_dict() for d in in_order(diagnostics)]}
+    report = {"version": VERSION, "diagnostics": [d.to_dict() for d in sort_by_location(diagnostics)]}
     return _json.dumps(report, indent=2) + "\n"
 
 
@@ -32,7 +32,7 @@ TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
 _POSITION: Schema = {"type": "integer", "minimum": 1}
 
 
-def closed(description: str, properties: Schema) -> Schema:
+def object_schema(description: str, properties: Schema) -> Schema:
     """Return the schema of an object with exactly these properties, all of them required."""
     return {
         "description": description,
@@ -43,14 +43,16 @@ def closed(description: str, properties: Schema) -> Schema:
     }
 
 
-def diagnostic() -> Schema:
+def diagnostic_schema() -> Schema:
     """Return the schema of one finding."""
-    span = closed(
+    span = object_schema(
         "Lines and columns count from 1, in code points; the end is exclusive.",
         dict.fromkeys(("line", "column", "end_line", "end_column"), _POSITION),
     )
-    fix = closed("Whether `--fix` does it, or `--unsafe-fixes` has to be asked for.", {"title": TEXT, "safe": BOOLEAN})
-    return closed(
+    fix = object_schema(
+        "Whether `--fix` does it, or `--unsafe-fixes` has to be asked for.", {"title": TEXT, "safe": BOOLEAN}
+    )
+    return object_schema(
         "One finding.",
         {
             "code": {"type": "string", "pattern": "^[A-Z]{2,8}[0-9]{3}$"},
@@ -79,7 +81,7 @@ def diagnostic() -> Schema:
 
 def json_schema() -> Schema:
     """Return the schema of the output of `--output-format json`."""
-    report = closed(
+    report = object_schema(
         "Findings of ptcompile.",
         {
             "version": {"const": VERSION},
@@ -87,4 +89,4 @@ def json_schema() -> Schema:
         },
     )
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "report.schema.json"}
-    return {**head, "title": "Report", **report, "$defs": {"diagnostic": diagnostic()}}
+    return {**head, "title": "Report", **report, "$defs": {"diagnostic": diagnostic_schema()}}

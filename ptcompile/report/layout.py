@@ -39,7 +39,7 @@ _EFFECTS: Final[dict[Effect, tuple[str, str]]] = {
 """The same for the stages `run` and `style`."""
 
 
-def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def sort_by_location(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Sort by file, in order of appearance, then by position; findings without a position come first."""
     ordered = list(diagnostics)
     files = {name: i for i, name in reversed(list(enumerate(d.filename for d in ordered)))}
@@ -48,7 +48,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def format_location(diagnostic: Diagnostic) -> str:
     """Return `file:line:column`, as far as known."""
-    location = printable(diagnostic.filename or "<input>")
+    location = escape_unprintable(diagnostic.filename or "<input>")
     if diagnostic.span is not None:
         location += f":{diagnostic.span.line}:{diagnostic.span.column}"
     return location
@@ -58,9 +58,9 @@ def consequence(diagnostic: Diagnostic) -> str:
     """Return what the finding leads to and who says so: `fails at run time (kubelet)`, `rule of ptcompile.toml`."""
     owner, authorities = diagnostic.owner, [str(diagnostic.authority)]
     if owner and diagnostic.stage == "style":
-        return printable(owner)  # only a convention
+        return escape_unprintable(owner)  # only a convention
     if owner:
-        authorities = [*(name for name in authorities if name != "ptcompile"), printable(owner)]
+        authorities = [*(name for name in authorities if name != "ptcompile"), escape_unprintable(owner)]
     is_ours = diagnostic.authority == "ptcompile" and not owner
     if diagnostic.stage == "apply" and diagnostic.blocks_compile and is_ours:
         sentence = _COMPILES[0]
@@ -80,7 +80,7 @@ def outcome(name: str, severity: Severity, stage: Stage, *, is_ours: bool = Fals
     return _EFFECTS[effect or ("works" if stage == "style" else "fails")][is_uncertain]
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """Escape control characters and direction marks, which could otherwise control the terminal."""
     if text.isprintable():
         return text
@@ -106,13 +106,13 @@ def table(rows: Sequence[Sequence[str]], indent: str = "  ", *, cut: int = 0) ->
 
 def shorten(text: str, width: int) -> str:
     """Return the text, cut with an ellipsis if it is longer than `width`."""
-    text = printable(text)
+    text = escape_unprintable(text)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def join_printable(lines: Iterable[str]) -> str:
+def join_escaped(lines: Iterable[str]) -> str:
     """Return the lines as one text, with control characters escaped."""
-    return "".join(printable(line).rstrip() + "\n" for line in lines)
+    return "".join(escape_unprintable(line).rstrip() + "\n" for line in lines)
 
 
 def shell_quote(words: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.diagnostics import Diagnostic, Span
-from ptcompile.report.layout import consequence, format_location, in_order, printable
+from ptcompile.report.layout import consequence, escape_unprintable, format_location, sort_by_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ def add_color(text: str) -> str:
 
 def concise(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
     """Return one line per finding."""
-    return "".join(f"{_concise_line(d)}\n" for d in in_order(diagnostics))
+    return "".join(f"{_concise_line(d)}\n" for d in sort_by_location(diagnostics))
 
 
 def _concise_line(diagnostic: Diagnostic) -> str:
-    resource = f" ({printable(diagnostic.resource)})" if diagnostic.resource else ""
+    resource = f" ({escape_unprintable(diagnostic.resource)})" if diagnostic.resource else ""
     head = f"{format_location(diagnostic)}: {diagnostic.severity} {diagnostic.code} {diagnostic.name}"
-    return f"{head}: {printable(diagnostic.message)}{resource}"
+    return f"{head}: {escape_unprintable(diagnostic.message)}{resource}"
 
 
 _MAX_WIDTH = 160
@@ -54,7 +54,9 @@ def full(diagnostics: Sequence[Diagnostic], texts: Mapping[str | None, str]) -> 
 
 def with_frames(diagnostics: Sequence[Diagnostic], lines: Mapping[str | None, Mapping[int, str]]) -> str:
     """Return the same as `full`, from quoted lines by file and number (see `lines_to_quote`)."""
-    return "\n".join("\n".join(_full_paragraph(d, lines.get(d.filename, {}))) + "\n" for d in in_order(diagnostics))
+    return "\n".join(
+        "\n".join(_full_paragraph(d, lines.get(d.filename, {}))) + "\n" for d in sort_by_location(diagnostics)
+    )
 
 
 def lines_to_quote(diagnostics: Iterable[Diagnostic], text: str, name: str | None) -> dict[int, str]:
@@ -72,17 +74,17 @@ def lines_to_quote(diagnostics: Iterable[Diagnostic], text: str, name: str | Non
 
 
 def _full_paragraph(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:
-    yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {printable(diagnostic.message)}"
-    rendered = f" ({printable(diagnostic.template)})" if diagnostic.template else ""
+    yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {escape_unprintable(diagnostic.message)}"
+    rendered = f" ({escape_unprintable(diagnostic.template)})" if diagnostic.template else ""
     yield f"  --> {format_location(diagnostic)}{rendered}"
     if diagnostic.span is not None and diagnostic.span.line in lines:
         yield from _frame(diagnostic.span, lines)
     yield f"  = {consequence(diagnostic)}"
     if diagnostic.help:
-        yield f"  = help: {printable(diagnostic.help)}"
+        yield f"  = help: {escape_unprintable(diagnostic.help)}"
     if diagnostic.fix is not None:
         option = "--fix" if diagnostic.fix.safe else "--fix --unsafe-fixes"
-        yield f"  = fix: {printable(diagnostic.fix.title)} ({option})"
+        yield f"  = fix: {escape_unprintable(diagnostic.fix.title)} ({option})"
 
 
 def _frame(span: Span, lines: Mapping[int, str]) -> Iterator[str]:

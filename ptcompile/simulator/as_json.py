@@ -34,7 +34,7 @@ def mask_jobs(jobs: Sequence[SimulatedJob], masker: Masker | None = None) -> lis
     masked_jobs: list[SimulatedJob] = []
     for job in jobs:
         manifest: Any = without_secrets(job.manifest, masker)
-        masked = job.stream.changed(lambda related: without_secrets(related, masker), masked_objects)
+        masked = job.stream.with_change(lambda related: without_secrets(related, masker), masked_objects)
         is_unchanged = manifest is job.manifest and masked is job.stream
         masked_jobs.append(job if is_unchanged else job_of(manifest, masked, job.versions, job.target))
     return masked_jobs

@@ -15,7 +15,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.registry.pods import ContainerView, ExpandedRole, env_entry
-from ptcompile.report.layout import join_printable, shell_quote, shorten, table, with_label
+from ptcompile.report.layout import join_escaped, shell_quote, shorten, table, with_label
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.amounts import is_accelerator
 from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_requirements
@@ -98,7 +98,7 @@ def overview(world: World) -> str:
     lines = [line for i, block in enumerate(blocks) for line in ([""] if i else []) + block]
     if world.skipped:
         lines += ["" * bool(lines), f"makes no pods: {', '.join(world.skipped)}"]
-    return join_printable(lines)
+    return join_escaped(lines)
 
 
 def _job_lines(job: SimulatedJob) -> Iterator[str]:
@@ -338,7 +338,7 @@ def pod_text(pod: Pod, job: SimulatedJob | None = None) -> str:
     `job` is the pod's job as `mask_jobs` returns it, for a caller that prints many of its pods.
     """
     pod = mask_pod(pod, job)
-    return join_printable([*_pod_lines(pod), *_rendezvous_lines(pod), *_container_lines(pod)])
+    return join_escaped([*_pod_lines(pod), *_rendezvous_lines(pod), *_container_lines(pod)])
 
 
 def _pod_lines(pod: Pod) -> Iterator[str]:
@@ -430,7 +430,7 @@ def env_file(pod: Pod) -> str:
     lines = [f"# {pod.display_name}: container {pod.main.name if pod.main else '(none)'} of {pod.job.title}"]
     lines += [f"# all of {source}" for source in env_sources(pod)]
     lines += _env_lines(pod)
-    return join_printable(lines)
+    return join_escaped(lines)
 
 
 def _env_lines(pod: Pod) -> Iterator[str]:

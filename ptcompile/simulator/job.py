@@ -90,7 +90,7 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
         name = metadata[section].get(key)
         if name is None:
             continue
-        matches = stream.named(kind, name)
+        matches = stream.by_name(kind, name)
         spec = nested_map(matches[0], "spec") if matches else {}
         size = as_int(spec.get("minMember")) if matches else None
         optional_fields = {

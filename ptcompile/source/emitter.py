@@ -53,7 +53,7 @@ def scalar(value: Any) -> str:
     return _scalar_text(value, "  ")
 
 
-def quoted(text: str) -> str:
+def double_quote(text: str) -> str:
     """Return a string in double quotes, as JSON and every YAML reader accept it."""
     return _quoted(text)
 

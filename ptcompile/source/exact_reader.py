@@ -18,7 +18,7 @@ from ptcompile.source.nodes import (
     ReaderProblem,
     UnreadableError,
     ValueNode,
-    unreadable,
+    unreadable_error,
 )
 from ptcompile.source.scalars import key, resolve
 
@@ -120,12 +120,12 @@ def decode_tagged(event: Any, text: str) -> Any:
     }
     if tag == "timestamp":
         if not _TIMESTAMP.fullmatch(text):
-            raise unreadable(event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag")
+            raise unreadable_error(event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag")
         return text
     if tag not in fits:
         return text
     if not fits[tag]:
-        raise unreadable(event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag")
+        raise unreadable_error(event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag")
     return Infinite(text) if isinstance(value, float) and value - value != 0 else value
 
 
@@ -136,7 +136,9 @@ def _binary(event: Any, text: str) -> str:
     try:
         return base64.b64decode(text.replace("\n", ""), validate=True).decode("utf-8", errors="replace")
     except (binascii.Error, ValueError):
-        raise unreadable(event, "yaml-syntax", "the value is not base64", "remove the tag, or fix the value") from None
+        raise unreadable_error(
+            event, "yaml-syntax", "the value is not base64", "remove the tag, or fix the value"
+        ) from None
 
 
 def report_custom_tag(event: Any, findings: list[ReaderProblem]) -> None:
@@ -191,7 +193,7 @@ def attach(frame: Frame, value: ParsedValue, event: Any, findings: list[ReaderPr
         return False
     if type(value.data) is Infinite:
         help = "write a finite number, or quote it"
-        raise unreadable(event, "unsupported-yaml", f"{value.data} is not a JSON value", help)
+        raise unreadable_error(event, "unsupported-yaml", f"{value.data} is not a JSON value", help)
     frame.values += value.values
     frame.size += value.size
     if frame.key is None:
@@ -236,7 +238,7 @@ def _merge(frame: Frame, value: ParsedValue, event: Any) -> None:
     for part in reversed(parts):
         if type(part.data) is not dict:
             message = "'<<' needs a mapping or a list of mappings"
-            raise unreadable(event, "yaml-syntax", message, "quote the key if '<<' is meant as text")
+            raise unreadable_error(event, "yaml-syntax", message, "quote the key if '<<' is meant as text")
         frame.data.update(part.data)
         frame.children.update(part.node.children)
         frame.merged.update(part.data)
@@ -263,7 +265,7 @@ _SLASH_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 def parse(text: str) -> Parsed:
     """Read one document. Never raises on its content: a rejection is a finding, and the data is then None."""
     findings: list[ReaderProblem] = []
-    if match := unprintable(text):
+    if match := find_unprintable(text):
         code = ord(match[0])
         message = f"the character U+{code:04X} is not allowed in YAML"
         help = "remove it, or write it as an escape between double quotes"
@@ -277,7 +279,7 @@ def parse(text: str) -> Parsed:
     return Parsed(value.data, value.node, findings)
 
 
-def unprintable(text: str) -> re.Match[str] | None:
+def find_unprintable(text: str) -> re.Match[str] | None:
     """Return the match of the first character that YAML does not allow, or None."""
     return (_UNPRINTABLE_ASCII if text.isascii() else _UNPRINTABLE).search(text)
 
@@ -366,7 +368,7 @@ def _begin(
 ) -> None:
     if len(stack) >= MAX_DEPTH:
         help = "flatten it: no Kubernetes object nests this deep"
-        raise unreadable(event, "too-deep", f"nested more than {MAX_DEPTH} levels deep", help, "ptcompile")
+        raise unreadable_error(event, "too-deep", f"nested more than {MAX_DEPTH} levels deep", help, "ptcompile")
     if event.anchor:
         anchors[event.anchor] = None  # not readable yet: an alias within would contain itself
     report_custom_tag(event, findings)
@@ -402,10 +404,10 @@ def _alias(event: Any, anchors: dict[str, ParsedValue | None]) -> ParsedValue:
     name = event.anchor
     if name not in anchors:
         message = f"no anchor &{name} comes before this alias"
-        raise unreadable(event, "yaml-syntax", message, "quote the value if '*' is meant as text")
+        raise unreadable_error(event, "yaml-syntax", message, "quote the value if '*' is meant as text")
     target = anchors[name]
     if target is None:
-        raise unreadable(event, "yaml-syntax", f"the value of &{name} contains itself", "remove the alias")
+        raise unreadable_error(event, "yaml-syntax", f"the value of &{name} contains itself", "remove the alias")
     # the alias has its own position; its children have those of the anchor
     node = ValueNode(event.start_mark.index, event.end_mark.index, target.node.children)
     return target._replace(node=node, is_alias=True)
@@ -414,10 +416,12 @@ def _alias(event: Any, anchors: dict[str, ParsedValue | None]) -> ParsedValue:
 def _check_limits(event: Any, frame: Frame, total: int) -> None:
     if total > MAX_VALUES:
         message = f"the document has more than {MAX_VALUES} values"
-        raise unreadable(event, "too-large", message, "split the document", "ptcompile")
+        raise unreadable_error(event, "too-large", message, "split the document", "ptcompile")
     if frame.values - 1 > MAX_VALUES or frame.size > MAX_DOCUMENT:
         message = "aliases expand this document beyond what the API server accepts"
-        raise unreadable(event, "too-many-aliases", message, "write the values out, or use fewer aliases", "ptcompile")
+        raise unreadable_error(
+            event, "too-many-aliases", message, "write the values out, or use fewer aliases", "ptcompile"
+        )
 
 
 def _unread_rest(text: str, event: Any) -> list[ReaderProblem]:
@@ -434,7 +438,7 @@ def _unread_rest(text: str, event: Any) -> list[ReaderProblem]:
 
 def positions(text: str) -> ValueNode | None:
     """Return the same root as `parse` in half the time, or None if `parse` would reject the document."""
-    if unprintable(text) is not None:
+    if find_unprintable(text) is not None:
         return None
     try:
         return _read_positions(text)

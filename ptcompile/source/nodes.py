@@ -142,7 +142,7 @@ class UnreadableError(Exception):
         self.finding = finding
 
 
-def unreadable(
+def unreadable_error(
     event: Any, name: str, message: str, help: str | None, authority: Authority = "kube-apiserver"
 ) -> UnreadableError:
     """Return the exception for a parser event that kubectl rejects."""

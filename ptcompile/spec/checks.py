@@ -202,7 +202,7 @@ def as_text(value: Any) -> Any:
 def check_amount(value: Any) -> str:
     """Return a non-negative Kubernetes quantity as text."""
     text = as_text(value)
-    if not isinstance(text, str) or not quantity.valid(text):
+    if not isinstance(text, str) or not quantity.is_quantity(text):
         raise ValueError(f"{text!r} is not a Kubernetes quantity")
     if text.lstrip(" ").startswith("-"):
         raise ValueError(f"{text!r} is negative")

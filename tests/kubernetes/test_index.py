@@ -19,7 +19,12 @@ def _pod(value: str) -> dict[str, Any]:
 
 
 def _answers(objects: Objects) -> list[object]:
-    lookups = [objects.of(SERVICE), objects.named(SERVICE, "s"), objects.services_at("s.x"), objects.selecting(_LABELS)]
+    lookups = [
+        objects.of_kind(SERVICE),
+        objects.by_name(SERVICE, "s"),
+        objects.services_at("s.x"),
+        objects.services_selecting(_LABELS),
+    ]
     entries = [objects.writes({"name": "A", "value": value}) for value in ("1", "2")]
     return [len(objects), list(objects), *map(list, lookups), entries]
 
@@ -29,13 +34,13 @@ def test_hidden_objects_are_in_no_answer() -> None:
     seen = Objects([own], Objects([*hidden, *left]), frozenset(map(id, hidden)))
     wanted = Objects([own, *left])
     assert _answers(seen) == _answers(wanted)
-    assert _answers(seen.within("default")) == _answers(wanted.within("default"))
+    assert _answers(seen.in_namespace("default")) == _answers(wanted.in_namespace("default"))
 
 
 def test_hidden_objects_stay_hidden_in_changed_ones() -> None:
     hidden, left = _pod("1"), _pod("2")
     seen = Objects((), Objects([hidden, left]), frozenset({id(hidden)}))
-    assert list(seen.changed(lambda one: {**one, "kind": "Job"}, {})) == [{**left, "kind": "Job"}]
+    assert list(seen.with_change(lambda one: {**one, "kind": "Job"}, {})) == [{**left, "kind": "Job"}]
 
 
 def test_objects_that_no_change_concerns_are_looked_at_once() -> None:
@@ -46,6 +51,6 @@ def test_objects_that_no_change_concerns_are_looked_at_once() -> None:
         return one
 
     objects = Objects([_pod("1")])
-    assert objects.changed(look, {}) is objects
-    assert objects.changed(look, {}) is objects
+    assert objects.with_change(look, {}) is objects
+    assert objects.with_change(look, {}) is objects
     assert len(asked) == 1

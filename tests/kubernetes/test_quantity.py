@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from ptcompile.kubernetes.quantity import NANO, Quantity, likely_quantity, parse, to_string, valid, why_not
+from ptcompile.kubernetes.quantity import NANO, Quantity, is_quantity, likely_quantity, parse, to_string, why_not
 
 # docs/facts/api-server.md#resources-and-quantities "OK", and how the server prints them.
 PRINTED = {
@@ -35,7 +35,7 @@ def test_accepted_and_printed(text: str, printed: str) -> None:
 
 @pytest.mark.parametrize("value", REFUSED)
 def test_refused(value: object) -> None:
-    assert not valid(value)
+    assert not is_quantity(value)
     assert why_not(value)
 
 
@@ -93,7 +93,7 @@ def test_the_printed_form_is_the_same_amount(nano: int, style: str) -> None:
 )
 def test_hostile_texts_are_quick(text: str) -> None:
     start = time.process_time()
-    valid(text)
+    is_quantity(text)
     assert time.process_time() - start < 0.5
 
 

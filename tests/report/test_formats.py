@@ -9,7 +9,7 @@ import pytest
 import ptcompile
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.report import renderer
-from ptcompile.report.layout import format_location, in_order, printable
+from ptcompile.report.layout import escape_unprintable, format_location, sort_by_location
 
 ONE = Diagnostic("PTC021", "spec-unknown-field", "error", "spec.nods: unknown field", "did you mean nodes?",
                  ("spec", "nods"), Span(2, 3, 2, 7), "apply", "ptcompile", "x.yaml")  # fmt: skip
@@ -118,7 +118,7 @@ def test_a_file_cannot_steer_a_terminal(form: str, escape: str) -> None:
 
 @pytest.mark.parametrize(("text", "wanted"), [("a b", "a b"), ("ż🚀", "ż🚀"), ("a\nb", "a\\nb"), ("\x1b", "\\x1b")])
 def test_printable(text: str, wanted: str) -> None:
-    assert printable(text) == wanted
+    assert escape_unprintable(text) == wanted
 
 
 def test_concise_is_one_line_a_finding() -> None:
@@ -146,8 +146,8 @@ def test_json_has_the_findings_under_diagnostics() -> None:
 def test_order_is_by_file_as_given_then_by_place() -> None:
     b2, b1 = (ONE._replace(filename="b", span=Span(line, 1, line, 2)) for line in (9, 1))
     a, nowhere = ONE._replace(filename="a"), ONE._replace(filename="b", span=None)
-    assert in_order([b2, a, b1, nowhere]) == [nowhere, b1, b2, a]
-    assert in_order([]) == []
+    assert sort_by_location([b2, a, b1, nowhere]) == [nowhere, b1, b2, a]
+    assert sort_by_location([]) == []
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.cel.values import ABSENT, CelError, Optional, spend, to_timestamp
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.quantity import Quantity, parse, valid
+from ptcompile.kubernetes.quantity import Quantity, is_quantity, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ def _order_overloads(orders: tuple[int, ...]) -> Overloads:
 
 GLOBALS: Final[dict[str, Overloads]] = {
     "quantity": {(str,): _parse_quantity},
-    "isQuantity": {(str,): lambda _budget, text: valid(text)},
+    "isQuantity": {(str,): lambda _budget, text: is_quantity(text)},
     "url": {(str,): _parse_url},
     "isURL": {(str,): _is_url},
     "ip": {(str,): _parse_ip},

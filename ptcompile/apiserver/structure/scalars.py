@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, format_value, type_mismatch
 from ptcompile.diagnostics.fixes import QUOTES, fix_quantity
-from ptcompile.kubernetes.quantity import valid as valid_quantity
+from ptcompile.kubernetes.quantity import is_quantity as valid_quantity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

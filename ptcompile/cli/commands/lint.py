@@ -14,7 +14,7 @@ from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.related import RelatedObjects
 from ptcompile.cli.repeated import repeated_objects
 from ptcompile.cli.reporter import Findings, LintedFile, map_files, quoted_lines, shows_lines
-from ptcompile.report.layout import format_location, printable
+from ptcompile.report.layout import escape_unprintable, format_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _report_skipped(fixed: _FixedFile) -> None:
         title = diagnostic.fix.title if diagnostic.fix else ""
         bug_note = f"; {files.BUG}, please report it" if is_bug else ""
         text = f"{format_location(diagnostic)}: {diagnostic.code} is not fixed ({title}): {reason}{bug_note}"
-        files.print_error(f"ptcompile: {printable(text)}\n")
+        files.print_error(f"ptcompile: {escape_unprintable(text)}\n")
 
 
 def _write_fixed(fixed_files: list[_FixedFile], findings: Findings) -> int:

@@ -18,7 +18,7 @@ from ptcompile.kubernetes.commands import basename, is_program, split_line, unwr
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
 from ptcompile.simulator.launchers.torchrun import OPTIONS, option_variable
-from ptcompile.source.emitter import quoted, scalar
+from ptcompile.source.emitter import double_quote, scalar
 from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False
@@ -99,14 +99,14 @@ def _shell_help(text: str, field: str, job: JobSpec) -> str:
         return f"{fields}; Kubernetes fills in $(NAME) from env, but no shell expands $NAME"
     if field == "module" or tokens[0].endswith(".py"):
         line = f"torchrun -m {line}" if field == "module" else f"torchrun {line}"
-    script = quoted(line) if len(line) <= _MAX_SHOWN and "\n" not in line else '"..."'
+    script = double_quote(line) if len(line) <= _MAX_SHOWN and "\n" not in line else '"..."'
     return f"run a shell with command: [bash, -c, {script}], and add elastic if it starts torchrun"
 
 
 def _read_tokens(tokens: list[str], field: str, job: JobSpec) -> Entry | str:
     if _is_assignment(tokens[0]) and tokens[1:]:
         name, _, value = tokens[0].partition("=")
-        return f"add env: {{{name}: {quoted(value)}}}, and {_help_text(_read_tokens(tokens[1:], field, job))}"
+        return f"add env: {{{name}: {double_quote(value)}}}, and {_help_text(_read_tokens(tokens[1:], field, job))}"
     is_python = _is_python(basename(tokens[0])) is not None
     launch = command.read_command_line(tokens, {})
     start = len(tokens) - len(launch.arguments)
@@ -311,7 +311,9 @@ def _fix(entry: Entry, field: str, job: JobSpec) -> Fix | None:
 
 def _format_list(items: list[str] | tuple[str, ...]) -> str:
     """Return a list of strings on one line of YAML."""
-    text = "[" + ", ".join(quoted(item) if not item or set(item) & _FLOW else scalar(item) for item in items) + "]"
+    text = (
+        "[" + ", ".join(double_quote(item) if not item or set(item) & _FLOW else scalar(item) for item in items) + "]"
+    )
     return text if len(text) <= _MAX_SHOWN else "[...]"
 
 

@@ -16,7 +16,7 @@ from ptcompile.compiler import passes
 from ptcompile.explainer.page.content import ExplainPage, Listing, PageFinding, Panel, Reason, SourceLines, SourceText
 from ptcompile.graph import GRAPHS
 from ptcompile.graph.svg_elements import STYLE, escape
-from ptcompile.report.layout import consequence, printable
+from ptcompile.report.layout import consequence, escape_unprintable
 from ptcompile.simulator import as_text
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.meeting import JobRendezvous, job_rendezvous
@@ -160,7 +160,7 @@ def page_data(page: ExplainPage) -> str:
     payload = {
         "authors": authors,
         "chosen": page.chosen,
-        "files": [printable(panel.filename) for panel in page.panels],
+        "files": [escape_unprintable(panel.filename) for panel in page.panels],
         "rules": list(rules),
         "strengths": STRENGTHS,
         "targets": targets,
@@ -173,7 +173,7 @@ def page_data(page: ExplainPage) -> str:
 def _reason_data(
     reason: Reason, authors: Sequence[str], rules: dict[str, int], descriptions: dict[str, int]
 ) -> list[Any]:
-    rule = rules.setdefault(printable(reason.rule), len(rules))
+    rule = rules.setdefault(escape_unprintable(reason.rule), len(rules))
     author = authors.index(reason.by)
     return [reason.first, reason.last, author, rule, [_origin_data(origin, descriptions) for origin in reason.origins]]
 
@@ -181,7 +181,7 @@ def _reason_data(
 def _origin_data(origin: SourceLines, descriptions: dict[str, int]) -> list[int]:
     file, strength = FILES.index(origin.file), STRENGTHS.index(origin.strength)
     if not origin.first:
-        return [file, 0, descriptions.setdefault(printable(origin.words), len(descriptions)), strength]
+        return [file, 0, descriptions.setdefault(escape_unprintable(origin.words), len(descriptions)), strength]
     return [file, origin.first, origin.last, strength]
 
 

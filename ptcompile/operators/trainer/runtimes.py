@@ -198,8 +198,8 @@ def find_runtime(manifest: Json, related: Iterable[Json] = (), version: Version 
     """
     ref = nested_map(manifest, "spec", "runtimeRef")
     kind, name = as_string(ref.get("kind")) or KINDS[0], as_string(ref.get("name"))
-    candidates = objects(related) if kind == KINDS[0] else objects(related).within(namespace_of(manifest))
-    for runtime in candidates.named((API_VERSION, kind), name):
+    candidates = objects(related) if kind == KINDS[0] else objects(related).in_namespace(namespace_of(manifest))
+    for runtime in candidates.by_name((API_VERSION, kind), name):
         return Base(runtime, assumed=False)
     installed = BUILTIN.get(name) if kind == KINDS[0] else None
     installed = installed or EXAMPLES.get((kind, name))

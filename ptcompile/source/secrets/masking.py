@@ -19,9 +19,9 @@ from ptcompile.source.secrets.texts import (
     MIN_SEARCHED,
     Interval,
     finder,
-    forms,
     merge_intervals,
     occurrences,
+    quoted_forms,
     secret_parts,
     without_parts,
 )
@@ -99,7 +99,10 @@ class _DocumentSecrets:
         if path not in self._near:
             secrets = self._found(path)
             texts = {
-                form for text in {text for secret in secrets for text in secret.texts()} for form in forms(text) if form
+                form
+                for text in {text for secret in secrets for text in secret.texts()}
+                for form in quoted_forms(text)
+                if form
             }
             self._near[path] = sorted(texts, key=len)[::-1]
         return self._near[path]

@@ -135,7 +135,7 @@ _CUT: Final = 24
 
 def occurrences(secrets: Iterable[str]) -> Callable[[str], list[Interval]] | None:
     """Return a function that finds every secret in a text, also quoted or cut short, or None without secrets."""
-    all_forms = {form for secret in secrets for form in forms(secret) if len(form) >= MIN_SEARCHED}
+    all_forms = {form for secret in secrets for form in quoted_forms(secret) if len(form) >= MIN_SEARCHED}
     find = finder(all_forms)
 
     def locate(text: str) -> list[Interval]:
@@ -186,7 +186,7 @@ def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[Interval]]:
     return find
 
 
-def forms(secret: str) -> tuple[str, ...]:
+def quoted_forms(secret: str) -> tuple[str, ...]:
     """Return a value as written, and as Python and JSON quote it."""
     return secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]
 

@@ -144,7 +144,7 @@ def _may_be_service_variable(subject: Subject, name: str) -> bool:
     if match is None or _LAUNCH_VARIABLE.fullmatch(name):
         return False
     service = match[1].lower().replace("_", "-")
-    return "_SERVICE_" in name or service == "kubernetes" or bool(subject.objects.named(SERVICE, service))
+    return "_SERVICE_" in name or service == "kubernetes" or bool(subject.objects.by_name(SERVICE, service))
 
 
 def _severity(subject: Subject, names: list[str]) -> Severity | None:

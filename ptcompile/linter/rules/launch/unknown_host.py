@@ -105,7 +105,7 @@ def _is_cluster_host(subject: Subject, pod: Pod, host: str) -> bool:
     """Return whether the second label of a host is the subdomain of the job's pods or a Service of the namespace."""
     service = host.split(".")[1]
     ours = any(first.view.subdomain == service for _, first in pod.job.first_pods())
-    return ours or bool(subject.neighbors.named(("v1", "Service"), service))
+    return ours or bool(subject.neighbors.by_name(("v1", "Service"), service))
 
 
 RULE = Rule("unknown-host", _check, severity="error", stage="run", authority="kubelet")

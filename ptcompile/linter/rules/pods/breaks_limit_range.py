@@ -60,7 +60,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
     namespace = namespace_of(subject.manifest)
     allowances = subject.stream.cached(_allowances_by_namespace)
     if namespace not in allowances:
-        allowances[namespace] = Allowances(_bounds(subject.stream.objects.within(namespace).of(_LIMIT_RANGE)))
+        allowances[namespace] = Allowances(
+            _bounds(subject.stream.objects.in_namespace(namespace).of_kind(_LIMIT_RANGE))
+        )
     for template in subject.templates:
         for container in template.containers:
             yield from _check_container(container, allowances[namespace])

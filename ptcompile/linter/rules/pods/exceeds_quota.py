@@ -65,7 +65,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     namespace = namespace_of(subject.manifest)
     allowances = subject.stream.cached(_allowances_by_namespace)
     if namespace not in allowances:
-        allowances[namespace] = Allowances(_bounds(subject.stream.objects.within(namespace).of(_QUOTA)))
+        allowances[namespace] = Allowances(_bounds(subject.stream.objects.in_namespace(namespace).of_kind(_QUOTA)))
     if not allowances[namespace].resources:
         return
     broken: list[tuple[Bound, Quantity]] = []

@@ -55,10 +55,10 @@ _VOLUMES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if not any(subject.neighbors.of(kind) for kind in _DATA_FIELDS):
+    if not any(subject.neighbors.of_kind(kind) for kind in _DATA_FIELDS):
         return
     for path, kind, name, key in _required_keys(subject):
-        objects = subject.neighbors.named(("v1", kind), name)[-1:]
+        objects = subject.neighbors.by_name(("v1", kind), name)[-1:]
         parts = [as_mapping(manifest.get(field)) for manifest in objects for field in _DATA_FIELDS["v1", kind]]
         if parts and key and not any(key in data for data in parts):
             present = {str(name) for data in parts for name in data}

@@ -74,7 +74,7 @@ def _find_driver(subject: Subject, volume_path: Path, volume: Json) -> tuple[Pat
     if inline:
         return (*volume_path, "csi", "driver"), inline
     name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
-    claims = subject.neighbors.named(_CLAIM, name)[-1:] if name else []
+    claims = subject.neighbors.by_name(_CLAIM, name)[-1:] if name else []
     drivers = [driver for claim in claims for driver in _drivers_of_claim(subject, claim)]
     return (*volume_path, "persistentVolumeClaim", "claimName"), next(iter(drivers), "")
 
@@ -82,11 +82,11 @@ def _find_driver(subject: Subject, volume_path: Path, volume: Json) -> tuple[Pat
 def _drivers_of_claim(subject: Subject, claim: Json) -> Iterator[str]:
     """Yield the driver of the volume that a claim names or that names it, and the provisioner of its class."""
     spec, name = nested_map(claim, "spec"), as_string(nested_map(claim, "metadata").get("name"))
-    for manifest in subject.neighbors.of(_VOLUME):
+    for manifest in subject.neighbors.of_kind(_VOLUME):
         is_bound = as_string(nested_map(manifest, "spec", "claimRef").get("name")) == name
         if is_bound or as_string(nested_map(manifest, "metadata").get("name")) == as_string(spec.get("volumeName")):
             yield as_string(nested_map(manifest, "spec", "csi").get("driver"))
-    for manifest in subject.neighbors.of(_CLASS):
+    for manifest in subject.neighbors.of_kind(_CLASS):
         if as_string(nested_map(manifest, "metadata").get("name")) == as_string(spec.get("storageClassName")):
             yield as_string(manifest.get("provisioner"))
 

@@ -73,7 +73,7 @@ def _names_in(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
     """Return the names of the stream's objects that pods refer to, keyed by namespace and kind."""
     names_by_kind: dict[tuple[str, str], set[str]] = {}
     for kind in ("PersistentVolumeClaim", "ConfigMap", "Secret"):
-        for manifest in stream.objects.of(("v1", kind)):
+        for manifest in stream.objects.of_kind(("v1", kind)):
             names_by_kind.setdefault((namespace_of(manifest), kind), set()).add(object_name(manifest))
     return {key: frozenset(names) for key, names in names_by_kind.items()}
 

@@ -106,7 +106,7 @@ def _mounted_files(subject: Subject, template: ManifestTemplate, mount: Json) ->
         return None
     for key, (kind, name) in _SOURCES.items():
         source = nested_map(volume[1], key)
-        objects = subject.neighbors.named(("v1", kind), as_string(source.get(name))) if source else ()
+        objects = subject.neighbors.by_name(("v1", kind), as_string(source.get(name))) if source else ()
         if objects:
             if source.get("items"):
                 return {as_string(item.get("path")) for item in as_mappings(source.get("items"))}

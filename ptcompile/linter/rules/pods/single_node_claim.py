@@ -58,14 +58,14 @@ _SINGLE_NODE_MODES = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    claims = subject.neighbors.of(_CLAIM)
+    claims = subject.neighbors.of_kind(_CLAIM)
     pods = sum(template.replicas for template in subject.templates) if claims else 0
     if pods < 2:
         return
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
             name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
-            modes = [mode for claim in subject.neighbors.named(_CLAIM, name)[-1:] for mode in _access_modes(claim)]
+            modes = [mode for claim in subject.neighbors.by_name(_CLAIM, name)[-1:] for mode in _access_modes(claim)]
             if modes and set(modes) <= _SINGLE_NODE_MODES:
                 path = (*volume_path, "persistentVolumeClaim", "claimName")
                 yield found_at(

@@ -71,7 +71,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     pods = subject.stream.cached(_training_pods).get(namespace_of(subject.manifest), [])
     for direction, peers in (("Ingress", "from"), ("Egress", "to")):
         for pod in pods:
-            policies = [policy for policy in subject.neighbors.of(POLICY) if _restricts(policy, direction, pod)]
+            policies = [policy for policy in subject.neighbors.of_kind(POLICY) if _restricts(policy, direction, pod)]
             is_concerned = any(policy is subject.manifest for policy in policies)
             if is_concerned and not any(_allows_peers(policy, direction, peers, pod) for policy in policies):
                 path = ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",)

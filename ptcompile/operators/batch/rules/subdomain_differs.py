@@ -62,11 +62,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
     subdomain = as_string(nested_map(subject.manifest, *_POD).get("subdomain"))
     if any(
         as_string(nested_map(candidate, "metadata").get("name")) == subdomain
-        for candidate in services.named(SERVICE, subdomain)
+        for candidate in services.by_name(SERVICE, subdomain)
     ):
         return
     labels = {**template_labels(nested_map(subject.manifest, "spec", "template")), **job_labels(subject.name)}
-    for service in services.selecting(labels):
+    for service in services.services_selecting(labels):
         name = as_string(nested_map(service, "metadata").get("name"))
         if as_string(nested_map(service, "spec").get("clusterIP")) == "None" and name:
             path = (*_POD, "subdomain") if subdomain else _POD

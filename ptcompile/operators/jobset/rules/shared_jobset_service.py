@@ -89,7 +89,7 @@ def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], dict[tuple[str,
     position.
     """
     jobsets: dict[tuple[str, str], dict[tuple[str, bool], int]] = {}
-    for jobset in stream.objects.of(_JOBSET):
+    for jobset in stream.objects.of_kind(_JOBSET):
         network, name = nested_map(jobset, "spec", "network"), as_string(nested_map(jobset, "metadata").get("name"))
         if network.get("enableDNSHostnames") is not False:
             is_explicit = bool(network.get("subdomain"))

@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     if subject.kind[1] == "TrainJob" and nested_map(subject.spec, "trainer").get("resourcesPerNode"):
         return
-    if any(_has_pod_quota(cluster_queue) for kind in CLUSTER_QUEUES for cluster_queue in subject.objects.of(kind)):
+    if any(_has_pod_quota(cluster_queue) for kind in CLUSTER_QUEUES for cluster_queue in subject.objects.of_kind(kind)):
         return
     for role, pod in subject.job.first_pods():
         if not any(pod.requests.values()):

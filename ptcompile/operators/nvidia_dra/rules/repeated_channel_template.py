@@ -39,7 +39,7 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     name = channel_template(subject.manifest)
     for version in ("v1", "v1beta2", "v1beta1"):
-        if name and subject.neighbors.named((f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name):
+        if name and subject.neighbors.by_name((f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name):
             path = ("spec", "channel", "resourceClaimTemplate", "name")
             message = (
                 f"the domain creates the ResourceClaimTemplate {name} itself, but the stream has one with that name"

@@ -61,7 +61,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _has_service(subject: Subject, name: str) -> bool:
-    return bool(subject.neighbors.named(SERVICE, name))
+    return bool(subject.neighbors.by_name(SERVICE, name))
 
 
 RULE = Rule("unserved-subdomain", _check, severity="warning", stage="run", authority="volcano")

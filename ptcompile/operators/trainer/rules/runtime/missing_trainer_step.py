@@ -72,7 +72,7 @@ def _has_trainer_settings(subject: Subject) -> bool | None:
     """Return whether a TrainJob of the stream with this runtime sets spec.trainer, or None if no TrainJob names it."""
     train_jobs = [
         train_job
-        for train_job in subject.objects.of((runtimes.API_VERSION, "TrainJob"))
+        for train_job in subject.objects.of_kind((runtimes.API_VERSION, "TrainJob"))
         if nested_map(train_job, "spec", "runtimeRef").get("name") == subject.name
         and (as_string(nested_map(train_job, "spec", "runtimeRef").get("kind")) or "ClusterTrainingRuntime")
         == subject.kind[1]

@@ -85,7 +85,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _find_namesake(subject: Subject, name: str) -> Json | None:
     """Return the first runtime of the stream with this name, or None."""
     kinds = ((runtimes.API_VERSION, kind) for kind in runtimes.KINDS)
-    namesakes = [runtime for kind in kinds for runtime in subject.objects.named(kind, name)[:1]]
+    namesakes = [runtime for kind in kinds for runtime in subject.objects.by_name(kind, name)[:1]]
     return min(namesakes, key=lambda runtime: subject.stream.positions[id(runtime)], default=None)
 
 
