@@ -227,7 +227,7 @@ def _stand_ins(
     """Yield one sentence for each difference from the cluster."""
     first, actor = pods[0], actors[0]
     if not own_command:
-        yield f"{script or 'a script that checks world, ranks and an all_reduce'} replaces what the pods run"
+        yield f"{script or 'a script that checks world, ranks and an all_reduce'} replaces the pods' programs"
         yield from launcher_stand_ins(first, len(pods))
     requested = first.rendezvous.processes_text
     if requested != str(actor.processes):

@@ -277,7 +277,7 @@ def _environment_lines(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator
     yield from env_table(first, cut=MAX_VALUE_LENGTH)
     sources = dict.fromkeys(source for _, pod in job.first_pods() for source in env_sources(pod))
     if sources:
-        yield f"  envFrom adds the names of {', '.join(sources)}, which only the cluster knows"
+        yield f"  envFrom adds the variables of {', '.join(sources)}, which only the cluster knows"
     for pods, differences in differences_by_role(job, lead):
         comparison = (
             "but " + ", ".join(shorten(difference, 60) for difference in differences) if differences else "in all"
@@ -450,7 +450,7 @@ def _env_lines(pod: Pod) -> Iterator[str]:
             unknown.add(name)
             yield f"# {name}: {value}"
         elif not name or "\n" in value or "\r" in value or any(c.isspace() or c == "=" for c in name):
-            yield f"# {name}: {value!r} cannot be written to such a file"
+            yield f"# {name}: {value!r} cannot be written to an env file"
         else:
             yield f"{name}={value}"
 

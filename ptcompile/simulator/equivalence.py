@@ -85,7 +85,7 @@ def _host_placeholders(job: SimulatedJob, roles: list[ExpandedRole]) -> Hosts:
 
 
 def _defects(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[str]:
-    """Yield the defects of one world that keep it from equaling a correct one."""
+    """Yield the defects of one world: a rejection, an unknown endpoint, or wrong ranks."""
     if job.expansion.refused:
         yield f"{job.title} is rejected: {job.expansion.refused[0]}"
     if rendezvous.nodes > 1 and rendezvous.host is None and not rendezvous.outside:

@@ -215,9 +215,9 @@ def _unresolvable_names(pods: list[Pod]) -> Iterator[str]:
         if pod.on_host:
             yield f"{HOST_NETWORK_PREFIX}, which the other nodes must be able to resolve"
         elif pod.dns is None:
-            yield f"c10d publishes a pod's own host name, and no Service makes that of {pod.display_name} resolve"
+            yield f"c10d publishes the host name of {pod.display_name}, but no Service makes it resolve"
         elif pod.own_fqdn not in dns_names(pod):
-            yield f"c10d publishes {pod.own_fqdn}, from /etc/hosts, and no Service makes that resolve"
+            yield f"c10d publishes {pod.own_fqdn} from /etc/hosts, but no Service makes it resolve"
         else:
             continue
         return

@@ -73,7 +73,7 @@ def test_env_file() -> None:
         "# all of secret:all",
         "# TOKEN: secret:hf/token",
         "# URL: https://<secret:hf/token>@host",
-        "# LINES: 'a\\nb' cannot be written to such a file",
+        "# LINES: 'a\\nb' cannot be written to an env file",
         "MAP=fast",
         "# IP: status.podIP",
         "POD=alone",
@@ -110,5 +110,5 @@ def _poisoned(data: Any) -> Any:
 def test_names_that_env_from_adds_are_said_to_be_unknown() -> None:
     sources = [{"configMapRef": {"name": "train-env"}}, {"secretRef": {"name": "s"}}]
     text = overview(simulate([pod_of({"envFrom": sources, "command": ["x"]})]))
-    assert "  envFrom adds the names of configmap:train-env, secret:s, which only the cluster knows" in text
+    assert "  envFrom adds the variables of configmap:train-env, secret:s, which only the cluster knows" in text
     assert "envFrom" not in overview(simulate([pod_of({"command": ["x"]})]))

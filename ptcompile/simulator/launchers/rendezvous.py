@@ -56,7 +56,7 @@ class Rendezvous(NamedTuple):
     nodes: tuple[int, int] | None
     """Minimum and maximum number of nodes, or None if torchrun would not accept the value."""
     node_rank: str
-    """The node's rank, or that it is assigned at the rendezvous."""
+    """The node's rank, `AT_RENDEZVOUS` or `NO_RANK`."""
     processes: int | None
     """Number of processes of this node, or None if the machine decides."""
     processes_text: str
@@ -126,7 +126,7 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
     }
     notes = [_IGNORES_PET_VARIABLES[launch.launcher]] if launch.launcher in _IGNORES_PET_VARIABLES else []
     if launch.launcher == "image":
-        notes.append("the image's own command is unknown: this holds if it starts torchrun")
+        notes.append("the image's own command is unknown, assuming that it starts torchrun")
     standalone = launch.options.get("standalone", env.get("PET_STANDALONE", "0"))
     if standalone == "" or (standalone != "0" and atoi(standalone) is None):
         notes.append(f"torchrun does not start: PET_STANDALONE must be a whole number, not {standalone!r}")
@@ -217,9 +217,9 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
     nodes = (1, 1) if is_alone else (world_size, world_size) if world_size is not None and world_size > 0 else None
     notes = [_IGNORES_PET_VARIABLES[launch.launcher]] if launch.launcher in _IGNORES_PET_VARIABLES else []
     if launch.launcher == "image":
-        notes.append("the image's own command is unknown: this holds if it starts one process")
+        notes.append("the image's own command is unknown, assuming that it starts one process")
     if launch.launcher == "command" and is_alone and "PET_NNODES" in env:
-        notes.append("nothing reads the PET_* variables: the command does not start torchrun")
+        notes.append("the command does not start torchrun: nothing reads the PET_* variables")
     return Rendezvous(
         launcher=launch.launcher,
         backend="none" if is_alone else "env",

@@ -74,7 +74,7 @@ def test_the_given_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str
         (["torchrun", "--nproc-per-node=gpu", "t.py"], {}, "torchrun does not start without a device"),
         (["torchrun", "--nproc-per-node=8 ", "t.py"], {}, "torchrun does not start: nproc-per-node '8 '"),
         (["accelerate", "launch", "t.py"], {}, "accelerate launch does not read PET_* variables"),
-        (["python", "t.py"], {"PET_NNODES": "4"}, "nothing reads the PET_* variables"),
+        (["python", "t.py"], {"PET_NNODES": "4"}, "the command does not start torchrun"),
         ([], {"PET_NNODES": "4"}, "the image's own command is unknown"),
     ],
 )
