@@ -85,7 +85,10 @@ def test_no_arrow_where_nobody_meets() -> None:
 
 
 def test_what_cannot_work_stands_in_the_picture() -> None:
-    assert any(text.startswith("! each of the 4 pods expects one node") for text in texts(simulate([jobset(["torchrun", "t.py"])])))
+    assert any(
+        text.startswith("! each of the 4 pods expects one node")
+        for text in texts(simulate([jobset(["torchrun", "t.py"])]))
+    )
 
 
 def test_svg_is_self_contained() -> None:
