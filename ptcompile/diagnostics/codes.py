@@ -271,6 +271,7 @@ CODES: dict[str, str] = {
     "no-retries-left": "PTC701",
     "peers-fail-too": "PTC702",
     "done-differently": "PTC703",
+    "crash-ends-job": "PTC704",
     "restart-always": "PTC710",
     "too-little-parallelism": "PTC711",
     "index-without-indexed-job": "PTC712",

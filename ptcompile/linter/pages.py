@@ -238,6 +238,11 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "The job survives the loss of a node, but not of node 0, whose torchrun hosts the rendezvous store.",
         "set runPolicy.backoffLimit to the number of the other nodes or more: then all of them start again",
     ),
+    "crash-ends-job": CodePage(
+        "A range of nodes or `maxRestarts` lets torchrun go on after a failure, but the job has no retries "
+        "(`backoffLimit` 0), so the first pod that crashes, for example out of memory, ends it.",
+        "set runPolicy.backoffLimit; to accept that a crash ends the job, set runPolicy.onPodFailure to FailJob",
+    ),
     "done-differently": CodePage(
         "The operator of this target only approximates what the spec says about restarts and completion; the message "
         "says how.",

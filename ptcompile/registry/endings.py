@@ -190,6 +190,29 @@ def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
         )
 
 
+def check_lost_pods(job: Job, *, each: bool, crash: str, authority: Authority) -> Iterator[Problem]:
+    """Yield what a lost node or a crashed pod does that the spec does not expect. `each`: pods start one by one.
+
+    `crash` says what the operator does with the first failed pod of a job without retries.
+    """
+    problems = [*peers_fail_too(job, each=each), *node_0_fails_all(job, each=each)]
+    yield from problems or crash_ends_job(job, crash, authority)
+
+
+def crash_ends_job(job: Job, crash: str, authority: Authority) -> Iterator[Problem]:
+    """Yield a note if a job with a range of nodes or with maxRestarts has no retries for a pod that crashes."""
+    launch, policy = job.launch, job.run_policy
+    if launch is None or job.runtime is not None or retries(job) or policy.on_pod_failure is not None:
+        return
+    if any(restarts_in_place(role) for role in job.training_roles) or not (job.elastic or launch.max_restarts):
+        return
+    path: Path = (*SPEC, "elastic", "nnodes" if job.elastic else "maxRestarts")
+    promise = "torchrun restarts failed processes" if launch.max_restarts else "the job can run with fewer nodes"
+    message = f"{promise}, but a pod that crashes ends the job: {crash}"
+    help = "set runPolicy.backoffLimit to the number of failed pods to retry"
+    yield Problem("crash-ends-job", path, f"{field_path(path)}: {message}", help, "note", "run", authority)
+
+
 def reject_restart_job(job: Job, kind: str) -> Iterator[Problem]:
     """Yield an error for RestartJob if the operator cannot restart all pods of a job."""
     if job.run_policy.on_pod_failure == "RestartJob":

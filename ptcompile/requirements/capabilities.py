@@ -124,7 +124,7 @@ def _compile_probe(
     fields: Mapping[str, Any], profile: Mapping[str, Any], target: Target
 ) -> tuple[tuple[Json, ...], bool]:
     compiled = compile_document(_document(fields), ClusterProfile.model_validate({"spec": profile}), target.name)
-    return compiled.manifests, bool(compiled.problems)
+    return compiled.manifests, any(problem.severity != "note" for problem in compiled.problems)
 
 
 def _document(fields: Mapping[str, Any]) -> Json:

@@ -208,7 +208,9 @@ def test_an_older_volcano_restarts_the_job() -> None:
 
 
 ERROR, WARNING = ("error", "unsupported-by-target"), ("warning", "done-differently")
+LEFT = ("warning", "no-retries-left", "runPolicy.backoffLimit")
 ON_POD, ON_LOSS, SUCCESS = "runPolicy.onPodFailure", "runPolicy.onDisruption", "runPolicy.successPolicy"
+CRASH, CRASH_RESTARTS = (("note", "crash-ends-job", f"elastic.{field}") for field in ("nnodes", "maxRestarts"))
 PEERS, NODE_0_FAILS_ALL = ("warning", "peers-fail-too"), ("warning", "node-0-fails-all")
 
 SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
@@ -236,13 +238,13 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     ("volcano", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), [(*WARNING, "spot")]),
     ("pytorchjob", FIXED + policy("onDisruption: Count", "backoffLimit: 2"), [(*ERROR, ON_LOSS)]),
     ("pytorchjob", FIXED + policy("onDisruption: FailJob", "backoffLimit: 2"), [(*ERROR, ON_LOSS)]),
-    ("pytorchjob", f"{RANGE}\nrestartPolicy: Never" + policy("onDisruption: Ignore"), [(*ERROR, ON_LOSS)]),
-    ("pytorchjob", f"{RANGE}\nrestartPolicy: Never\nspot: true", [(*WARNING, "spot")]),
-    ("pytorchjob", f"{RANGE}\nrestartPolicy: Never", []),
+    ("pytorchjob", f"{RANGE}\nrestartPolicy: Never" + policy("onDisruption: Ignore"), [(*ERROR, ON_LOSS), CRASH]),
+    ("pytorchjob", f"{RANGE}\nrestartPolicy: Never\nspot: true", [(*WARNING, "spot"), CRASH]),
+    ("pytorchjob", f"{RANGE}\nrestartPolicy: Never", [CRASH]),
     # success
     ("pytorchjob", FIXED + policy("successPolicy: AllNodes"), [(*ERROR, SUCCESS)]),
-    ("pytorchjob", RANGE + policy("successPolicy: AllNodes"), [(*ERROR, SUCCESS)]),
-    ("pytorchjob", RANGE + policy("successPolicy: Node0"), [(*WARNING, SUCCESS)]),
+    ("pytorchjob", RANGE + policy("successPolicy: AllNodes"), [(*ERROR, SUCCESS), CRASH]),
+    ("pytorchjob", RANGE + policy("successPolicy: Node0"), [(*WARNING, SUCCESS), CRASH]),
     ("pytorchjob", policy("successPolicy: AllNodes"), []),
     # a pod that restarts in place forever
     ("pod", "restartPolicy: OnFailure", [(*WARNING, "restartPolicy")]),
@@ -259,14 +261,24 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true" + policy("backoffLimit: 2"),
      [(*NODE_0_FAILS_ALL, "spot")]),
     ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true" + policy("backoffLimit: 3"), []),
-    ("jobset", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true", []),  # all start again, uncounted
+    ("jobset", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true", [CRASH_RESTARTS]),  # all start again, uncounted
     ("jobset", f"{RANGE}\nspot: true", [(*NODE_0_FAILS_ALL, "spot")]),
     ("volcano", RANGE + policy("onDisruption: Ignore"), [(*NODE_0_FAILS_ALL, ON_LOSS)]),
     ("pytorchjob", f"{RANGE}\nspot: true" + policy("onPodFailure: RestartPod"), []),
-    ("job", "elastic: {nnodes: 4, maxRestarts: 1, rdzvBackend: etcd-v2, rdzvEndpoint: 'etcd:2379'}\nspot: true", []),
-    ("job", RANGE, []),  # nobody asked
+    ("job", "elastic: {nnodes: 4, maxRestarts: 1, rdzvBackend: etcd-v2, rdzvEndpoint: 'etcd:2379'}\nspot: true",
+     [CRASH_RESTARTS]),
+    ("job", RANGE, [CRASH]),  # a lost node is not counted, a crash is
+    ("job", RANGE + policy("backoffLimit: 0"), [CRASH]),
+    ("job", RANGE + policy("onPodFailure: FailJob"), []),
+    ("job", RANGE + policy("backoffLimit: 6"), []),
+    ("job", f"{RANGE}\nrestartPolicy: OnFailure" + policy("backoffLimit: 0"), [LEFT]),
+    ("pytorchjob", RANGE, [CRASH]),
+    ("pod", "elastic: {maxRestarts: 1}", []),
+    ("jobset", "elastic: {maxRestarts: 1}", [CRASH_RESTARTS]),
+    ("volcano", RANGE, [CRASH]),
+    ("trainjob", "elastic: {nnodes: 2, maxRestarts: 1}", [CRASH_RESTARTS]),
     ("job", "spot: true", []),
-    ("job", "elastic: {nnodes: '2:4'}", []),
+    ("job", "elastic: {nnodes: '2:4'}", [CRASH]),
 ]  # fmt: skip
 
 
@@ -283,7 +295,7 @@ def test_restart_pod_needs_volcano_1_12() -> None:
 def test_the_success_of_node_0_needs_kubernetes_1_33(target: str) -> None:
     older = making.profile({"versions": {"kubernetes": "1.32"}})
     assert said(target, FIXED + policy("successPolicy: Node0"), older) == [(*ERROR, SUCCESS)]
-    assert said(target, RANGE + policy("successPolicy: AllNodes"), older) == []
+    assert said(target, RANGE + policy("successPolicy: AllNodes"), older) == [CRASH]
 
 
 def test_a_jobset_of_roles_ends_by_its_own_policy_in_any_kubernetes() -> None:
@@ -340,3 +352,17 @@ def test_who_may_return_alone_can_meet_the_others(body: str, backend: str) -> No
     job = manifest(smallest(body), "jobset", SPOT_NODES)
     command = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]["command"]
     assert ("--rdzv-backend=c10d" in command) is (backend == "c10d")
+
+
+CRASHES = [
+    ("job", "backoffLimit 0 fails the Job with its first failed pod"),
+    ("jobset", "backoffLimit 0 fails its Job, and the first failed Job fails the JobSet"),
+    ("volcano", "maxRetry 1 allows no restart of the job"),
+    ("pytorchjob", "backoffLimit 0 fails the PyTorchJob when a container restarts"),
+]
+
+
+@pytest.mark.parametrize(("target", "crash"), CRASHES)
+def test_the_note_says_what_a_crash_does_on_this_target(target: str, crash: str) -> None:
+    (problem,) = compiled(smallest(RANGE), target).problems
+    assert problem.message.endswith(f"but a pod that crashes ends the job: {crash}")

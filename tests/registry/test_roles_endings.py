@@ -92,7 +92,7 @@ def test_success_of_all_nodes_is_counted_over_all_roles() -> None:
     [
         "runPolicy: {onPodFailure: RestartPod}",
         "runPolicy: {onPodFailure: FailJob}",
-        "spot: true\nelastic: {maxRestarts: 1}",
+        "spot: true\nelastic: {maxRestarts: 1}\nrunPolicy: {onPodFailure: FailJob}",
         "roles: {loader: {restartPolicy: OnFailure}}\nrunPolicy: {onPodFailure: RestartJob}",
     ],
 )

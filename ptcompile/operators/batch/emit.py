@@ -79,8 +79,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from batch_endings.check_success_policy_support(job, cluster, "a batch/v1 Job")
     yield from endings.reject_restart_job(job, "a batch/v1 Job")
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
-    yield from endings.peers_fail_too(job, each=True)
-    yield from endings.node_0_fails_all(job, each=True)
+    crash = "backoffLimit 0 fails the Job with its first failed pod"
+    yield from endings.check_lost_pods(job, each=True, crash=crash, authority="kube-apiserver")
     if job.peak_nodes > 1 and not has_feature("digit-first-service", cluster.versions()):
         yield from check_service_name(job, "the job's Service")
 

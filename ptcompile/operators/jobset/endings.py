@@ -48,8 +48,8 @@ def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool
         yield endings.approximation(
             endings.ON_POD_FAILURE, message, "use RestartJob, or the same for all nodes", "jobset"
         )
-    yield from endings.peers_fail_too(job, each=failure_action == "RestartPod")
-    yield from endings.node_0_fails_all(job, each=failure_action == "RestartPod")
+    crash = "backoffLimit 0 fails its Job, and the first failed Job fails the JobSet"
+    yield from endings.check_lost_pods(job, each=failure_action == "RestartPod", crash=crash, authority="jobset")
 
 
 def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> Json:

@@ -46,9 +46,13 @@ def unsupported(job: Job) -> Iterator[Problem]:
             yield endings.approximation(path, why, "remove restartPolicy: Never", "training-operator")
     if job.nodes > 1:
         yield from _unsupported_success_policy(job)
-        yield from endings.peers_fail_too(job, each=True)
-        if never is None:
-            yield from endings.node_0_fails_all(job, each=True)
+    if job.nodes > 1 and never is None:
+        crash = "backoffLimit 0 fails the PyTorchJob when a container restarts"
+        yield from endings.check_lost_pods(job, each=True, crash=crash, authority="training-operator")
+    else:
+        crash = "restartPolicy Never fails the PyTorchJob with its first failed pod"
+        problems = [*endings.peers_fail_too(job, each=True)] if job.nodes > 1 else []
+        yield from problems or endings.crash_ends_job(job, crash, "training-operator")
 
 
 def _unsupported_success_policy(job: Job) -> Iterator[Problem]:

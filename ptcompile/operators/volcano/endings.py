@@ -67,8 +67,8 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         why = f"Volcano counts pods that succeed in any role: one of {auxiliary_names} that does counts as a node"
         help = "keep those pods running until they are deleted, or use the target jobset or trainjob"
         yield endings.approximation(endings.SUCCESS_POLICY, why, help, "volcano")
-    yield from endings.peers_fail_too(job, each=failure_action == "RestartPod")
-    yield from endings.node_0_fails_all(job, each=failure_action == "RestartPod")
+    crash = "maxRetry 1 allows no restart of the job"
+    yield from endings.check_lost_pods(job, each=failure_action == "RestartPod", crash=crash, authority="volcano")
 
 
 def _failure_action(job: Job, cluster: ClusterProfile) -> OnPodFailure:

@@ -54,7 +54,7 @@ def test_what_fits(body: str, pools: dict[str, Any]) -> None:
          "spec: no node pool of the profile 'default' takes these pods: own has other labels"),
         (ASK + "nodes: 5", {"h100": H100}, "larger-than-pools",
          "spec.nodes: 5 nodes, but the node pools of the profile 'default' have room for only 4"),
-        (ASK + "elastic: {nnodes: '5:8', nprocPerNode: 8}", {"h100": H100}, "larger-than-pools",
+        (ASK + "elastic: {nnodes: '5:8'}\nrunPolicy: {backoffLimit: 9}", {"h100": H100}, "larger-than-pools",
          "spec.elastic.nnodes: 5 nodes, but the node pools of the profile 'default' have room for only 4"),
         ("roles: {loader: {command: [serve], resources: {cpu: 99}}}", {"cpu": CPU}, "fits-no-machine",
          "spec.roles.loader.resources.cpu: 99: no node pool"),
@@ -67,7 +67,7 @@ def test_what_does_not(body: str, pools: dict[str, Any], name: str, message: str
 
 
 def test_a_range_of_nodes_may_end_above_the_room() -> None:
-    (found,) = told(ASK + "elastic: {nnodes: '2:8', nprocPerNode: 8}", {"h100": H100})
+    (found,) = told(ASK + "elastic: {nnodes: '2:8'}\nrunPolicy: {backoffLimit: 9}", {"h100": H100})
     assert found[:2] == ("larger-than-pools", "warning")
     assert "up to 8 nodes" in found[2]
 

@@ -84,7 +84,7 @@ def test_one_process_may_drive_all_chips_of_a_host(nproc: int) -> None:
 )
 def test_the_nodes_of_a_slice(topology: str, nodes: str, chips: int, fits: bool) -> None:
     """cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus."""
-    elastic = f"elastic: {{nnodes: {nodes}, nprocPerNode: auto}}"
+    elastic = f"elastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nrunPolicy: {{backoffLimit: 9}}"
     body = f"accelerator: google-tpu-v5e/{topology}\nresources: {{gpu: {chips}}}\n{elastic}"
     problems = compiled(smallest(body), "job", GKE).problems
     assert [one.name for one in problems] == ([] if fits else ["idle-gpus"])

@@ -84,7 +84,12 @@ ROWS = [
     ("job", "nodes: 101", 59, "the last pod's host name <name>-100"),
     # docs/facts/training-operator.md#pods-and-services
     ("pytorchjob", "nodes: 8", 54, "the last pod and its Service <name>-master-0"),
-    ("pytorchjob", "elastic: {nnodes: '2:20'}", 53, "the last pod and its Service <name>-worker-19"),
+    (
+        "pytorchjob",
+        "elastic: {nnodes: '2:20'}\nrunPolicy: {backoffLimit: 9}",
+        53,
+        "the last pod and its Service <name>-worker-19",
+    ),
     ("volcano", "nodes: 2", 54, "the last pod's host name <name>-master-0"),  # docs/facts/volcano.md#names
     ("volcano", "nodes: 2\nvolcano: {masterTask: m, workerTask: w}", 59, "the last pod's host name <name>-m-0"),
     ("trainjob", "nodes: 8", 48, "the last pod <name>-node-0-7-xxxxx"),  # docs/facts/trainer.md#what-is-built
@@ -119,7 +124,7 @@ LEVELS = {"topology": {"name": "net", "levels": {"rack": {"nodeLabel": "example.
 KUEUE, VOLCANO, KAI = (making.profile({"queueSystem": one, **LEVELS}) for one in ("kueue", "volcano", "kai"))
 DISPATCH = {"queueSystem": "kueue", "multiKueue": True}
 NODES = "nodes: 3\nresources: {cpu: 2, gpu: 4}\n"
-RANGE = "elastic: {nnodes: '2:3', nprocPerNode: 4}\nresources: {cpu: 2, gpu: 4}\n"
+RANGE = "elastic: {nnodes: '2:3'}\nrunPolicy: {backoffLimit: 9}\nresources: {cpu: 2, gpu: 4}\n"
 QUEUED = "queue: team-a\npriority: high\n"
 NEAR = "queue: team-a\ntopology: {required: rack}\n"
 ALL = list(TARGETS)
@@ -245,7 +250,7 @@ ONLY_LABEL, ONLY_TIER = ({"topology": {"levels": {"rack": one}}} for one in ({"n
 PLUGINS = {"gangScheduler": "scheduler-plugins"}
 OLD_TRAINER: dict[str, Any] = {"versions": {"trainer": "2.0"}}
 LOADERS = "roles: {loader: {replicas: 2, command: [serve]}}"
-AUTO_RANGE = "elastic: {nnodes: '2:3', nprocPerNode: auto}"
+AUTO_RANGE = "elastic: {nnodes: '2:3', nprocPerNode: auto}\nrunPolicy: {backoffLimit: 9}"
 OF_VOLCANO, OF_KAI = {"queueSystem": "volcano", **LEVELS}, {"queueSystem": "kai", **LEVELS}
 
 # target, profile, spec, where it is said

@@ -210,6 +210,8 @@ def test_names_of_one_s_own_are_refused_where_c10d_hands_them_out(field: str) ->
     """kubelet's /etc/hosts makes them the pod's full name, and no Service serves that: three pods of three exit with 1
     after 69 seconds (PyTorch 2.13, measured)."""
     body = f"podTemplate: {{spec: {{{field}: other}}}}"
-    (problem,) = compiled(smallest("elastic: {nnodes: '2:3'}\n" + body), "pytorchjob").problems
+    (problem,) = compiled(
+        smallest("elastic: {nnodes: '2:3'}\nrunPolicy: {backoffLimit: 9}\n" + body), "pytorchjob"
+    ).problems
     assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "podTemplate", "spec", field))
     assert compiled(smallest("nodes: 3\n" + body), "pytorchjob").problems == ()  # a static rendezvous looks at neither
