@@ -14,7 +14,7 @@ from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any, Final, Literal
 
     from ptcompile.diagnostics import Path, Problem
     from ptcompile.diagnostics.terms import Authority
@@ -145,6 +145,15 @@ class Established(NamedTuple):
     """Whether the pods that are made of the object are valid."""
 
 
+class LostPod(NamedTuple):
+    """What an operator does about a lost pod: its Kubernetes node failed, or was drained or preempted."""
+
+    recreated: Literal["none", "pod", "role", "job"]
+    """Which pods the operator recreates: none, so that the job fails; the lost one; those of its role; or all."""
+    text: str
+    """The same as a clause, such as `the pod is recreated and not counted`."""
+
+
 class KindContext(NamedTuple):
     """What a controller or webhook sees in addition to the object."""
 
@@ -240,6 +249,10 @@ class Kind:
 
     def recreates(self, manifest: Json, template: Template) -> bool | None:
         """Return whether a lost pod of the template is recreated, or None if unknown."""
+        return None
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod | None:
+        """Return what the operator does when it loses a pod of a role, or None if unknown."""
         return None
 
     def retries(self, manifest: Json) -> int:

@@ -111,8 +111,11 @@ class Course:
         places: Places,
         backend: Backend,
         settings: RehearsalSettings,
+        recreated: Sequence[range] = (),
     ) -> None:
+        """`recreated` has for each pod the numbers of the pods that the operator recreates when it loses it."""
         self._faults, self._places, self._backend, self._settings = faults, places, backend, settings
+        self._recreated = recreated
         self._pods = range(len(actors))
         self._starts = dict.fromkeys(self._pods, 0)
         self._exits: dict[int, int] = {}
@@ -208,21 +211,28 @@ class Course:
         if fault.kind == "fail-process":
             self._touch(fault.pod, "fail")
             return
-        self._expected_to_go.add(fault.pod)
-        draining = fault.kind == "drain"
-        self._backend.signal(fault.pod, signal.SIGTERM if draining else signal.SIGKILL)
-        if draining:
-            self._draining[fault.pod] = self.now + GRACE
-        if fault.back is not None:
-            self._due.append((self.now + self._scaled(fault.back), lambda: self._make_again(fault.pod)))
+        others = [pod for pod in self._recreated[fault.pod] if pod != fault.pod] if self._recreated else []
+        self._expected_to_go.update((fault.pod, *others))
+        terminated = others
+        if fault.kind == "drain":
+            terminated = [fault.pod, *others]
+        else:
+            self._backend.signal(fault.pod, signal.SIGKILL)
+        for pod in (pod for pod in terminated if pod not in self._exits):
+            self._backend.signal(pod, signal.SIGTERM)
+            self._draining[pod] = self.now + GRACE
+        again = [fault.pod, *others] if fault.back is not None else others
+        if again:
+            self._due.append((self.now + self._scaled(fault.back or 0), lambda: self._make_again(again)))
 
-    def _make_again(self, pod: int) -> None:
-        if pod not in self._exits:  # it is still going: a moment later
-            self._due.append((self.now + 1, lambda: self._make_again(pod)))
+    def _make_again(self, pods: Sequence[int]) -> None:
+        if any(pod not in self._exits for pod in pods):  # the operator waits until the old pods are gone
+            self._due.append((self.now + 1, lambda: self._make_again(pods)))
             return
-        self._expected_to_go.discard(pod)
+        self._expected_to_go.difference_update(pods)
         self._last_fault = self._news = self.now
-        self._start(pod)
+        for pod in pods:
+            self._start(pod)
 
     def _touch(self, pod: int, name: str) -> None:
         with open(os.path.join(self._places.folder(pod), name), "w", encoding="ascii"):

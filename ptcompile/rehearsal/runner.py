@@ -14,7 +14,7 @@ from ptcompile.rehearsal.course import Course, Progress, Seen
 from ptcompile.rehearsal.places import Places, RehearsalSettings
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.rehearsal.verdict import RehearsalVerdict, judge
-from ptcompile.simulator.faults import Fault
+from ptcompile.simulator.faults import Fault, recreated_with
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.torchrun import has_same_torchrun, torch_of
 from ptcompile.source.secrets.masking import masker_of
@@ -64,14 +64,20 @@ def rehearse(
         if lacking := {actor.argv[0] for actor in played.actors} & set(MODULES) - {"torchrun", *on.launchers}:
             raise RehearsalError(f"{on.python} has no {lacking.pop()}, which starts the processes: install it there")
         places = Places(folder, played.actors, settings, python=on.python, network=on.network, env=on.env)
-        course = Course(played.actors, faults, places, on.backend, settings)
+        recreated = tuple(recreated_with(job, actor.number) for actor in played.actors)
+        course = Course(played.actors, faults, places, on.backend, settings, recreated)
         seen = course.play(progress)
     if hide := masker_of([job.manifest]):
         seen = tuple(one._replace(error=hide(one.error) if one.error else None) for one in seen)
     verdict = judge(job, played.actors, faults, seen, blind=settings.blind, torch=parse_version(on.torch))
     return Rehearsal(
         job, played.actors, tuple(faults), settings, on.torch, seen, verdict,
-        (*_surroundings(images[0], on, settings), *played.stand_ins, *_others(job, images[0], on, settings)),
+        (
+            *_surroundings(images[0], on, settings),
+            *played.stand_ins,
+            *_others(job, images[0], on, settings),
+            *_recreations(job, faults),
+        ),
         time.monotonic() - begun, course.limited,
     )  # fmt: skip
 
@@ -95,6 +101,12 @@ def _others(job: SimulatedJob, image: str, on: Ground, settings: RehearsalSettin
         )
     if settings.scale != 1:
         yield f"torchrun's waits and the times of the faults are {settings.scale:g} times shorter"
+
+
+def _recreations(job: SimulatedJob, faults: Sequence[Fault]) -> Iterator[str]:
+    """Yield a sentence if a fault recreates a pod that the operator does not."""
+    if any(fault.back is not None and not recreated_with(job, fault.pod) for fault in faults):
+        yield "the faults recreate a lost pod, which the operator does not"
 
 
 def enough(faults: Sequence[Fault], scale: float) -> float:

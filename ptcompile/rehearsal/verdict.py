@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ptcompile.kubernetes.versions import Version
 from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.course import Seen
-from ptcompile.simulator.faults import Fault, Prediction, agents_of, claim
+from ptcompile.simulator.faults import Fault, Prediction, agents_of, claim, recreated_with
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.meeting import can_rendezvous, job_rendezvous
 
@@ -53,7 +53,7 @@ def predict_end(job: SimulatedJob, faults: Sequence[Fault], torch: Version | Non
         return Prediction("all", "nothing in the manifest prevents the pods from meeting")
     if agents is None:
         return Prediction(None, "faults are only modeled for torchrun with a static or c10d rendezvous")
-    predictions = [claim(agents, fault) for fault in faults]
+    predictions = [claim(agents, fault, recreated_with(job, fault.pod)) for fault in faults]
     order: tuple[End | None, ...] = ("fail", None, "fewer", "all")
     return min(predictions, key=lambda fault: order.index(fault.end))
 

@@ -1,7 +1,8 @@
 """torchrun's agents, store and restarts, and what a fault does to them.
 
-Measured with torchrun of PyTorch 2.2, 2.5, 2.13 and 2.15 on gloo, a network namespace a pod (tests/recorded/torchrun).
-What the operator does with a pod that has failed is told elsewhere; here a pod comes back only where the fault says so.
+Measured with torchrun of PyTorch 2.2, 2.5, 2.13 and 2.15 on gloo, one network namespace per pod
+(tests/recorded/torchrun). `Kind.lost_pod` says which other pods an operator recreates with a lost one; the fault says
+when the lost pod itself comes back.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import as_string, kind_of
 from ptcompile.kubernetes.versions import Version
+from ptcompile.registry.table import kind_named
 from ptcompile.simulator.launchers.torchrun import (
     FIRST_STORE,
     OWN_STORE,
@@ -137,6 +139,9 @@ _CLOSES = (
 )
 
 
+_WHOLE = "the operator recreates all pods, which meet at a new rendezvous"
+
+
 class Fault(NamedTuple):
     """One fault. Times are seconds."""
 
@@ -157,15 +162,39 @@ class Prediction(NamedTuple):
     why: str
 
 
-def claim(agents: Agents, fault: Fault) -> Prediction:
-    """What one fault does to a job that meets without it."""
+def recreated_with(job: WorkloadPods, number: int) -> range:
+    """Return the numbers of the training pods that the operator recreates when it loses training pod `number`."""
+    roles = [role for role, _, _ in training_roles(job)]
+    start = 0
+    for role in roles:
+        end = start + role.count
+        if number < end:
+            lost = kind_named(kind_of(job.manifest)).lost_pod(job.manifest, role.name, job.stream)
+            scopes = {"none": range(0), "role": range(start, end), "job": range(sum(role.count for role in roles))}
+            return scopes.get(lost.recreated if lost else "pod", range(number, number + 1))
+        start = end
+    return range(0)
+
+
+def restarts_as_a_whole(job: WorkloadPods) -> bool:
+    """Return whether the operator recreates all training pods whichever of them it loses."""
+    counts = [role.count for role, _, _ in training_roles(job)]
+    firsts = [sum(counts[:i]) for i, count in enumerate(counts) if count]
+    return bool(firsts) and all(len(recreated_with(job, number)) == sum(counts) for number in firsts)
+
+
+def claim(agents: Agents, fault: Fault, recreated: range = range(0)) -> Prediction:
+    """Return the outcome of one fault in a job that meets without it.
+
+    `recreated` are the pods that the operator recreates with the one that is killed or drained.
+    """
     if fault.kind == "late":
         return _late(agents, fault.pod, fault.at)
     if fault.kind == "dns-lag":
         return _dns_lag(agents, fault.at)
     if fault.kind == "fail-process":
         return _failing(agents)
-    return _gone(agents, fault)
+    return _gone(agents, fault, recreated)
 
 
 def _late(agents: Agents, pod: int, seconds: float) -> Prediction:
@@ -217,12 +246,14 @@ def _failing(agents: Agents) -> Prediction:
     )
 
 
-def _gone(agents: Agents, fault: Fault) -> Prediction:
+def _gone(agents: Agents, fault: Fault, recreated: range = range(0)) -> Prediction:
+    if len(recreated) >= agents.pods > 1:
+        return _all_recreated(agents, fault)
     if agents.backend == "static":
         return Prediction("fail", "nodes of a static rendezvous cannot meet again")
     if fault.kind == "drain" and agents.closes:
         return Prediction("fail", _CLOSES)
-    if fault.pod == 0:
+    if fault.pod == 0 or 0 in recreated:
         return Prediction(
             "fail", "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it"
         )
@@ -244,9 +275,41 @@ def _gone(agents: Agents, fault: Fault) -> Prediction:
     return Prediction("fail", f"the others wait {agents.wait_for_others} seconds for {agents.low} nodes")
 
 
-def sentences(agents: Agents) -> Iterator[str]:
-    """What happens, for people: one sentence each, in the order of the faults."""
+def _all_recreated(agents: Agents, fault: Fault) -> Prediction:
+    """Return the outcome of a lost pod if the operator recreates all pods."""
+    if fault.back is not None:
+        return Prediction("all", _WHOLE)
+    if fault.pod == 0:
+        return Prediction("fail", f"the others are recreated and wait {agents.wait_for_first} seconds for node 0")
+    if agents.elastic and agents.pods - 1 >= agents.low:
+        return Prediction("fewer", f"the others are recreated and start with at least {agents.low} nodes")
+    return Prediction("fail", f"the others are recreated and wait {agents.wait_for_others} seconds for it")
+
+
+def sentences(agents: Agents, *, whole: bool = False) -> Iterator[str]:
+    """Yield one sentence for each fault, in the order of the faults. `whole`: see `restarts_as_a_whole`."""
     yield f"torchrun, a process that fails: {_outcome(_failing(agents))}"
+    if whole:
+        yield f"torchrun, a lost or drained pod: {_WHOLE}"
+    else:
+        yield from _loss_sentences(agents)
+    first, others = agents.wait_for_first, agents.wait_for_others
+    yield (
+        f"torchrun waits {first} seconds for node 0, and {others} seconds for enough other nodes"
+        if (first != others)
+        else f"torchrun waits {first} seconds for the other nodes"
+    )
+    if agents.elastic:
+        yield f"torchrun starts with fewer than {agents.high} nodes if the others are over {LAST_CALL} seconds late"
+    if not agents.known_at_start:
+        yield (
+            "torchrun on node 0 looks the endpoint up when it starts: if its own DNS name appears later than that (6 "
+            "seconds after the start of the pod, measured), no node hosts the store and none can meet"
+        )
+
+
+def _loss_sentences(agents: Agents) -> Iterator[str]:
+    """Yield the sentences about a lost or late pod if only that pod is recreated."""
     gone = _gone(agents, Fault("kill", agents.pods - 1))
     back = _gone(agents, Fault("kill", agents.pods - 1, back=GROW[1]))
     yield f"torchrun, a lost pod: {gone.why}"
@@ -271,19 +334,6 @@ def sentences(agents: Agents) -> Iterator[str]:
         yield (
             "torchrun, a lost node 0: it hosts the store, so the others exit with status 1 within 3 seconds, and "
             f"each of those {agents.pods - 1} pods has failed; they meet again only if all of them are recreated"
-        )
-    first, others = agents.wait_for_first, agents.wait_for_others
-    yield (
-        f"torchrun waits {first} seconds for node 0, and {others} seconds for enough other nodes"
-        if (first != others)
-        else f"torchrun waits {first} seconds for the other nodes"
-    )
-    if agents.elastic:
-        yield f"torchrun starts with fewer than {agents.high} nodes if the others are over {LAST_CALL} seconds late"
-    if not agents.known_at_start:
-        yield (
-            "torchrun on node 0 looks the endpoint up when it starts: if its own DNS name appears later than that (6 "
-            "seconds after the start of the pod, measured), no node hosts the store and none can meet"
         )
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
+import ptcompile
 from ptcompile.rehearsal import Rehearsal, RehearsalError, RehearsalSettings, fault, rehearse, text, to_dict
 from ptcompile.rehearsal.backends import find_interpreter, torch_and_launchers
+from tests.making import smallest
 from tests.rehearsal.jobs import RANGE, job
 from tests.rehearsal.playing import Scripted, fake_python
 
@@ -21,10 +23,17 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "rehearsal.schema.j
 
 
 def play(
-    tmp_path: Path, stage: Scripted, *faults: tuple[FaultKind, str], body: str = RANGE, **settings: Any
+    tmp_path: Path,
+    stage: Scripted,
+    *faults: tuple[FaultKind, str],
+    body: str = RANGE,
+    target: str = "job",
+    **settings: Any,
 ) -> Rehearsal:
     given = RehearsalSettings(fake_python(tmp_path), **{"limit": 15.0, **settings})
-    found = rehearse(job(body), [fault(*one) for one in faults], settings=given, most=1, opening=stage.opening())
+    found = rehearse(
+        job(body, target), [fault(*one) for one in faults], settings=given, most=1, opening=stage.opening()
+    )
     jsonschema.validate(to_dict(found), SCHEMA)
     return found
 
@@ -46,6 +55,49 @@ def test_a_pod_that_is_killed_and_made_again_gets_another_address(tmp_path: Path
     assert ("signal", 1, 9) in stage.events
     addresses = [one[3] for one in stage.events if one[:2] == ("start", 1)]
     assert len(set(addresses)) == 2
+
+
+WHOLE = RANGE + "\nrunPolicy: {onPodFailure: RestartJob, backoffLimit: 3}"
+
+
+@pytest.mark.parametrize("target", ["jobset", "trainjob", "volcano"])
+@pytest.mark.parametrize("killed", [0, 1])
+def test_an_operator_that_restarts_the_job_recreates_all_pods(tmp_path: Path, target: str, killed: int) -> None:
+    stage = Scripted()
+    rehearsal = play(tmp_path, stage, ("kill", f"{killed}@0.2s,back=5s"), body=WHOLE, target=target)
+    assert rehearsal.verdict.passed, rehearsal.verdict
+    assert "the operator recreates all pods" in rehearsal.verdict.claimed.why
+    assert [pod.starts for pod in rehearsal.seen] == [2, 2, 2]
+    signals = [event[1:] for event in stage.events if event[0] == "signal"]
+    assert sorted(signals) == sorted((pod, 9 if pod == killed else 15) for pod in range(3))
+
+
+def test_pods_are_recreated_without_the_one_that_stays_away(tmp_path: Path) -> None:
+    rehearsal = play(tmp_path, Scripted(), ("kill", "1@0.2s"), body=WHOLE, target="jobset")
+    assert (rehearsal.verdict.seen, rehearsal.verdict.passed) == ("fewer", True), rehearsal.verdict
+    assert [(pod.starts, pod.lost) for pod in rehearsal.seen] == [(2, False), (1, True), (2, False)]
+
+
+def test_a_role_that_restarts_together_is_recreated_together(tmp_path: Path) -> None:
+    """A task's policy RestartTask recreates the workers, not the master."""
+    manifest = ptcompile.compile(smallest(WHOLE, "train"), target="volcano").manifests[0]
+    worker = next(task for task in manifest["spec"]["tasks"] if task["name"] == "worker")
+    worker["policies"] = [{"event": "PodEvicted", "action": "RestartTask"}]
+    stage = Scripted()
+    settings = RehearsalSettings(fake_python(tmp_path), limit=15.0)
+    simulated = ptcompile.simulate(manifest).jobs[0]
+    rehearsal = rehearse(
+        simulated, [fault("kill", "1@0.2s,back=5s")], settings=settings, most=1, opening=stage.opening()
+    )
+    assert [pod.starts for pod in rehearsal.seen] == [1, 2, 2]
+    assert rehearsal.verdict.passed, rehearsal.verdict
+
+
+def test_a_pod_that_the_operator_does_not_recreate_is_named(tmp_path: Path) -> None:
+    rehearsal = play(
+        tmp_path, Scripted(), ("kill", "1@0.2s,back=0.3s"), body=RANGE + "\nrunPolicy: {onDisruption: FailJob}"
+    )
+    assert "the faults recreate a lost pod, which the operator does not" in rehearsal.stand_ins
 
 
 def test_a_pod_that_stays_away_leaves_fewer(tmp_path: Path) -> None:

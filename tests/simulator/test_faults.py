@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
-from ptcompile.simulator.faults import Agents, Fault, agents_of, claim, sentences
+from ptcompile.simulator.faults import Agents, Fault, agents_of, claim, recreated_with, restarts_as_a_whole, sentences
 from ptcompile.simulator.meeting import can_rendezvous, job_rendezvous
 from tests.making import smallest, text as spec_of
 
@@ -67,6 +67,50 @@ CLOSING = RANGE._replace(closes=True)
 )
 def test_claims(agents: Agents, fault: Fault, end: str | None) -> None:
     assert claim(agents, fault).end == end
+
+
+ALL = range(3)
+
+
+@pytest.mark.parametrize(
+    ("agents", "fault", "recreated", "end"),
+    [
+        (RANGE, Fault("kill", 0, back=8), ALL, "all"),
+        (FRAGILE, Fault("kill", 1, back=8), ALL, "all"),
+        (STATIC, Fault("kill", 1, back=8), ALL, "all"),
+        (SHARED, Fault("kill", 1, back=8), ALL, "all"),
+        (CLOSING, Fault("drain", 1, back=8), ALL, "all"),
+        (RANGE, Fault("kill", 1), ALL, "fewer"),
+        (RANGE, Fault("kill", 0), ALL, "fail"),
+        (FIXED, Fault("kill", 1), ALL, "fail"),
+        (RANGE, Fault("kill", 1, back=8), range(1, 3), "all"),
+        (RANGE, Fault("kill", 1, back=8), range(2), "fail"),
+        (STATIC, Fault("kill", 1, back=8), range(1, 3), "fail"),
+    ],
+)
+def test_claims_with_recreated_pods(agents: Agents, fault: Fault, recreated: range, end: str) -> None:
+    assert claim(agents, fault, recreated).end == end
+
+
+@pytest.mark.parametrize(
+    ("target", "policy", "expected"),
+    [
+        ("job", "onPodFailure: RestartPod, backoffLimit: 3", [range(1), range(1, 2), range(2, 3)]),
+        ("job", "onDisruption: FailJob", [range(0)] * 3),
+        ("jobset", "onPodFailure: RestartJob, backoffLimit: 3", [ALL] * 3),
+        ("trainjob", "onPodFailure: RestartJob, backoffLimit: 3", [ALL] * 3),
+        ("volcano", "onPodFailure: RestartJob, backoffLimit: 3", [ALL] * 3),
+        ("pytorchjob", "backoffLimit: 3", [range(1), range(1, 2), range(2, 3)]),
+    ],
+)
+def test_recreated_with(target: str, policy: str, expected: list[range]) -> None:
+    body = C10D % "" + f"\nrunPolicy: {{{policy}}}"
+    job = ptcompile.simulate(smallest(body), target=target).jobs[0]
+    assert [recreated_with(job, number) for number in range(3)] == expected
+    assert restarts_as_a_whole(job) == (expected[0] == ALL)
+    whole = "torchrun, a lost or drained pod: the operator recreates all pods"
+    assert any(text.startswith(whole) for text in job.failure) == (expected[0] == ALL)
+    assert any(text.startswith("torchrun, a lost node 0") for text in job.failure) == (expected[0] != ALL)
 
 
 def _agents(body: str, target: str = "job", cluster: str | None = None) -> Agents | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Feature, Kind, KindContext, Operator, RendezvousSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import KindDefaults
+    from ptcompile.registry.model import KindDefaults, LostPod
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -39,6 +40,11 @@ class BatchJob(Kind):
         from ptcompile.operators.batch.pods import is_recreated
 
         return is_recreated(manifest, template)
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+        from ptcompile.operators.batch.pods import lost_pod
+
+        return lost_pod(nested_map(manifest, "spec"))
 
     def retries(self, manifest: Json) -> int:
         from ptcompile.operators.batch.pods import retries

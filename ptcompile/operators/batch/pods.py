@@ -14,7 +14,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext
+from ptcompile.registry.model import KindContext, LostPod
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.templates import Template, find_headless_service, job_labels, limit_sentences, restart_sentence
 
@@ -165,28 +165,45 @@ def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
             else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only the failed pod is "
             "recreated"
         )
-    yield from _describe_failure_rules(as_mappings(nested_map(spec, "podFailurePolicy").get("rules")))
+    if rules := as_mappings(nested_map(spec, "podFailurePolicy").get("rules")):
+        actions = ", ".join(as_string(rule.get("action")) for rule in rules)
+        yield f"podFailurePolicy: the first rule that matches decides ({actions})"
+    yield f"a lost node: {lost_pod(spec).text}"
     for rule in as_mappings(nested_map(spec, "successPolicy").get("rules"))[:1]:
         indexes = as_string(rule.get("succeededIndexes"))
         yield f"successPolicy: done when index {indexes} succeeds" if indexes else "successPolicy: done by count"
     yield from limit_sentences(spec, "the Job")
 
 
-_DISRUPTION_EFFECTS: dict[str, str] = {
-    "Ignore": "the pod is recreated and not counted",
-    "Count": "the pod counts as failed",
-    "FailJob": "the Job fails",
-    "FailIndex": "the pod's index fails",
+_DISRUPTIONS: dict[str, LostPod] = {
+    "Ignore": LostPod("pod", "the pod is recreated and not counted"),
+    "Count": LostPod("pod", "the pod counts as failed"),
+    "FailJob": LostPod("none", "the Job fails"),
+    "FailIndex": LostPod("none", "the pod's index fails"),
 }
-"""A Job's actions for a lost node, which is the pod condition DisruptionTarget (Kubernetes 1.36)."""
+"""A Job's actions for a lost pod, which has the condition DisruptionTarget (Kubernetes 1.36)."""
 
 
-def _describe_failure_rules(rules: list[Json]) -> Iterator[str]:
-    if rules:
-        actions = ", ".join(as_string(rule.get("action")) for rule in rules)
-        yield f"podFailurePolicy: the first rule that matches decides ({actions})"
-    action = next((as_string(rule.get("action")) for rule in rules if _matches_disruption(rule)), "Count")
-    yield f"a lost node: {_DISRUPTION_EFFECTS.get(action, 'unknown action')}"
+def lost_pod(spec: Json) -> LostPod:
+    """Return what a Job of this spec does about a lost pod: the first rule for it decides, else backoffLimit."""
+    action = _disruption_action(spec)
+    per_index = spec.get("backoffLimitPerIndex")
+    limit = as_int(spec.get("backoffLimit"), 6) if per_index is None else as_int(per_index)
+    if action == "Count" and limit == 0:
+        return _DISRUPTIONS["Count"]._replace(recreated="none")
+    return _DISRUPTIONS.get(action, LostPod("none", "unknown action"))
+
+
+def _disruption_action(spec: Json) -> str:
+    rules = as_mappings(nested_map(spec, "podFailurePolicy").get("rules"))
+    return next((as_string(rule.get("action")) for rule in rules if _matches_disruption(rule)), "Count")
+
+
+def failure_reason(spec: Json) -> str:
+    """Return the reason with which a Job of this spec fails when it loses a pod that it does not recreate."""
+    if _disruption_action(spec) == "FailJob":
+        return "PodFailurePolicy"
+    return "BackoffLimitExceeded" if spec.get("backoffLimitPerIndex") is None else "FailedIndexes"
 
 
 def _matches_disruption(rule: Json) -> bool:

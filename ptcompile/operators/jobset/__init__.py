@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.model import (
     LAUNCH_RULES,
     POD_RULES,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer, KindDefaults
+    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -54,6 +55,11 @@ class JobSet(Kind):
         from ptcompile.operators.jobset.pods import is_recreated
 
         return is_recreated(manifest, template)
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+        from ptcompile.operators.jobset.pods import lost_pod
+
+        return lost_pod(nested_map(manifest, "spec"), role)
 
     def retries(self, manifest: Json) -> int:
         from ptcompile.operators.jobset.pods import retries

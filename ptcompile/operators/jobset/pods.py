@@ -17,8 +17,9 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     object_name,
 )
+from ptcompile.operators.batch import pods as batch_pods
 from ptcompile.operators.batch.pods import PodBuilder, describe_spec_failures as of_job, job_summary, pod_count
-from ptcompile.registry.model import KindContext
+from ptcompile.registry.model import KindContext, LostPod
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView
 from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences
 
@@ -174,6 +175,39 @@ def is_recreated(manifest: Json, _template: Template) -> bool:
     return any(limit > 0 for limit in _backoff_limits(manifest)) or _max_restarts(manifest) > 0
 
 
+_RECREATION: dict[str, LostPod] = {
+    "FailJobSet": LostPod("none", "the JobSet fails"),
+    "RestartJobSet": LostPod("job", "all Jobs are recreated"),
+    "RestartJobSetAndIgnoreMaxRestarts": LostPod("job", "all Jobs are recreated, which is not counted"),
+    "RestartJob": LostPod("role", "its Job is recreated"),
+    "RestartJobAndIgnoreMaxRestarts": LostPod("role", "its Job is recreated, which is not counted"),
+}
+"""By the action of failurePolicy (JobSet 0.12)."""
+
+
+def lost_pod(spec: Json, role: str) -> LostPod:
+    """Return what a JobSet of this spec does when it loses a pod: the child Job decides, then failurePolicy."""
+    replicated = next((rj for rj in as_mappings(spec.get("replicatedJobs")) if rj.get("name") == role), {})
+    child = nested_map(replicated, "template", "spec")
+    by_job = batch_pods.lost_pod(child)
+    if by_job.recreated != "none" or spec.get("failurePolicy") is None:
+        return by_job
+    policy = nested_map(spec, "failurePolicy")
+    reason = batch_pods.failure_reason(child)
+    action = next(
+        (
+            as_string(rule.get("action"))
+            for rule in as_mappings(policy.get("rules"))
+            if reason in (as_strings(rule.get("onJobFailureReasons")) or [reason])
+            and role in (as_strings(rule.get("targetReplicatedJobs")) or [role])
+        ),
+        "RestartJobSet",
+    )
+    if action in ("RestartJobSet", "RestartJob") and as_int(policy.get("maxRestarts")) == 0:
+        action = "FailJobSet"
+    return _RECREATION.get(action, LostPod("none", "unknown action"))
+
+
 def retries(manifest: Json) -> int:
     """Return the maximum number of times that a pod is restarted."""
     return (max(_backoff_limits(manifest), default=0) + 1) * (_max_restarts(manifest) + 1) - 1
@@ -214,6 +248,11 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
         yield from (
             f"{name}: {sentence}" for sentence in of_job(nested_map(replicated, "template", "spec"), "OnFailure")
         )
+    for replicated in as_mappings(spec.get("replicatedJobs")):
+        name = as_string(replicated.get("name"))
+        lost = lost_pod(spec, name)
+        if lost in _RECREATION.values():
+            yield f"{name}, a lost node: {lost.text}"
     policy = spec.get("failurePolicy")
     if policy is None:
         yield "no failurePolicy: the first Job that fails fails the JobSet"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Problem
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer, KindDefaults
+    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.templates import Template
 
@@ -34,6 +34,11 @@ class MPIJob(Kind):
         from ptcompile.operators.mpijob.pods import expand
 
         return expand(manifest, request)
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+        from ptcompile.operators.mpijob.pods import lost_pod
+
+        return lost_pod(manifest, role)
 
     def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.mpijob.pods import describe_failures

@@ -16,7 +16,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext, KindDefaults
+from ptcompile.registry.model import KindContext, KindDefaults, LostPod
 from ptcompile.registry.pods import MAX_NAMED_HOSTS, ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.templates import Template, limit_sentences
 
@@ -208,6 +208,15 @@ class _MPIJob:
         if nested_map(self.spec, "runPolicy").get("suspend") is True:
             notes.append("suspended: the pods are created when spec.runPolicy.suspend becomes false")
         return notes
+
+
+def lost_pod(manifest: Json, role: str) -> LostPod:
+    """Return what the mpi-operator does about a lost pod: only the launcher's Job counts."""
+    if role.lower() == "launcher" and as_int(nested_map(manifest, "spec", "runPolicy").get("backoffLimit"), 6) == 0:
+        return LostPod("none", "the job fails")
+    if role.lower() == "launcher":
+        return LostPod("pod", "its Job creates a new pod, which is counted")
+    return LostPod("pod", "mpirun fails with it; the controller creates a new pod")
 
 
 def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:

@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import LostPod
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -33,6 +34,11 @@ class BarePod(Kind):
         from ptcompile.operators.pod.pods import expand
 
         return expand(manifest, request)
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+        from ptcompile.operators.pod.pods import LOST_POD
+
+        return LOST_POD
 
     def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.pod.pods import describe_failures

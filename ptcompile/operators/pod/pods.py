@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name, string_map
 from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext
+from ptcompile.registry.model import KindContext, LostPod
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView
 from ptcompile.registry.reading import (
     MAIN_CONTAINER,
@@ -59,6 +59,10 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     yield Read("pod", (pods,), {"nodes": 1, "runPolicy": run_policy, **changed_names(container=main)})
 
 
+LOST_POD = LostPod("none", "no new pod is created")
+"""What happens when the Pod is lost."""
+
+
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the Pod itself as its template."""
     yield Template((), manifest)
@@ -69,4 +73,4 @@ def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     spec = nested_map(manifest, "spec")
     yield restart_sentence(spec, "Always")
     yield from limit_sentences({"activeDeadlineSeconds": spec.get("activeDeadlineSeconds")}, "the pod")
-    yield "a lost node: no new pod is created"
+    yield f"a lost node: {LOST_POD.text}"

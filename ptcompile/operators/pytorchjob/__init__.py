@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer, KindDefaults
+    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod
     from ptcompile.registry.pods import ExpandedRole, Expansion
     from ptcompile.registry.queue_systems import Shares
     from ptcompile.registry.reading import Read
@@ -76,6 +76,11 @@ class PyTorchJob(Kind):
         from ptcompile.operators.pytorchjob.pods import is_recreated
 
         return is_recreated(manifest, template)
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+        from ptcompile.operators.pytorchjob.pods import lost_pod
+
+        return lost_pod(manifest, role)
 
     def retries(self, manifest: Json) -> int:
         from ptcompile.operators.pytorchjob.pods import retries

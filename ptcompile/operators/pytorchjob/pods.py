@@ -17,7 +17,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext
+from ptcompile.registry.model import KindContext, LostPod
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.queue_systems import Shares, first_pods_of_roles
 from ptcompile.registry.templates import Template, limit_sentences
@@ -262,6 +262,18 @@ def is_recreated(manifest: Json, template: Template) -> bool:
     return policy != "Never" and nested_map(spec, "runPolicy").get("backoffLimit") != 0
 
 
+def lost_pod(manifest: Json, role: str) -> LostPod:
+    """Return what the training-operator does about a lost pod: it recreates a deleted pod without counting it.
+
+    `role` is a replica type in any case.
+    """
+    replicas = nested_map(manifest, "spec", "pytorchReplicaSpecs")
+    replica = next((replica for name, replica in replicas.items() if name.lower() == role.lower()), None)
+    if as_mapping(replica).get("restartPolicy") == "Never":
+        return LostPod("none", "the job fails")
+    return LostPod("pod", "the pod is recreated and not counted")
+
+
 def retries(manifest: Json) -> int:
     """Return the maximum number of times that a pod is restarted."""
     return as_int(nested_map(manifest, "spec", "runPolicy").get("backoffLimit"))
@@ -291,8 +303,7 @@ def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     for name, replica in replicas.items():
         restart = as_string(replica.get("restartPolicy")) or "OnFailure"
         yield f"{name} restartPolicy {restart}: {_RESTART_SENTENCES.get(restart, 'unknown policy')}"
-        lost_effect = "the job fails" if restart == "Never" else "the pod is recreated and not counted"
-        yield f"{name}, a lost node: {lost_effect}"
+        yield f"{name}, a lost node: {lost_pod(manifest, name).text}"
     limit = policy.get("backoffLimit")
     yield (
         "no backoffLimit: restarts are unlimited"

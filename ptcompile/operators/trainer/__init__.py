@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.model import (
     LAUNCH_RULES,
     POD_RULES,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Version, Versions
-    from ptcompile.registry.model import ApiServer, Base, KindDefaults
+    from ptcompile.registry.model import ApiServer, Base, KindDefaults, LostPod
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -55,6 +56,11 @@ class TrainJob(Kind):
         from ptcompile.operators.trainer.pods import expand
 
         return expand(manifest, request)
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+        from ptcompile.operators.trainer.pods import lost_pod
+
+        return lost_pod(manifest, role, related)
 
     def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.trainer.pods import describe_failures
@@ -140,6 +146,11 @@ class TrainingRuntime(Kind):
         from ptcompile.operators.trainer.pods import runtime_templates
 
         return runtime_templates(manifest)
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+        from ptcompile.operators.jobset.pods import lost_pod
+
+        return lost_pod(nested_map(manifest, "spec", "template", "spec"), role)
 
     def crd_rules(self, manifest: Json) -> Iterator[Problem]:
         from ptcompile.operators.trainer.admission import training_runtime_rules

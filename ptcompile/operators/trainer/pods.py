@@ -11,7 +11,7 @@ from ptcompile.operators.jobset.pods import describe_spec_failures, templates_of
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import apply_runtime_patches, to_current_fields, with_env_merged
 from ptcompile.operators.trainer.plugins import PLUGINS, Build
-from ptcompile.registry.model import KindContext
+from ptcompile.registry.model import KindContext, LostPod
 from ptcompile.registry.pods import Expansion
 from ptcompile.registry.templates import Template
 
@@ -161,6 +161,12 @@ def runtime_templates(manifest: Json) -> Iterator[Template]:
     """Yield the pod templates of a TrainingRuntime or ClusterTrainingRuntime."""
     for template in templates_of_spec(nested_map(manifest, "spec", "template", "spec"), ("spec", "template", "spec")):
         yield template._replace(main=NODE) if template.role == NODE else template
+
+
+def lost_pod(manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+    """Return what the JobSet of a TrainJob's runtime does about a lost pod."""
+    runtime = runtimes.find_runtime(manifest, related)[0]
+    return pods.lost_pod(nested_map(runtime, "spec", "template", "spec"), role)
 
 
 def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.registry.model import ApiServer, KindDefaults, QueueSystem
+    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod, QueueSystem
     from ptcompile.registry.pods import ExpandedRole, Expansion
     from ptcompile.registry.queue_systems import Shares
     from ptcompile.registry.reading import Read
@@ -76,6 +76,11 @@ class VolcanoJob(Kind):
         from ptcompile.operators.volcano.pods import is_recreated
 
         return is_recreated(manifest, template)
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+        from ptcompile.operators.volcano.pods import lost_pod
+
+        return lost_pod(manifest, role)
 
     def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.volcano.pods import describe_failures

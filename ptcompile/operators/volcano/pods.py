@@ -20,7 +20,7 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.volcano.plugins import PLUGINS, DefaultedJob, PodTransform, VolcanoTask
 from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext
+from ptcompile.registry.model import KindContext, LostPod
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.queue_systems import Shares, first_pods_of_roles
 from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences, restart_sentence
@@ -228,6 +228,33 @@ def is_recreated(manifest: Json, template: Template) -> bool:
     )
 
 
+_RECREATION: dict[str, LostPod] = {
+    "RestartJob": LostPod("job", "all pods are recreated"),
+    "RestartTask": LostPod("role", "all pods of its task are recreated"),
+    "RestartPartition": LostPod("role", "all pods of its partition are recreated"),
+    "RestartPod": LostPod("pod", "only the pod is recreated"),
+    "AbortJob": LostPod("none", "the job is aborted"),
+    "TerminateJob": LostPod("none", "the job fails"),
+    "CompleteJob": LostPod("none", "the job is completed"),
+}
+"""By the action of a policy for PodEvicted, the event of a lost pod (Volcano 1.16)."""
+_NO_POLICY = LostPod("pod", "only the pod of a lost node is recreated, and it is not counted")
+
+
+def lost_pod(manifest: Json, role: str) -> LostPod:
+    """Return what the controller does about a lost pod: the first policy for PodEvicted decides, the task's first."""
+    spec = nested_map(manifest, "spec")
+    task = next((task for i, task in enumerate(as_mappings(spec.get("tasks"))) if _task_name(task, i) == role), {})
+    policies = (*as_mappings(task.get("policies")), *as_mappings(spec.get("policies")))
+    matches = (policy for policy in policies if {"PodEvicted", "*"} & set(_events_of(policy)))
+    lost = _RECREATION.get(as_string(next(matches, {}).get("action")))
+    if lost is None:
+        return _NO_POLICY
+    if lost.recreated == "job" and (as_int(spec.get("maxRetry"), 3) or 3) == 1:
+        return LostPod("none", "the job fails, as maxRetry 1 allows no restart")
+    return lost
+
+
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the tasks' pod templates; a task without a name is called `default` and its index."""
     for i, task in indexed_mappings(nested_map(manifest, "spec").get("tasks")):
@@ -295,7 +322,7 @@ def _describe_evictions(tasks: Sequence[Json], policies: Sequence[Json]) -> Iter
     ]
     if recreated_alone:
         prefix = "" if len(recreated_alone) == len(tasks) else f"{', '.join(recreated_alone)}: "
-        yield f"{prefix}no policy for PodEvicted: only the pod of a lost node is recreated, and it is not counted"
+        yield f"{prefix}no policy for PodEvicted: {_NO_POLICY.text}"
 
 
 def _events_of(policy: Json) -> list[str]:
