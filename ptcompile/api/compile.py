@@ -137,8 +137,7 @@ def compile(
     compiled = [compile_one(laid, diagnostics) for laid in compilable]
     diagnostics += [laid.second_job_error(name) for laid in surplus if name is not None]
     if not parsed.documents and not any(problem.severity == "error" for problem in parsed.problems):
-        problem = streams.no_documents()._replace(blocks_compile=True)
-        diagnostics.append(streams.to_diagnostic(problem, None, filename))
+        diagnostics.append(streams.to_diagnostic(streams.no_documents(blocks_compile=True), None, filename))
     result = _to_result(compiled, diagnostics, parsed, filename, selected)
     return result._replace(diagnostics=(*profile_diagnostics, *result.diagnostics)) if profile_diagnostics else result
 

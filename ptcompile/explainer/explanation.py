@@ -194,8 +194,7 @@ def explain(
             numbers = tuple(range(first, len(manifests)))
             jobs.append(Explained(name, built.context.target.name, chosen_by, numbers, steps))
     if not read.documents and not read.problems:
-        problem = streams.no_documents()._replace(blocks_compile=True)
-        diagnostics.append(streams.to_diagnostic(problem, None, filename))
+        diagnostics.append(streams.to_diagnostic(streams.no_documents(blocks_compile=True), None, filename))
     reported = apply_suppressions(read, diagnostics, selection, filename).reported
     texts = _input_texts(read, cluster_source, filename)
     return Explanation(tuple(jobs), tuple(manifests), tuple(causes), (*read_diagnostics, *reported), texts)

@@ -61,9 +61,10 @@ def is_ours(data: Mapping[str, Any]) -> bool:
     return str(data.get("apiVersion")).startswith("ptcompile/")
 
 
-def no_documents() -> Problem:
+def no_documents(*, blocks_compile: bool = False) -> Problem:
     """Return the problem of a stream without documents."""
-    return Problem("no-documents", (), "the file has no document", "write one", authority="ptcompile")
+    message = "the file has no document"
+    return Problem("no-documents", (), message, "write one", authority="ptcompile", blocks_compile=blocks_compile)
 
 
 def repeated_spec(data: Any, seen: set[tuple[str, str]]) -> list[Problem]:
