@@ -41,7 +41,7 @@ def test_processes_are_capped_in_options_and_variables() -> None:
     assert cast(job("nodes: 2\nelastic: {nprocPerNode: 1}"), max_processes=3).actors[0].processes == 1
 
 
-def test_a_module_and_a_shell_are_the_stand_in_too() -> None:
+def test_modules_and_shells_are_replaced_by_the_stand_in() -> None:
     shell = 'nodes: 2\ncommand: [bash, -c, "cd /x && torchrun --nnodes=2 --nproc_per_node 4 -m pkg.train --lr 1"]'
     spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: t}\nspec:\n  image: i\n"
     body = "".join(f"  {line}\n" for line in shell.split("\n"))
@@ -50,12 +50,12 @@ def test_a_module_and_a_shell_are_the_stand_in_too() -> None:
     assert argv == ("torchrun", "--nnodes=2", "--nproc-per-node=1", "stand_in.py", "--lr", "1")
 
 
-def test_one_s_own_command_is_the_manifest_s() -> None:
+def test_own_command_runs_the_command_of_the_manifest() -> None:
     first = cast(job("nodes: 2"), max_processes=1, own_command=True).actors[0]
     assert (first.argv[0], first.argv[-1]) == ("torchrun", "train.py")
 
 
-def test_who_starts_the_processes_otherwise_is_refused() -> None:
+def test_other_launchers_are_rejected() -> None:
     spec = ptcompile.simulate(
         "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: t}\n"
         "spec: {image: i, nodes: 2, command: [deepspeed, train.py]}\n",
@@ -67,7 +67,7 @@ def test_who_starts_the_processes_otherwise_is_refused() -> None:
         cast(job(f"nodes: {MAX_PODS + 1}"), max_processes=1)
 
 
-def test_what_is_not_as_in_the_cluster_is_named() -> None:
+def test_differences_from_the_cluster_are_named() -> None:
     body = RANGE + "\nenv: {GLOO_SOCKET_IFNAME: ib0, T: {secretKeyRef: {name: hf, key: token}}}\nroles: {loader: {}}"
     said = cast(job(body, "jobset"), max_processes=2)
     text = "\n".join(said.stand_ins)
@@ -90,7 +90,7 @@ def test_a_pod_on_its_node_s_network_has_the_node_s_name_and_address() -> None:
     assert with_fields(actor.env["PET_LOCAL_ADDR"], actor, "10.0.0.1") == "10.0.0.1"
 
 
-def test_waits_are_scaled_and_torchrun_s_own_too() -> None:
+def test_timeouts_are_scaled_including_defaults() -> None:
     assert scale_conf("timeout=900,read_timeout=900,x=y", 10) == (
         "timeout=90,read_timeout=90,x=y,join_timeout=60,last_call_timeout=3,keep_alive_interval=1"
     )

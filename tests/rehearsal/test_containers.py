@@ -102,7 +102,7 @@ def test_a_pod_has_its_name_address_folder_and_no_privileges(docker: Path, tmp_p
     stage.close()
 
 
-def test_a_late_pod_sleeps_in_its_own_place(docker: Path, tmp_path: Path) -> None:
+def test_a_late_pod_sleeps_in_its_container(docker: Path, tmp_path: Path) -> None:
     stage = opened(tmp_path)
     stage.start(0, config(tmp_path, "python", "x.py", hold=20.0))
     ended(stage, 0)
@@ -118,7 +118,7 @@ def test_a_late_pod_sleeps_in_its_own_place(docker: Path, tmp_path: Path) -> Non
     ]
 
 
-def test_the_image_s_own_directory_is_left_to_it(docker: Path, tmp_path: Path) -> None:
+def test_the_working_directory_of_the_image_is_kept(docker: Path, tmp_path: Path) -> None:
     stage = opened(tmp_path)
     stage.start(0, config(tmp_path, "python", directory=None))
     ended(stage, 0)
@@ -126,7 +126,7 @@ def test_the_image_s_own_directory_is_left_to_it(docker: Path, tmp_path: Path) -
     assert not any(word.startswith("--workdir") for word in run_words(docker))
 
 
-def test_a_container_that_does_not_start_is_told(docker: Path, tmp_path: Path) -> None:
+def test_a_container_that_does_not_start_is_reported(docker: Path, tmp_path: Path) -> None:
     (docker / "exit").write_text("125")
     (docker / "says").write_text("docker: no space left")
     stage = opened(tmp_path)
@@ -136,7 +136,7 @@ def test_a_container_that_does_not_start_is_told(docker: Path, tmp_path: Path) -
     stage.close()
 
 
-def test_what_is_left_is_removed_at_the_end(docker: Path, tmp_path: Path) -> None:
+def test_remaining_containers_are_removed_at_the_end(docker: Path, tmp_path: Path) -> None:
     stage = opened(tmp_path)
     (docker / "containers").write_text("abc def")
     stage.close()
@@ -144,7 +144,7 @@ def test_what_is_left_is_removed_at_the_end(docker: Path, tmp_path: Path) -> Non
     assert told(docker)[-1] == ["network", "rm", "job"]
 
 
-def test_an_image_that_is_not_there_is_not_pulled(docker: Path, tmp_path: Path) -> None:
+def test_a_missing_image_is_not_pulled(docker: Path, tmp_path: Path) -> None:
     (docker / "images").write_text("")
     with (
         pytest.raises(RehearsalError, match=f"docker has no image {IMAGE}: pull it, or name"),
@@ -153,7 +153,7 @@ def test_an_image_that_is_not_there_is_not_pulled(docker: Path, tmp_path: Path) 
         pass
 
 
-def test_an_image_without_torch_is_told(docker: Path, tmp_path: Path) -> None:
+def test_an_image_without_torch_is_reported(docker: Path, tmp_path: Path) -> None:
     (docker / "exit").write_text("1")
     with (
         pytest.raises(RehearsalError, match=f"python in the image {IMAGE} has no torch"),
@@ -179,7 +179,7 @@ def test_without_namespaces_pods_are_containers_of_their_own_image(docker: Path,
 
 
 @pytest.mark.usefixtures("no_namespaces")
-def test_with_neither_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_back_end_the_error_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with (
         pytest.raises(RehearsalError, match=r"this machine .*: no; neither docker nor podman answers in its place"),
@@ -233,7 +233,7 @@ def test_a_pod_has_its_own_name_and_is_process_one(stage: Containers, tmp_path: 
     assert run(stage, tmp_path, script) == f"1 host-0 this {tmp_path / 'pod0'}"
 
 
-def test_nothing_but_its_folder_is_written_to(stage: Containers, tmp_path: Path) -> None:
+def test_only_its_folder_is_writable(stage: Containers, tmp_path: Path) -> None:
     script = (
         "for path in ('/etc/x', '/opt/x', '/etc/hosts'):\n"
         "    try: open(path, 'a'); print('WROTE', path)\n"
@@ -244,7 +244,7 @@ def test_nothing_but_its_folder_is_written_to(stage: Containers, tmp_path: Path)
     assert (tmp_path / "pod0" / "mine").exists()
 
 
-def test_there_is_no_way_out_and_none_to_this_machine(stage: Containers, tmp_path: Path) -> None:
+def test_the_network_is_isolated_from_this_machine(stage: Containers, tmp_path: Path) -> None:
     script = (
         "import socket\n"
         f"for where in ('192.0.2.1', '8.8.8.8', '{stage.network}.0.1'):\n"
@@ -285,7 +285,7 @@ def _left(engine: Engine, label: str) -> str:
     )
 
 
-def test_who_is_killed_leaves_nothing(real: Engine, tmp_path: Path) -> None:
+def test_a_killed_rehearsal_leaves_nothing(real: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "ptcompile-test-of-what-is-left"
     folder.mkdir()
     code = (

@@ -32,7 +32,7 @@ def played(command: str, nodes: int = 2) -> Cast:
     return cast(job(command, nodes), max_processes=2)
 
 
-def test_accelerate_is_told_how_the_pods_meet_and_no_more() -> None:
+def test_accelerate_gets_only_rendezvous_options() -> None:
     found = played(ACCELERATE % "")
     assert found.actors[1].argv == (
         "accelerate", "--multi_gpu", "--num_processes=4", "--num_machines=2", "--machine_rank=1",
@@ -43,13 +43,13 @@ def test_accelerate_is_told_how_the_pods_meet_and_no_more() -> None:
     assert "accelerate's config file is missing" in played(ACCELERATE % ", --config_file=/etc/a.yaml").stand_ins
 
 
-def test_one_machine_starts_what_it_may() -> None:
+def test_a_single_machine_starts_as_many_processes_as_allowed() -> None:
     assert played("[accelerate, launch, --num_processes=1, --num_machines=1, train.py]", nodes=1).actors[0].argv == (
         "accelerate", "--multi_gpu", "--num_processes=2", "--num_machines=1", "stand_in.py",
     )  # fmt: skip
 
 
-def test_machines_of_a_config_file_that_is_not_there_are_not_guessed() -> None:
+def test_machines_of_a_missing_config_file_are_not_guessed() -> None:
     with pytest.raises(RehearsalError, match="config file, which is missing"):
         played("[accelerate, launch, --config_file=/etc/a.yaml, --machine_rank=$(RANK), train.py]")
 
@@ -65,7 +65,7 @@ def test_deepspeed_gets_a_host_file_of_all_pods() -> None:
     )  # fmt: skip
 
 
-def test_deepspeed_over_ssh_is_refused() -> None:
+def test_deepspeed_over_ssh_is_rejected() -> None:
     with pytest.raises(RehearsalError, match="over ssh, which a rehearsal does not provide: add --no_ssh"):
         played(DEEPSPEED % "")
 
@@ -80,7 +80,7 @@ def test_a_launcher_that_is_not_installed_is_named(tmp_path: Path) -> None:
     assert found.verdict.passed, found.verdict
 
 
-def test_what_accelerate_s_pods_meet_by_is_torchrun_s() -> None:
+def test_faults_of_accelerate_are_predicted_like_torchrun() -> None:
     meets = job(ACCELERATE % "")
     assert predict_end(meets, []).end == "all"
     assert predict_end(meets, [fault("kill", "1@3s,back=8s")]).end == "fail"

@@ -69,7 +69,7 @@ def test_a_pod_has_its_own_name_environment_and_process_one(stage: Namespaces, t
     assert found.endswith(str(tmp_path / "pod0"))
 
 
-def test_nothing_but_its_folder_is_written_to(stage: Namespaces, tmp_path: Path) -> None:
+def test_only_its_folder_is_writable(stage: Namespaces, tmp_path: Path) -> None:
     script = (
         "import os\n"
         f"for path in ('/etc/x', {str(tmp_path / 'x')!r}, '/tmp/ptcompile-x', {str(Path(__file__).parent / 'x')!r}):\n"
@@ -83,7 +83,7 @@ def test_nothing_but_its_folder_is_written_to(stage: Namespaces, tmp_path: Path)
     assert not Path("/dev/shm/mine").exists()  # noqa: S108
 
 
-def test_there_is_no_way_out_of_the_job_s_network(stage: Namespaces, tmp_path: Path) -> None:
+def test_the_network_of_the_job_is_isolated(stage: Namespaces, tmp_path: Path) -> None:
     script = (
         "import socket\n"
         "for where in ('192.0.2.1', '8.8.8.8', '169.254.169.254'):\n"
@@ -122,7 +122,7 @@ def test_a_signal_reaches_the_pod_s_own_process(stage: Namespaces, tmp_path: Pat
     assert wait(stage, 0, 1) == {0: 7, 1: KILLED}
 
 
-def test_a_program_that_there_is_not_is_an_exit_status(stage: Namespaces, tmp_path: Path) -> None:
+def test_a_missing_program_gives_an_exit_status(stage: Namespaces, tmp_path: Path) -> None:
     stage.start(0, config(tmp_path, "", argv=["/no/such/program"]))
     assert wait(stage, 0) == {0: 97}
     assert "/no/such/program" in said(tmp_path)
@@ -154,7 +154,7 @@ def test_nothing_is_left_running(stage: Namespaces, tmp_path: Path) -> None:
     assert _left() == []
 
 
-def test_the_whole_of_it(stage: Namespaces, tmp_path: Path) -> None:
+def test_a_whole_rehearsal(stage: Namespaces, tmp_path: Path) -> None:
     """Covers names from Services, the simulated environment, the stand-in's folder, the fault and the end."""
     settings = RehearsalSettings(fake_python(tmp_path), limit=60.0)
     lines: list[str] = []
@@ -167,7 +167,7 @@ def test_the_whole_of_it(stage: Namespaces, tmp_path: Path) -> None:
     assert any("3 of 3 pods run, 3 have met, world 6" in line for line in lines)
 
 
-def test_who_ends_ends_all(stage: Namespaces, tmp_path: Path) -> None:
+def test_a_killed_rehearsal_ends_its_pods(stage: Namespaces, tmp_path: Path) -> None:
     """If a rehearsal is killed, the kernel ends its namespace, so nothing keeps running."""
     code = (
         "import sys, time\n"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         ("dns-lag", "6s", Fault("dns-lag", 0, 6)),
     ],
 )
-def test_a_word_is_a_fault(kind: FaultKind, text: str, wanted: Fault) -> None:
+def test_faults_are_parsed(kind: FaultKind, text: str, wanted: Fault) -> None:
     assert fault(kind, text) == wanted
 
 
@@ -35,7 +35,7 @@ def test_a_word_is_a_fault(kind: FaultKind, text: str, wanted: Fault) -> None:
     [("late", "0"), ("late", "0@5s"), ("late", "x=5s"), ("kill", ""), ("kill", "1@"), ("kill", "1,back="),
      ("kill", "-1"), ("kill", "1@5d"), ("fail-process", "1,back=5s"), ("dns-lag", "0=6s"), ("dns-lag", "")],
 )  # fmt: skip
-def test_another_form_is_refused(kind: FaultKind, text: str) -> None:
+def test_an_invalid_argument_is_rejected(kind: FaultKind, text: str) -> None:
     with pytest.raises(ValueError, match=r"such as \d"):
         fault(kind, text)
 
@@ -45,6 +45,6 @@ def test_durations(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
 
 
-def test_another_fault_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_fault_is_rejected_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="'explode' is not a fault: use late, kill, drain"):
         fault("explode", "1")  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from tests.simulator.worlds import only, volcano
 
 
 @pytest.mark.parametrize(
-    ("spec", "wanted"),
+    ("spec", "expected"),
     [
         ({"containers": [{"resources": {"limits": {"cpu": "2"}}}]}, {"cpu": "2"}),
         ({"containers": [{"resources": {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}}]}, {"cpu": "1"}),
@@ -31,22 +31,22 @@ from tests.simulator.worlds import only, volcano
         ({}, {}),
     ],
 )  # fmt: skip
-def test_requests_of_a_pod(spec: dict[str, Any], wanted: dict[str, str]) -> None:
-    assert amounts.as_text(amounts.pod_requests(spec)) == wanted
+def test_requests_of_a_pod(spec: dict[str, Any], expected: dict[str, str]) -> None:
+    assert amounts.as_text(amounts.pod_requests(spec)) == expected
 
 
 @pytest.mark.parametrize(
-    ("min_available", "wanted"),
+    ("min_available", "expected"),
     [(3, {"cpu": "12"}), (2, {"cpu": "8"}), (1, {"cpu": "4"})],
     ids=["all", "two", "one"],
 )
-def test_volcano_min_resources(min_available: int, wanted: dict[str, str]) -> None:
+def test_volcano_min_resources(min_available: int, expected: dict[str, str]) -> None:
     """docs/facts/volcano.md#minresources: only requests count, so a GPU in limits alone is missing."""
     group = only(simulate([volcano(min_available=min_available)])).pod_group
-    assert group["minResources"] == wanted
+    assert group["minResources"] == expected
 
 
-def test_node_requirements_in_words() -> None:
+def test_node_requirements_as_text() -> None:
     terms = [{"matchExpressions": [{"key": "gpu", "operator": "In", "values": ["a100", "h100"]}]}]
     spec = {
         "nodeSelector": {"zone": "a"},

@@ -16,7 +16,7 @@ from tests.simulator.worlds import everything, jobset, pod_of, pytorchjob, volca
 
 
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
-def test_json_names_pods_as_the_operators_do(operator: str) -> None:
+def test_pods_have_the_names_that_operators_give(operator: str) -> None:
     right = wrong = 0
     for row, manifest in list(rows(operator))[::9]:
         if row["accepted"] and row.get("pods"):
@@ -28,7 +28,7 @@ def test_json_names_pods_as_the_operators_do(operator: str) -> None:
 
 
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
-def test_nothing_raises_on_what_people_write(operator: str) -> None:
+def test_recorded_manifests_raise_nothing(operator: str) -> None:
     for _, manifest in list(rows(operator))[::40]:
         everything(simulate([manifest]))
 
@@ -41,7 +41,7 @@ JSON = st.recursive(
 
 
 @given(st.sampled_from([pytorchjob(), volcano(), jobset(["torchrun"]), pod_of({})]), st.data())
-def test_any_data_is_taken(manifest: dict[str, Any], data: st.DataObject) -> None:
+def test_any_data_is_accepted(manifest: dict[str, Any], data: st.DataObject) -> None:
     out = copy.deepcopy(manifest)
     node: Any = out["spec"]
     while isinstance(node, dict | list) and node:
@@ -54,7 +54,7 @@ def test_any_data_is_taken(manifest: dict[str, Any], data: st.DataObject) -> Non
     everything(simulate([out]))
 
 
-def test_a_wide_job_costs_what_a_narrow_one_does() -> None:
+def test_a_wide_job_costs_as_much_as_a_narrow_one() -> None:
     """10,000 pods take less than 5 times the work of 100, because they are folded."""
 
     def cost(workers: int) -> int:

@@ -38,26 +38,30 @@ OTHER_LINE: dict[str, str] = {
 
 
 @pytest.mark.parametrize("change", list(OTHER_WORKER))
-def test_a_difference_between_pods_is_seen(change: str) -> None:
-    other = copy.deepcopy(pytorchjob())
-    other["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0] |= OTHER_WORKER[change]
-    said = world_differences(simulate([pytorchjob()]), simulate([other]))
-    assert said
-    assert all(change in one for one in said if "limits" not in one and "requests" not in one), said
-    assert all("worker" in one for one in said), said
+def test_a_difference_between_pods_is_reported(change: str) -> None:
+    changed = copy.deepcopy(pytorchjob())
+    changed["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0] |= OTHER_WORKER[change]
+    differences = world_differences(simulate([pytorchjob()]), simulate([changed]))
+    assert differences
+    assert all(
+        change in difference
+        for difference in differences
+        if "limits" not in difference and "requests" not in difference
+    ), differences
+    assert all("worker" in difference for difference in differences), differences
 
 
 @pytest.mark.parametrize("change", list(OTHER_LINE))
-def test_a_difference_in_the_rendezvous_is_seen(change: str) -> None:
-    other = pytorchjob(container={"command": ["torchrun", OTHER_LINE[change], "train.py"]})
-    said = world_differences(simulate([pytorchjob()]), simulate([other]))
-    assert any(change in one for one in said), said
+def test_a_difference_in_the_rendezvous_is_reported(change: str) -> None:
+    changed = pytorchjob(container={"command": ["torchrun", OTHER_LINE[change], "train.py"]})
+    differences = world_differences(simulate([pytorchjob()]), simulate([changed]))
+    assert any(change in difference for difference in differences), differences
 
 
-def test_another_number_of_pods_is_seen() -> None:
+def test_another_number_of_pods_is_reported() -> None:
     assert any(
-        "training pods: 4 and 5" in one
-        for one in world_differences(simulate([pytorchjob()]), simulate([pytorchjob(4)]))
+        "training pods: 4 and 5" in difference
+        for difference in world_differences(simulate([pytorchjob()]), simulate([pytorchjob(4)]))
     )
 
 
@@ -66,6 +70,6 @@ def test_a_world_is_the_same_as_itself() -> None:
         assert world_differences(simulate([manifest]), simulate([copy.deepcopy(manifest)])) == []
 
 
-def test_an_operator_that_refuses_makes_another_world() -> None:
-    refused = pytorchjob(elasticPolicy={"rdzvConf": []})
-    assert world_differences(simulate([pytorchjob()]), simulate([refused])) == ["PyTorchJob/llama makes no pods"]
+def test_a_rejected_job_is_a_difference() -> None:
+    rejected = pytorchjob(elasticPolicy={"rdzvConf": []})
+    assert world_differences(simulate([pytorchjob()]), simulate([rejected])) == ["PyTorchJob/llama makes no pods"]

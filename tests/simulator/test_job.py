@@ -20,10 +20,10 @@ def _job(action: str | None = None) -> dict[str, Any]:
 
 
 def _never() -> dict[str, Any]:
-    made = pytorchjob()
-    for replica in made["spec"]["pytorchReplicaSpecs"].values():
+    manifest = pytorchjob()
+    for replica in manifest["spec"]["pytorchReplicaSpecs"].values():
         replica["restartPolicy"] = "Never"
-    return made
+    return manifest
 
 
 @pytest.mark.parametrize(
@@ -62,27 +62,27 @@ def _never() -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_on_failure(manifest: dict[str, Any], sentence: str) -> None:
-    said = only(simulate([manifest])).failure
-    assert any(one.startswith(sentence) for one in said), said
+    sentences = only(simulate([manifest])).failure
+    assert any(text.startswith(sentence) for text in sentences), sentences
 
 
 def test_a_policy_for_failed_pods_silences_the_warning() -> None:
-    said = only(simulate([volcano(policies=[{"event": "*", "action": "RestartJob"}])])).failure
-    assert not any(one.startswith("no policy") for one in said)
+    sentences = only(simulate([volcano(policies=[{"event": "*", "action": "RestartJob"}])])).failure
+    assert not any(text.startswith("no policy") for text in sentences)
 
 
-def test_a_policy_that_can_act_is_not_called_dead() -> None:
+def test_a_policy_that_can_act_is_not_reported_as_dead() -> None:
     never = volcano(policies=[{"event": "PodFailed", "action": "RestartJob"}])
     for task in never["spec"]["tasks"]:
         task["template"]["spec"]["restartPolicy"] = "Never"
-    assert not any("dead" in one for one in only(simulate([never])).failure)
+    assert not any("dead" in text for text in only(simulate([never])).failure)
 
 
-def test_tasks_that_no_policy_restarts_when_a_node_goes_are_named() -> None:
+def test_tasks_without_a_policy_for_lost_nodes_are_named() -> None:
     """docs/facts/volcano.md#policies: a task's policies come before the job's."""
-    made = volcano()
-    first, *others = made["spec"]["tasks"]
+    manifest = volcano()
+    first, *remaining = manifest["spec"]["tasks"]
     first["policies"] = [{"event": "PodEvicted", "action": "RestartJob"}]
-    names = ", ".join(task["name"] for task in others)
-    (said,) = [one for one in only(simulate([made])).failure if "no policy for PodEvicted" in one]
-    assert said.startswith(f"{names}: no policy for PodEvicted")
+    names = ", ".join(task["name"] for task in remaining)
+    (sentences,) = [text for text in only(simulate([manifest])).failure if "no policy for PodEvicted" in text]
+    assert sentences.startswith(f"{names}: no policy for PodEvicted")

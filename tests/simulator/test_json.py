@@ -14,7 +14,7 @@ from tests.simulator.worlds import GOLDEN, SCHEMA, golden, pytorchjob
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.parent.name)
-def test_json_form_is_as_its_schema_says(path: Path) -> None:
+def test_the_json_form_matches_its_schema(path: Path) -> None:
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(json.dumps(golden(path).to_dict())))
 
 
@@ -22,7 +22,7 @@ def test_the_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_a_field_that_the_schema_does_not_know_is_refused() -> None:
+def test_the_schema_rejects_an_unknown_field() -> None:
     data = simulate([pytorchjob()]).to_dict()
     data["pods"][0]["more"] = 1
     assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(data)

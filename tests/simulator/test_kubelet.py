@@ -41,7 +41,7 @@ def container(*env: dict[str, Any], **more: Any) -> ContainerView:
     return ContainerView("c", False, {"env": list(env), **more})
 
 
-def test_a_value_sees_only_what_stands_before_it() -> None:
+def test_a_reference_sees_only_earlier_entries() -> None:
     env = environment(
         container(
             {"name": "EARLY", "value": "$(RANK)"},
@@ -53,12 +53,12 @@ def test_a_value_sees_only_what_stands_before_it() -> None:
     assert env == {"EARLY": "$(RANK)", "RANK": "3", "LATE": "3"}
 
 
-def test_the_last_of_two_counts() -> None:
+def test_the_last_of_two_entries_wins() -> None:
     env = environment(container({"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}), POD)
     assert list(env.items()) == [("B", ""), ("A", "2")]
 
 
-def test_references_that_the_manifest_decides() -> None:
+def test_field_references_that_the_manifest_decides() -> None:
     def field(path: str) -> dict[str, Any]:
         return {"name": path, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
@@ -69,8 +69,8 @@ def test_references_that_the_manifest_decides() -> None:
 
 
 def test_command_line() -> None:
-    found = container(command=["torchrun", "--node-rank=$(RANK)"], args=["$(NOPE)"])
-    assert command_line(found, {"RANK": "1"}) == (["torchrun", "--node-rank=1"], ["$(NOPE)"])
+    view = container(command=["torchrun", "--node-rank=$(RANK)"], args=["$(NOPE)"])
+    assert command_line(view, {"RANK": "1"}) == (["torchrun", "--node-rank=1"], ["$(NOPE)"])
     assert command_line(container(), {}) == (None, None)
 
 

@@ -13,28 +13,28 @@ from tests import growing as many
 from tests.cli.running import here
 
 
-def test_the_list_ends_at_the_budget_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_ends_at_the_budget_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(as_json, "MAX_LISTED_CHARACTERS", 20_000)
-    found = ptcompile.simulate(many.spec(nodes=100_000), target="job").to_dict(all_pods=True)
-    assert 2 <= len(found["pods"]) < 20
-    assert (found["podsTotal"], found["folded"]) == (100_000, True)
-    [told] = found["diagnostics"]
-    assert (told["name"], told["severity"]) == ("too-large", "warning")
-    assert told["message"].startswith(f"the list ends after {len(found['pods'])} of 100000 pods")
+    world = ptcompile.simulate(many.spec(nodes=100_000), target="job").to_dict(all_pods=True)
+    assert 2 <= len(world["pods"]) < 20
+    assert (world["podsTotal"], world["folded"]) == (100_000, True)
+    [diagnostic] = world["diagnostics"]
+    assert (diagnostic["name"], diagnostic["severity"]) == ("too-large", "warning")
+    assert diagnostic["message"].startswith(f"the list ends after {len(world['pods'])} of 100000 pods")
 
 
-def test_within_the_budget_all_are_listed() -> None:
-    found = ptcompile.simulate(many.spec(nodes=70), target="job").to_dict(all_pods=True)
-    assert (len(found["pods"]), found["folded"], found["diagnostics"]) == (70, False, [])
+def test_all_pods_within_the_budget_are_listed() -> None:
+    world = ptcompile.simulate(many.spec(nodes=70), target="job").to_dict(all_pods=True)
+    assert (len(world["pods"]), world["folded"], world["diagnostics"]) == (70, False, [])
 
 
-def test_the_command_says_it_too(
+def test_the_command_prints_the_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(as_json, "MAX_LISTED_CHARACTERS", 20_000)
     path = tmp_path / "a.yaml"
     path.write_text(many.spec(nodes=100), encoding="utf-8")
-    done = here(capsys, "simulate", "--target", "job", "--format", "json", "--all", str(path))
-    assert len(json.loads(done.out)["pods"]) < 100
-    assert "of 100 pods" in done.err
-    assert "--pod NAME" in done.err
+    result = here(capsys, "simulate", "--target", "job", "--format", "json", "--all", str(path))
+    assert len(json.loads(result.out)["pods"]) < 100
+    assert "of 100 pods" in result.err
+    assert "--pod NAME" in result.err

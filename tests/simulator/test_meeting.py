@@ -16,10 +16,15 @@ from tests.simulator.worlds import CONTAINER, jobset, only, pod_of, pytorchjob, 
 
 def test_pytorchjob_as_a_whole() -> None:
     job = only(simulate([pytorchjob()]))
-    found = job_rendezvous(job)
-    assert found is not None
-    assert (found.nodes, found.processes, found.host, found.notes) == (4, (32, 32), "llama-master-0", ())
-    assert found.first.endpoint == "llama-master-0:23456"
+    rendezvous = job_rendezvous(job)
+    assert rendezvous is not None
+    assert (rendezvous.nodes, rendezvous.processes, rendezvous.host, rendezvous.notes) == (
+        4,
+        (32, 32),
+        "llama-master-0",
+        (),
+    )
+    assert rendezvous.first.endpoint == "llama-master-0:23456"
     assert amounts.as_text(job.totals()) == {"nvidia.com/gpu": "32", "cpu": "128", "memory": "1Ti"}
     assert job.pod_group["minMember"] == 4
     # docs/facts/training-operator.md#gangs: limits replace missing requests
@@ -52,7 +57,7 @@ def test_a_pod_is_found_by_its_name(name: str) -> None:
     assert [pod.name for pod in world.pods.named(name)] == [name.removesuffix("-*****")]
 
 
-def test_no_pod_of_that_name() -> None:
+def test_an_unknown_name_finds_no_pod() -> None:
     assert simulate([pytorchjob()]).pods.named("llama-worker-3") == []
 
 
@@ -84,18 +89,18 @@ def test_no_pod_of_that_name() -> None:
         (pytorchjob(container={"command": ["python", "t.py"]}), ["the rendezvous waits for 32 processes"]),
     ],
 )  # fmt: skip
-def test_what_cannot_work_is_said(manifest: dict[str, Any], notes: list[str]) -> None:
+def test_obstacles_are_noted(manifest: dict[str, Any], notes: list[str]) -> None:
     job = only(simulate([manifest]))
-    found = job_rendezvous(job)
-    assert found is not None
-    said = [*found.notes, *job.notes]
+    rendezvous = job_rendezvous(job)
+    assert rendezvous is not None
+    all_notes = [*rendezvous.notes, *job.notes]
     for note in notes:
-        assert any(one.startswith(note) for one in said), said
+        assert any(text.startswith(note) for text in all_notes), all_notes
     if not notes:
-        assert said == []
+        assert all_notes == []
 
 
-def test_a_service_of_the_same_stream_gives_dns() -> None:
+def test_a_service_in_the_stream_gives_dns_names() -> None:
     job = {
         "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
         "spec": {"completions": 2, "parallelism": 2, "completionMode": "Indexed", "template": {"spec": {
@@ -111,9 +116,9 @@ def test_a_service_of_the_same_stream_gives_dns() -> None:
     assert together is not None
     assert alone.host is None
     assert (together.host, together.notes) == ("j-0-*****", ())
-    beside = job_rendezvous(only(simulate([job], others=[service])))
-    assert beside is not None
-    assert beside.to_dict() == together.to_dict()
+    separate = job_rendezvous(only(simulate([job], others=[service])))
+    assert separate is not None
+    assert separate.to_dict() == together.to_dict()
 
 
 def test_a_runtime_may_come_from_another_file() -> None:
@@ -139,13 +144,13 @@ def test_a_runtime_may_come_from_another_file() -> None:
     assert simulate([runtime, train]).skipped == ()
 
 
-def test_what_makes_no_pods_is_counted() -> None:
+def test_objects_without_pods_are_listed() -> None:
     world = simulate([{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}, {}])
     assert world.skipped == ("Deployment/web", "a document without kind")
     assert "makes no pods: Deployment/web" in overview(world)
 
 
-def test_items_of_a_list_count() -> None:
+def test_items_of_a_list_are_simulated() -> None:
     world = simulate([{"apiVersion": "v1", "kind": "List", "items": [pod_of({}), None, 5]}])
     assert [pod.name for pod in world.pods] == ["alone"]
 
@@ -156,7 +161,7 @@ def test_operators_differ_by_version() -> None:
     assert old["PYTHONUNBUFFERED"] == "0"
 
 
-def test_pods_that_many_ask_for_are_built_once() -> None:
+def test_frequently_used_pods_are_built_once() -> None:
     job = only(simulate([pytorchjob()]))
     worker = job.roles[-1]
     assert worker.count == 3

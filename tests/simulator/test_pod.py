@@ -20,16 +20,16 @@ CASES = [
 
 @pytest.mark.parametrize("target", ["job", "jobset", "trainjob", "pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "profile", "words"), CASES)
-def test_claims_are_shown(body: str, profile: dict[str, Any], words: list[str], target: str) -> None:
+def test_claims_are_printed(body: str, profile: dict[str, Any], words: list[str], target: str) -> None:
     world = simulate(smallest(body), target=target, cluster={"kind": "ClusterProfile", "spec": profile})
-    shown = overview(world)
-    assert all(one in shown for one in words)
-    assert ("claims  " in shown) is bool(words)
+    output = overview(world)
+    assert all(claim in output for claim in words)
+    assert ("claims  " in output) is bool(words)
     for pod in world.to_dict()["pods"]:
-        assert [f"{one['name']}: {', '.join(one['devices'])}" for one in pod["claims"]] == words
+        assert [f"{claim['name']}: {', '.join(claim['devices'])}" for claim in pod["claims"]] == words
 
 
-def test_a_claim_of_the_cluster_says_only_its_name() -> None:
+def test_a_claim_outside_the_stream_has_only_its_name() -> None:
     spec = {
         "containers": [{"name": "a", "image": "a"}],
         "resourceClaims": [{"name": "nics", "resourceClaimName": "shared"}],

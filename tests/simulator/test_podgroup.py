@@ -28,7 +28,7 @@ def test_the_group_of_a_compiled_job(target: str, profile: dict[str, Any], sched
     assert "minMember 2" in overview(world)
 
 
-def test_pods_that_wait_for_a_group_in_no_file() -> None:
+def test_pods_wait_for_a_missing_group() -> None:
     pod = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}
     labels = {"scheduling.x-k8s.io/pod-group": "gone"}
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": labels}, "spec": pod}

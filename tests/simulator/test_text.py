@@ -23,7 +23,7 @@ def test_an_index_that_starts_again_is_not_a_run() -> None:
     assert "JOB_COMPLETION_INDEX=1, 0 .. 1" in overview(simulate([jobset(["torchrun", "t.py"])]))
 
 
-def test_values_stand_beside_what_was_written() -> None:
+def test_values_are_printed_with_the_text_as_written() -> None:
     env = [
         {"name": "A", "value": "x"},
         {"name": "B", "value": "$(A)/$(LATER)"},
@@ -87,7 +87,7 @@ def test_env_file_knows_volcanos_own_configmap() -> None:
     assert "RANK=2" in lines
 
 
-def test_nothing_steers_a_terminal() -> None:
+def test_control_sequences_are_escaped() -> None:
     """Every user-chosen string in the manifest contains a control sequence."""
     world = simulate([_poisoned(pytorchjob()), _poisoned(volcano()), _poisoned(pod_of({"env": [{"name": "A"}]}))])
     pods = list(world.pods)
@@ -107,7 +107,7 @@ def _poisoned(data: Any) -> Any:
     return data + EVIL if isinstance(data, str) and parse(data) is None else data
 
 
-def test_names_that_env_from_adds_are_said_to_be_unknown() -> None:
+def test_variables_of_env_from_are_reported_as_unknown() -> None:
     sources = [{"configMapRef": {"name": "train-env"}}, {"secretRef": {"name": "s"}}]
     text = overview(simulate([pod_of({"envFrom": sources, "command": ["x"]})]))
     assert "  envFrom adds the variables of configmap:train-env, secret:s, which only the cluster knows" in text

@@ -40,18 +40,18 @@ def _end(case: Case, release: str) -> str | None:
 
 
 @pytest.mark.parametrize(("release", "name"), ROWS)
-def test_the_end_is_the_one_that_is_claimed(release: str, name: str) -> None:
+def test_the_recorded_end_is_the_predicted_one(release: str, name: str) -> None:
     assert _end(CASES[name], release) in (RECORDED[release][name]["seen"], None)
 
 
 @pytest.mark.parametrize("release", RECORDED)
 def test_little_is_left_to_chance(release: str) -> None:
-    left = [name for name in RECORDED[release] if _end(CASES[name], release) is None]
-    assert len(left) <= MOST_CHANCES.get(release, CHANCES), left
+    undecided = [name for name in RECORDED[release] if _end(CASES[name], release) is None]
+    assert len(undecided) <= MOST_CHANCES.get(release, CHANCES), undecided
 
 
 @pytest.mark.parametrize(("release", "name"), [row for row in ROWS if RECORDED[row[0]][row[1]]["seen"] != "fail"])
-def test_worlds_and_ranks_are_the_claimed_ones(release: str, name: str) -> None:
+def test_worlds_and_ranks_are_the_predicted_ones(release: str, name: str) -> None:
     rows: list[dict[str, Any]] = RECORDED[release][name]["pods"]
     actors = cast(_job(CASES[name], release), max_processes=2).actors
     assert len(rows) == len(actors)
@@ -62,7 +62,7 @@ def test_worlds_and_ranks_are_the_claimed_ones(release: str, name: str) -> None:
     assert all(actor.rank in (None, str(row["rank"])) for row, actor in staying)
 
 
-def test_what_may_go_wrong_is_recorded_of_every_era() -> None:
+def test_every_era_has_recorded_failures() -> None:
     """The eras: no shared store, the rendezvous' store, and the first round's store."""
     eras = [(2, 2), (2, 5), (2, 13)]
     assert {".".join(map(str, era)) for era in eras} <= RECORDED.keys()
@@ -71,6 +71,6 @@ def test_what_may_go_wrong_is_recorded_of_every_era() -> None:
         assert {"range-killed", "range-drained", "range-late", "range-process-fails", "shared-killed"} <= rows.keys()
 
 
-def test_the_newest_torch_that_we_know_is_recorded_whole() -> None:
+def test_all_cases_are_recorded_for_the_newest_torch() -> None:
     newest = ".".join(map(str, Versions().torch))
     assert set(RECORDED[newest]) == set(CASES)

@@ -79,7 +79,7 @@ def test_an_assignment_before_the_command_is_in_its_environment() -> None:
         (["torchrun", "--nnodes=2", "t.py", "--x"], ("t.py", "--x")),
     ],
 )
-def test_what_runs_in_the_end(argv: list[str], words: tuple[str, ...]) -> None:
+def test_entry_arguments(argv: list[str], words: tuple[str, ...]) -> None:
     assert entry_arguments(read_command_line(argv, {})) == words
 
 
@@ -102,7 +102,7 @@ def test_what_runs_in_the_end(argv: list[str], words: tuple[str, ...]) -> None:
         ([""], [], "command"),
     ],
 )
-def test_arguments_alone_are_the_image_s(command: list[str], args: list[str], launcher: str) -> None:
+def test_arguments_without_a_command_belong_to_the_image(command: list[str], args: list[str], launcher: str) -> None:
     assert container_invocation(command, args, {}).launcher == launcher
 
 

@@ -24,12 +24,12 @@ from ptcompile.simulator.launchers.rendezvous import pod_rendezvous
 )  # fmt: skip
 def test_options(line: str, endpoint: str, nodes: tuple[int, int], rank: str, processes: int | None) -> None:
     env = {"MASTER_ADDR": "m", "MASTER_PORT": "2", "WORLD_SIZE": "128"} if endpoint == "m:2" else {}
-    seen = pod_rendezvous(read_command_line(line.split(), env), env, 4)
-    assert (seen.endpoint, seen.nodes, seen.node_rank) == (endpoint, nodes, rank)
-    assert processes is None or seen.processes == processes
+    rendezvous = pod_rendezvous(read_command_line(line.split(), env), env, 4)
+    assert (rendezvous.endpoint, rendezvous.nodes, rendezvous.node_rank) == (endpoint, nodes, rank)
+    assert processes is None or rendezvous.processes == processes
 
 
-def test_a_launcher_that_says_nothing_of_others_meets_whom_its_environment_names() -> None:
+def test_a_launcher_without_options_uses_its_environment() -> None:
     launch = read_command_line(["accelerate", "launch", "t.py"], {})
     assert pod_rendezvous(launch, {}, 4).nodes == (1, 1)
     assert pod_rendezvous(launch, {"MASTER_ADDR": "a", "WORLD_SIZE": "2"}, 4).nodes == (2, 2)

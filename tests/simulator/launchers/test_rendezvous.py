@@ -9,7 +9,7 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, pod_rendezvo
 
 
 @pytest.mark.parametrize(
-    ("argv", "env", "devices", "wanted"),
+    ("argv", "env", "devices", "expected"),
     [
         # the defaults
         (["torchrun", "t.py"], {}, 0, ("static", "127.0.0.1:29500", (1, 1), "0", 1, "1")),
@@ -41,9 +41,16 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, pod_rendezvo
         (["python", "t.py"], {"PET_NNODES": "4"}, 8, ("none", "", (1, 1), "0", 1, "1")),
     ],
 )  # fmt: skip
-def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, wanted: tuple[object, ...]) -> None:
-    seen = pod_rendezvous(read_command_line(argv, env), env, devices)
-    assert (seen.backend, seen.endpoint, seen.nodes, seen.node_rank, seen.processes, seen.world_size_text) == wanted
+def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, expected: tuple[object, ...]) -> None:
+    rendezvous = pod_rendezvous(read_command_line(argv, env), env, devices)
+    assert (
+        rendezvous.backend,
+        rendezvous.endpoint,
+        rendezvous.nodes,
+        rendezvous.node_rank,
+        rendezvous.processes,
+        rendezvous.world_size_text,
+    ) == expected
 
 
 @pytest.mark.parametrize(
@@ -57,7 +64,7 @@ def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, wanted: 
     # default, variable, option before variable, variable set in the script
     # (docs/facts/torchrun.md#options-and-variables)
 )
-def test_the_given_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str, str]) -> None:
+def test_the_static_node_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str, str]) -> None:
     launch = read_command_line(argv, env)
     assert static_node_rank(launch) == pod_rendezvous(launch, launch.env, 0).node_rank
 
@@ -82,8 +89,8 @@ def test_rendezvous_notes(argv: list[str], env: dict[str, str], note: str) -> No
     assert any(one.startswith(note) for one in pod_rendezvous(read_command_line(argv, env), env, 0).notes)
 
 
-def test_cuda_is_no_number_of_processes() -> None:
+def test_cuda_is_not_a_number_of_processes() -> None:
     """PyTorch 2.13, torch/distributed/run.py: "Unsupported nproc_per_node value: cuda", with any number of devices."""
-    seen = pod_rendezvous(read_command_line(["torchrun", "--nproc-per-node=cuda", "t.py"], {}), {}, 4)
-    assert seen.processes is None
-    assert [note for note in seen.notes if note.startswith("torchrun does not start: nproc-per-node 'cuda'")]
+    rendezvous = pod_rendezvous(read_command_line(["torchrun", "--nproc-per-node=cuda", "t.py"], {}), {}, 4)
+    assert rendezvous.processes is None
+    assert [note for note in rendezvous.notes if note.startswith("torchrun does not start: nproc-per-node 'cuda'")]
