@@ -1,4 +1,4 @@
-"""Trust that ends with its test, folders of as many files as results are kept of, and the files that are judged."""
+"""Fixtures: trust that ends with its test, folders large enough for the cache, and a record of linted files."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from tests.cli.lints import Counted, folder_of
 
 @pytest.fixture(autouse=True)
 def restored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--untrusted` holds for a process; here for a test."""
+    """`--untrusted` holds for a process; restore the trust after each test."""
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
     monkeypatch.setattr(files, "_untrusted", [False])
 
 
 @pytest.fixture
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """As many files as results are kept of, and a cache of their own."""
+    """Return a folder with enough files for the cache, which is in that folder too."""
     return folder_of(tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same with as many files as it takes in a process of its own."""
+    """Return the same with as many files as the cache requires in a separate process."""
     return folder_of(tmp_path, monkeypatch, MIN_FILES_TO_CACHE)
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Counted:
-    """The files that are judged."""
+    """Return the names of the linted files."""
     return Counted(monkeypatch)

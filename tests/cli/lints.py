@@ -1,4 +1,4 @@
-"""A folder that is linted, and the count of what is judged in it."""
+"""A folder to lint, and a record of the files that are linted."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ spec:
 
 
 COUNT = 4
-"""Files of a folder: in the process of the tests results of so few are kept, too."""
+"""Number of files in a folder; in the tests' process, the cache is used from this number."""
 
 
 def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int = COUNT) -> Path:
-    """As many files as results are kept of, some with findings; and a profile and a CRD, which are not linted."""
+    """Create enough files for the cache, some with findings, and a profile and a CRD, which are not linted."""
     monkeypatch.setattr(judge, "MIN_FILES_TO_CACHE", count)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -52,7 +52,7 @@ def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int = COUN
 
 
 class Counted(list[str]):
-    """The names of the files that are judged in this process."""
+    """Names of the files that are linted in this process."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The command line in this process and as a process of its own."""
+"""The command line in this process and as a separate process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Ran(NamedTuple):
-    """What a run left behind."""
+    """The result of a run."""
 
     status: int
     out: str
@@ -27,7 +27,7 @@ class Ran(NamedTuple):
 
 
 def here(capsys: pytest.CaptureFixture[str], *argv: str | Path) -> Ran:
-    """Run in this process, with the console command's last resort around it."""
+    """Run in this process and handle exceptions as the console command does."""
     capsys.readouterr()
     try:
         status = cli.main([str(word) for word in argv])
@@ -47,7 +47,7 @@ def process(
     cwd: Path = ROOT,
     flags: Sequence[str] = (),
 ) -> Ran:
-    """Run `python -m ptcompile` as people do."""
+    """Run `python -m ptcompile` as users do."""
     words = [sys.executable, *flags, "-m", "ptcompile", *map(str, argv)]
     variables = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
     done = subprocess.run(words, input=stdin, capture_output=True, env=variables, cwd=cwd, timeout=60, check=False)
@@ -64,7 +64,7 @@ def no_traceback(*texts: str) -> None:
 
 
 def spec(folder: Path, name: str = "spec.yaml", body: str = "", job: str = "train") -> Path:
-    """A spec as a file."""
+    """Write a spec to a file."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(smallest(body, job), encoding="utf-8")

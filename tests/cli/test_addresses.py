@@ -1,4 +1,4 @@
-"""Every finding names the page of its code, in each report that has room for it."""
+"""Every finding names the page of its code in each report format that has a place for it."""
 
 from __future__ import annotations
 

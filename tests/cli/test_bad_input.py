@@ -73,7 +73,7 @@ def test_a_finding_points_at_its_line(tmp_path: Path, capsys: Capture) -> None:
     assert "7 |   nods: 4\n  |   ^^^^\n" in err
 
 
-def test_several_mistakes_are_told_at_once_and_counted(tmp_path: Path, capsys: Capture) -> None:
+def test_several_mistakes_are_reported_together_and_counted(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, spec(tmp_path, body="nods: 4\nrestartPolicy: always\nenv: {A: 1}"))
     assert ran.err.count("error[") == 3
     assert "3 errors" in ran.err
@@ -112,7 +112,7 @@ def _refuse(path: str, *_: object) -> int:
 
 
 @pytest.mark.parametrize("make", [lambda path: os.mkfifo(path), lambda path: path.symlink_to("/dev/zero")])
-def test_what_is_no_file_is_not_waited_for(make: object, tmp_path: Path, capsys: Capture) -> None:
+def test_pipes_and_devices_are_not_waited_for(make: object, tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "odd.yaml"
     make(path)  # type: ignore[operator]
     for words in ((path,), ("lint", path), ("--cluster", path, spec(tmp_path))):
@@ -122,13 +122,13 @@ def test_what_is_no_file_is_not_waited_for(make: object, tmp_path: Path, capsys:
 
 
 def test_a_directory_without_a_spec_is_not_a_success(tmp_path: Path, capsys: Capture) -> None:
-    """CONTRIBUTING.md#house-rules: nothing is skipped in silence."""
+    """CONTRIBUTING.md#house-rules: nothing is skipped silently."""
     ran = here(capsys, tmp_path)
     assert ran.status in {1, 2}
     assert str(tmp_path) in ran.err
 
 
-def test_a_directory_with_nothing_of_ours_in_it_says_so(tmp_path: Path, capsys: Capture) -> None:
+def test_a_directory_without_specs_is_reported(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n", encoding="utf-8")
     ran = here(capsys, tmp_path)
     assert ran.status in {1, 2}
@@ -146,7 +146,7 @@ def test_a_bad_profile(content: str, tmp_path: Path, capsys: Capture) -> None:
     assert "cluster.yaml" in ran.err
 
 
-def test_a_profile_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
+def test_a_missing_profile(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--cluster", tmp_path / "none.yaml", spec(tmp_path))
     assert (ran.status, ran.out) == (2, "")
     assert "none.yaml" in ran.err
@@ -163,7 +163,7 @@ def test_a_file_s_name_cannot_steer_a_terminal(command: str, tmp_path: Path, cap
 
 
 @pytest.mark.parametrize("kind", ["fifo", "itself"])
-def test_what_is_odd_in_a_directory_is_told_and_not_waited_for(kind: str, tmp_path: Path, capsys: Capture) -> None:
+def test_special_files_of_a_directory_are_reported_without_waiting(kind: str, tmp_path: Path, capsys: Capture) -> None:
     odd = tmp_path / "odd.yaml"
     os.mkfifo(odd) if kind == "fifo" else odd.symlink_to(odd)
     spec(tmp_path)
@@ -174,7 +174,7 @@ def test_what_is_odd_in_a_directory_is_told_and_not_waited_for(kind: str, tmp_pa
 
 
 def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """What could be read is judged: there is no crash, and no wait for the rest."""
+    """The part that could be read is linted, without a crash and without waiting for the rest."""
     path = spec(tmp_path)
     true_fstat = os.fstat
 
@@ -197,7 +197,7 @@ def test_a_closed_standard_output(tmp_path: Path) -> None:
     assert "standard output" in err
 
 
-def test_nobody_reads_standard_output(tmp_path: Path) -> None:
+def test_standard_output_is_closed_early(tmp_path: Path) -> None:
     status, err = shell(f"{{python}} -m ptcompile {spec(tmp_path)} | true; exit ${{PIPESTATUS[0]}}")
     assert status == 2
     assert "Traceback" not in err
@@ -231,13 +231,13 @@ def test_standard_input_that_comes_late(tmp_path: Path) -> None:
 
 
 def shell(line: str) -> tuple[int, str]:
-    """Run a line of bash, in which `{python}` is this interpreter; its status and standard error."""
+    """Run a line of bash, in which `{python}` is this interpreter. Return its status and standard error."""
     words = ["bash", "-c", line.replace("{python}", sys.executable)]
     done = subprocess.run(words, capture_output=True, cwd=ROOT, timeout=60, check=False, text=True)
     return done.returncode, done.stderr
 
 
-def test_one_bad_document_of_a_stream_is_told_with_its_line(tmp_path: Path, capsys: Capture) -> None:
+def test_a_bad_document_of_a_stream_is_reported_with_its_line(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "many.yaml"
     path.write_text("---\n".join([smallest(name="a"), smallest("nods: 1", name="b"), text("image: i", "c")]), "utf-8")
     ran = here(capsys, path)

@@ -1,4 +1,4 @@
-"""What is kept on disk: entries that are broken or foreign are none, and nothing is lost by it but time."""
+"""The cache on disk: broken and foreign entries are ignored, and losing them only costs time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def signed(body: bytes) -> bytes:
 
 
 def lists_for(name: str, key: str) -> list[bytes]:
-    """Whole entries of which the parts are not what they should be."""
+    """Return well-formed entries with parts of the wrong type."""
     fine = [
         "PTC302",
         "missing-shm",
@@ -78,7 +78,7 @@ def lists_for(name: str, key: str) -> list[bytes]:
     return [json.dumps({name: [key, one]}).encode() for one in wrong]
 
 
-def test_a_broken_entry_is_none(many: Path, asked: Counted, capsys: Capture) -> None:
+def test_a_broken_entry_is_ignored(many: Path, asked: Counted, capsys: Capture) -> None:
     first = here(capsys, "lint", ".")
     entry = entry_of(many)
     whole = entry.read_bytes()
@@ -98,7 +98,7 @@ def test_a_broken_entry_is_none(many: Path, asked: Counted, capsys: Capture) -> 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions")
-def test_nobody_else_can_read_it(many: Path, capsys: Capture) -> None:
+def test_other_users_cannot_read_it(many: Path, capsys: Capture) -> None:
     here(capsys, "lint", ".")
     assert stat.S_IMODE(entry_of(many).stat().st_mode) == 0o600
     assert stat.S_IMODE(entry_of(many).parent.stat().st_mode) == 0o700
@@ -130,7 +130,7 @@ def test_a_folder_that_others_can_write_is_not_used(many: Path, asked: Counted, 
     assert not list((many / "cache" / "ptcompile").iterdir())
 
 
-def test_a_folder_that_cannot_be_made_is_not_used(many: Path, asked: Counted, capsys: Capture) -> None:
+def test_a_folder_that_cannot_be_created_is_not_used(many: Path, asked: Counted, capsys: Capture) -> None:
     (many / "cache").write_text("a file")
     first = here(capsys, "lint", ".")
     told = here(capsys, "lint", "--cache-dir", "cache/here", ".")
@@ -148,7 +148,7 @@ def test_a_folder_that_is_named_is_used(many: Path, asked: Counted, capsys: Capt
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions")
 def test_a_read_only_folder_changes_nothing(many: Path, capsys: Capture) -> None:
-    """As root nothing is read-only: then this shows no more than that a run is not disturbed."""
+    """Nothing is read-only for root; then this only shows that the run is not disturbed."""
     (many / "cache" / "ptcompile").mkdir(parents=True, mode=0o700)
     (many / "cache" / "ptcompile").chmod(0o500)
     assert here(capsys, "lint", ".") == here(capsys, "lint", "--no-cache", ".")
@@ -164,8 +164,8 @@ def test_writing_that_fails_changes_nothing(many: Path, capsys: Capture, monkeyp
     assert not list((many / "cache" / "ptcompile").iterdir())
 
 
-def test_the_folder_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was used longest ago goes first; what is not ours stays."""
+def test_the_size_of_the_folder_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least recently used entries go first; files of others stay."""
     now = time.time()
     for number in range(6):
         path = tmp_path / f"{number}.entry"
@@ -179,7 +179,7 @@ def test_the_folder_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert {path.name for path in tmp_path.iterdir()} == {"0.entry", "1.entry", "2.entry", "a.entry.1.tmp", "other.txt"}
 
 
-def test_use_is_noted(many: Path, capsys: Capture) -> None:
+def test_the_last_use_is_recorded(many: Path, capsys: Capture) -> None:
     here(capsys, "lint", ".")
     entry = entry_of(many)
     os.utime(entry, (1_000_000_000,) * 2)
@@ -187,7 +187,7 @@ def test_use_is_noted(many: Path, capsys: Capture) -> None:
     assert entry.stat().st_mtime > time.time() - 100
 
 
-def test_entries_of_files_that_are_gone_go_too(many: Path, capsys: Capture) -> None:
+def test_entries_of_deleted_files_are_dropped(many: Path, capsys: Capture) -> None:
     (many / "more.yaml").write_text("")
     here(capsys, "lint", ".")
     assert "more.yaml" in entry_of(many).read_text()
@@ -197,7 +197,7 @@ def test_entries_of_files_that_are_gone_go_too(many: Path, capsys: Capture) -> N
     assert "more.yaml" not in entry_of(many).read_text()
 
 
-def test_one_that_would_be_too_large_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_that_would_be_too_large_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_MAX_ENTRY_BYTES", 400)
     for unchecked, count in (((), 1), (("x" * 400,), 0)):
         folder = tmp_path / str(count)
@@ -223,7 +223,7 @@ def test_one_that_would_be_too_large_is_not_written(tmp_path: Path, monkeypatch:
     ],
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="paths")
-def test_the_place_is_that_of_the_system(
+def test_the_folder_is_the_system_s_cache_folder(
     platform: str, variables: dict[str, str], expected: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
@@ -235,7 +235,7 @@ def test_the_place_is_that_of_the_system(
     assert cache.default_folder() == expected
 
 
-def test_the_second_run_loads_neither_reader_nor_rules(whole: Path, capsys: Capture) -> None:
+def test_the_second_run_imports_neither_reader_nor_rules(whole: Path, capsys: Capture) -> None:
     code = "import os, sys\nos._exit = lambda status: print(*sys.modules)\nfrom ptcompile.cli import run\nrun()"
     (whole / "pod.yaml").unlink()
     (whole / "15.yaml").write_text("")
@@ -290,7 +290,7 @@ judgements = st.builds(
 
 
 @given(judgements)
-def test_what_is_kept_comes_back_as_it_was(one: LintedFile) -> None:
+def test_stored_results_are_restored_exactly(one: LintedFile) -> None:
     assert decode(json.loads(json.dumps(encode(one, "a.yaml"))), "a.yaml") == one
     there = one._replace(diagnostics=tuple(each._replace(filename="b.yaml") for each in one.diagnostics))
     assert decode(json.loads(json.dumps(encode(there, "b.yaml"))), "b.yaml") == there
@@ -298,7 +298,7 @@ def test_what_is_kept_comes_back_as_it_was(one: LintedFile) -> None:
 
 
 def test_edits_are_not_kept() -> None:
-    """They hold values of the file, which may be secret."""
+    """Edits contain values of the file, which may be secret."""
     fix = Fix("t", (Edit("set", ("spec",), "hunter2"),), safe=True)
     one = Diagnostic("c", "n", "error", "m", None, (), None, "run", "kubelet", "a.yaml", fix=fix)
     assert "hunter2" not in json.dumps(encode(CLEAN._replace(diagnostics=(one,)), "a.yaml"))

@@ -1,4 +1,4 @@
-"""`ptcompile [compile]`: what is read, what is written and where, and that it is whole or not at all."""
+"""`ptcompile [compile]`: which files are read, what is written where, and that all of it is written or nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_several_files_in_the_order_given(tmp_path: Path, capsys: Capture) -> No
     assert [one["metadata"]["name"] for one in yaml.safe_load_all(ran.out)] == ["b", "a"]
 
 
-def test_a_directory_is_its_manifests_sorted_and_deep(tmp_path: Path, capsys: Capture) -> None:
+def test_a_directory_yields_its_manifests_in_order_at_any_depth(tmp_path: Path, capsys: Capture) -> None:
     for name in ("b.yaml", "a.yml", "in/c.yaml", ".git/d.yaml"):
         spec(tmp_path, name, job=Path(name).stem)
     (tmp_path / "readme.md").write_text("no", encoding="utf-8")
@@ -48,7 +48,7 @@ def test_a_directory_is_its_manifests_sorted_and_deep(tmp_path: Path, capsys: Ca
     assert here(capsys, tmp_path).out == ran.out
 
 
-def test_other_documents_of_a_directory_are_counted(tmp_path: Path, capsys: Capture) -> None:
+def test_unknown_documents_of_a_directory_are_counted(tmp_path: Path, capsys: Capture) -> None:
     spec(tmp_path)
     (tmp_path / "cluster.yaml").write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\n", encoding="utf-8")
     ran = here(capsys, tmp_path)
@@ -119,7 +119,7 @@ def test_set(words: list[str], wanted: object, tmp_path: Path, capsys: Capture) 
 
 
 @pytest.mark.parametrize("value", ["1", "true", "null", "[", "2026-01-01", "a: b", ""])
-def test_set_string_is_text_whatever_it_looks_like(value: str, tmp_path: Path, capsys: Capture) -> None:
+def test_set_string_is_always_a_string(value: str, tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--set-string", f"spec.env.A={value}", spec(tmp_path))
     assert ran.status == 0, ran.err
     assert {"name": "A", "value": value} in main(list(yaml.safe_load_all(ran.out))[-1])["env"]
@@ -184,14 +184,14 @@ def test_a_wrong_set_is_a_finding_at_the_option(word: str, under: str, tmp_path:
     assert lines[at + 3][start:end] == under
 
 
-def test_what_the_file_says_wrong_stands_in_the_file(tmp_path: Path, capsys: Capture) -> None:
+def test_a_mistake_of_the_file_is_reported_in_the_file(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--set", "spec.workingDir=/app", spec(tmp_path, body="nods: 4"))
     assert "--> --set" not in ran.err
     assert "spec.yaml:" in ran.err
 
 
 def test_a_set_that_is_wrong_because_of_the_file_is_at_the_option(tmp_path: Path, capsys: Capture) -> None:
-    """worker is there by the option alone, and says the number of nodes again."""
+    """Only the option sets `worker`, and it contradicts the file's number of nodes."""
     ran = here(capsys, "--set", "spec.worker.replicas=2", spec(tmp_path, body="nodes: 2"))
     assert ran.status == 1
     assert "--> --set:1:1" in ran.err
@@ -238,7 +238,7 @@ def test_an_error_in_one_spec_writes_nothing(tmp_path: Path, capsys: Capture) ->
     assert [(one.name, one.read_text("utf-8")) for one in old.parent.iterdir()] == [("a.yaml", "old")]
 
 
-def test_a_place_that_cannot_be_written_leaves_all_as_it_was(tmp_path: Path, capsys: Capture) -> None:
+def test_an_unwritable_path_leaves_everything_unchanged(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "out" / "b.yaml").mkdir(parents=True)
     ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml", job="b"), "-o", f"{tmp_path}/out/")
     assert ran.status == 2
@@ -266,7 +266,7 @@ def test_a_link_is_followed_and_a_mode_is_kept(tmp_path: Path, capsys: Capture) 
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-def test_what_is_no_file_is_never_replaced(tmp_path: Path, capsys: Capture) -> None:
+def test_devices_and_pipes_are_never_replaced(tmp_path: Path, capsys: Capture) -> None:
     """`-o /dev/null` as root must not put a file there."""
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
@@ -310,7 +310,7 @@ def test_the_first_command_of_the_readme() -> None:
 
 
 @pytest.mark.parametrize("verb", ["compile", "simulate", "explain", "platform", "requires"])
-def test_a_fix_is_offered_by_the_command_that_makes_it(verb: str, tmp_path: Path, capsys: Capture) -> None:
+def test_a_fix_is_offered_only_by_lint(verb: str, tmp_path: Path, capsys: Capture) -> None:
     wrong = tmp_path / "s.yaml"
     wrong.write_text(smallest().replace("image", "Image"), encoding="utf-8")
     profile = tmp_path / "cluster.yaml"
@@ -326,7 +326,7 @@ def test_a_fix_is_offered_by_the_command_that_makes_it(verb: str, tmp_path: Path
     assert "1 fixable" in offered.err
 
 
-def test_the_name_of_a_run_is_set_before_anything_is_derived_from_it(tmp_path: Path, capsys: Capture) -> None:
+def test_names_are_derived_from_the_name_of_the_run(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--name", "run-7", "--target", "job", spec(tmp_path, body="nodes: 2", job="sft"))
     assert (ran.status, ran.err) == (0, "")
     service, job = yaml.safe_load_all(ran.out)
@@ -335,7 +335,7 @@ def test_the_name_of_a_run_is_set_before_anything_is_derived_from_it(tmp_path: P
     assert "sft" not in ran.out
 
 
-def test_a_wrong_name_of_a_run_is_shown_at_the_option(tmp_path: Path, capsys: Capture) -> None:
+def test_a_wrong_name_is_shown_at_the_option(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--name", "Run_7", spec(tmp_path))
     assert (ran.status, ran.out) == (1, "")
     assert "  --> --name:1:1\n  |\n1 | Run_7\n  | ^^^^^\n" in ran.err
@@ -353,7 +353,7 @@ def test_a_run_names_one_job(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("targets", [("job", "jobset"), ("all",), ("all", "job")])
-def test_several_targets_are_a_folder_each(targets: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+def test_several_targets_get_a_folder_each(targets: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
     words = [word for target in targets for word in ("--target", target)]
     path = spec(tmp_path, body="nodes: 2")
     ran = here(capsys, *words, path, "-o", f"{tmp_path / 'out'}/")
@@ -379,13 +379,13 @@ def test_a_named_target_that_cannot_is_an_error(tmp_path: Path, capsys: Capture)
     assert "a Pod is one node" in ran.err
 
 
-def test_a_mistake_is_told_once_for_all_targets(tmp_path: Path, capsys: Capture) -> None:
+def test_a_mistake_is_reported_once_for_all_targets(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--target", "all", "--format", "json", spec(tmp_path, body="nods: 2"))
     assert (ran.status, ran.out, ran.err.count("error[")) == (1, "", 1)
 
 
 @pytest.mark.parametrize("words", [(), ("-o", "out.yaml"), ("-o", "out.json", "--format", "json")])
-def test_several_targets_want_a_folder_or_json(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+def test_several_targets_require_a_folder_or_json(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--target", "job", "--target", "jobset", *words, spec(tmp_path))
     assert (ran.status, ran.out) == (2, "")
     assert "-o DIR/" in ran.err

@@ -1,4 +1,4 @@
-"""Configurations that cannot be used: a sentence and exit status 2, without a wait and without much memory."""
+"""Unusable configurations: one sentence and exit status 2, without a delay and without much memory."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_configuration_that_cannot_be_read(text: str, said: str, tmp_path: Pat
         assert "this is a bug" not in ran.err
 
 
-def test_dots_that_are_not_those_of_a_key(tmp_path: Path) -> None:
+def test_dots_outside_keys_are_not_counted(tmp_path: Path) -> None:
     path = tmp_path / "ptcompile.toml"
     path.write_text(
         "# " + "a.b c.d, " * 200 + "\nexclude = [" + "'a.b.c.yaml', " * 200 + "]\n" + f"ignore = []\n[{'a.' * 99}a]"

@@ -1,4 +1,4 @@
-"""The line of progress: only for people who wait at a terminal, and gone before anything else is printed."""
+"""The progress line: only on a terminal, and erased before anything else is printed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINE, ERASE = "ptcompile: {} of 4 files", "\r\x1b[K"
 
 
 class Terminal(io.TextIOWrapper):
-    """A standard error that says whether it is a terminal."""
+    """A standard error that reports whether it is a terminal."""
 
     def __init__(self, *, terminal: bool) -> None:
         super().__init__(io.BytesIO(), "utf-8")
@@ -30,7 +30,9 @@ class Terminal(io.TextIOWrapper):
 
 
 def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """A terminal, and a clock that goes on half a second each time it is read. Not a fixture: pytest has its own."""
+    """Return a terminal, with a clock that advances half a second per reading. Not a fixture: pytest replaces standard
+    error.
+    """
     terminal = Terminal(terminal=True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", terminal)
@@ -45,7 +47,7 @@ def _failing() -> None:
             raise KeyboardInterrupt
 
 
-def test_a_second_of_silence_then_lines_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_starts_after_a_second_and_is_erased(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = on_terminal(monkeypatch)
     assert list(with_progress("abcd", 4)) == [*"abcd"]
     assert shown.shown() == LINE.format(1) + ERASE + LINE.format(2) + ERASE + LINE.format(3) + ERASE
@@ -59,7 +61,7 @@ def test_it_is_erased_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> N
     assert f"{LINE.format(1)}{ERASE}a note\n{LINE.format(2)}" in shown.shown()
 
 
-def test_it_is_erased_where_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_erased_if_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = on_terminal(monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         _failing()
@@ -77,7 +79,7 @@ def test_it_is_erased_before_the_result(
 
 
 @pytest.mark.parametrize("dumb", [True, False])
-def test_nothing_where_nobody_could_see_it_erased(monkeypatch: pytest.MonkeyPatch, dumb: bool) -> None:
+def test_there_is_no_progress_line_without_a_capable_terminal(monkeypatch: pytest.MonkeyPatch, dumb: bool) -> None:
     shown = on_terminal(monkeypatch)
     monkeypatch.setenv("TERM", "dumb" if dumb else "xterm")
     shown.terminal = dumb

@@ -1,4 +1,4 @@
-"""How many processes are worth their start."""
+"""How many processes are worth starting."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def four(monkeypatch: pytest.MonkeyPatch) -> None:
         (100 * FILES_PER_PROCESS, 4),
     ],
 )
-def test_as_many_as_have_enough_to_do(files: int, expected: int) -> None:
+def test_processes_without_enough_work_are_not_started(files: int, expected: int) -> None:
     assert process_count(None, files) == expected
 
 
 @pytest.mark.usefixtures("four")
-def test_what_is_asked_for_is_done_as_far_as_it_makes_sense() -> None:
+def test_the_requested_number_is_used_up_to_the_useful_maximum() -> None:
     assert process_count(3, 5) == 3
     assert process_count(8, 5) == 5
     assert process_count(8, 0) == 1

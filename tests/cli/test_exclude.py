@@ -1,4 +1,4 @@
-"""Files of a folder that are left out: by the configuration, by git, by kustomize."""
+"""Excluded files of a folder: by the configuration, by git, by kustomize."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_configuration(
     assert found(tmp_path, Config(folder=str(tmp_path), exclude=exclude, extend_exclude=extend)) == left
 
 
-def test_what_git_ignores(tmp_path: Path) -> None:
+def test_files_that_git_ignores_are_excluded(tmp_path: Path) -> None:
     tree(tmp_path, "a.yaml", "out/b.yaml", "deep/out/c.yaml", "deep/d.yaml", "deep/e.yaml")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("/out/\n")
@@ -63,7 +63,7 @@ def test_patches_of_kustomize(tmp_path: Path) -> None:
     assert found(tmp_path, Config(folder=str(tmp_path))) == ["job.yaml", "kustomization.yaml"]
 
 
-def test_a_named_file_is_read_whatever_is_excluded(tmp_path: Path, capsys: Capture) -> None:
+def test_a_named_file_is_read_even_if_excluded(tmp_path: Path, capsys: Capture) -> None:
     tree(tmp_path, "a.yaml")
     (tmp_path / "ptcompile.toml").write_text('exclude = ["*.yaml"]\n')
     config = tmp_path / "ptcompile.toml"
@@ -88,7 +88,7 @@ def test_the_nearest_gitignore_decides(tmp_path: Path) -> None:
     assert not excluded(str(tmp_path / "deep" / "a.yaml"))
 
 
-def test_a_gitignore_above_the_repository_does_not_count(tmp_path: Path) -> None:
+def test_a_gitignore_above_the_repository_is_ignored(tmp_path: Path) -> None:
     tree(tmp_path, "repo/a.yaml")
     (tmp_path / "repo" / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("*.yaml\nrepo/\n")
@@ -96,7 +96,7 @@ def test_a_gitignore_above_the_repository_does_not_count(tmp_path: Path) -> None
     assert found(tmp_path / "repo", Config(folder=str(tmp_path), exclude=("repo/",))) == []
 
 
-def test_a_changed_gitignore_counts_in_the_next_run(tmp_path: Path) -> None:
+def test_a_changed_gitignore_applies_to_the_next_run(tmp_path: Path) -> None:
     tree(tmp_path, "a.yaml")
     assert found(tmp_path, Config(folder=str(tmp_path))) == ["a.yaml"]
     (tmp_path / ".gitignore").write_text("a.yaml\n")
@@ -106,8 +106,8 @@ def test_a_changed_gitignore_counts_in_the_next_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", ["!", "\\", "a\\", "[z-a]", "[a-\\]", "[[:alpha:]]x", "[", "**/a/" * 20 + "c", "*a" * 30 + "b"]
 )
-def test_no_line_stops_a_run(line: str, tmp_path: Path, capsys: Capture) -> None:
-    """Most of them mean nothing to git; the last two take a backtracking matcher for ever."""
+def test_no_pattern_stops_a_run(line: str, tmp_path: Path, capsys: Capture) -> None:
+    """Most of them mean nothing to git; on the last two, a backtracking matcher would never finish."""
     tree(tmp_path, "a.yaml", "a" * 200 + ".yaml", "a/" * 60 + "b.yaml", "ignored.yaml")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text(f"ignored.yaml\n{line}\n")
@@ -168,10 +168,10 @@ def test_a_kustomization_that_leads_out_is_not_used(target: str, tmp_path: Path,
         ("team-?/", ["o"]),
     ],
 )
-def test_patterns_are_of_one_kind(
+def test_all_patterns_have_the_same_syntax(
     pattern: str, left: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One pattern leaves a file out, and ignores what is found in it."""
+    """The same pattern excludes a file and ignores its findings."""
     monkeypatch.chdir(tmp_path)
     for path in ("manifests/team-a/a.yaml", "manifests/team-b/b.yaml", "other/o.yaml"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""How results are written: beside their place, under a name that cannot be foreseen, then moved.
+"""How results are written: to an unpredictable name next to their destination, then renamed.
 
-Repositories of strangers: nothing in them leads out of them, neither to be read nor to be written.
+Untrusted repositories: no file of theirs makes a command read or write outside them.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def test_permissions_are_kept_and_setuid_is_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root alone gives files away")
-def test_the_owner_stays(tmp_path: Path) -> None:
+def test_the_owner_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "o.yaml"
     path.write_text("a: 1\n")
     os.chown(path, 1234, 1234)
@@ -82,7 +82,7 @@ def test_the_owner_stays(tmp_path: Path) -> None:
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 1234)
 
 
-def test_nothing_is_left_behind_where_one_file_cannot_be_written(tmp_path: Path) -> None:
+def test_nothing_is_left_behind_if_a_file_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(UsageError, match="is a directory"):
         write_files({str(tmp_path / "a.yaml"): "a: 1\n", str(tmp_path / "folder"): "b: 1\n"})
@@ -98,7 +98,7 @@ files.write_files({sys.argv[1]: "a: 1\\n"})
 
 
 @pytest.mark.skipif(not Path("/proc/sys/kernel/random/boot_id").exists(), reason="tells runs of this machine apart")
-def test_what_a_killed_run_left_is_gone_after_the_next(tmp_path: Path) -> None:
+def test_files_of_a_killed_run_are_removed_by_the_next(tmp_path: Path) -> None:
     path = tmp_path / "o.yaml"
     killed = subprocess.run([sys.executable, "-c", WRITER, path], check=False)
     assert killed.returncode == -signal.SIGKILL
@@ -108,8 +108,8 @@ def test_what_a_killed_run_left_is_gone_after_the_next(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path], left
 
 
-def test_what_another_run_is_writing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of this machine that lives, one of another machine or container, and one that says nothing of its run."""
+def test_files_that_another_run_may_be_writing_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A live run on this machine, a run of another machine or container, and a file that names no run."""
     mine = files.temporary_name()
     elsewhere = mine.replace(".ptcompile-", ".ptcompile-0")
     names = {mine, elsewhere, ".ptcompile-x.tmp", f".ptcompile--{2**31 - 1}-x.tmp"}
@@ -129,7 +129,7 @@ def test_what_another_run_is_writing_stays(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
-    """root may write it, and anyone may rename over it; its owner says no."""
+    """root may write it, and anyone may rename over it, but its owner made it read-only."""
     path = tmp_path / "o.yaml"
     path.write_text("a: 1\n")
     path.chmod(0o444)
@@ -140,7 +140,7 @@ def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
-def test_a_file_that_is_longer_than_it_says_is_read_whole() -> None:
+def test_a_file_longer_than_its_reported_size_is_read_completely() -> None:
     assert Path("/proc/self/status").stat().st_size == 0
     assert b"Threads:" in files.read("/proc/self/status")
 
@@ -155,7 +155,7 @@ def test_ctrl_c_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_file_in_two_spellings_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_under_two_names_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "a.yaml").touch()
@@ -170,7 +170,7 @@ def test_one_file_in_two_spellings_is_read_once(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(
     "pattern", ["**/*.yaml", "m/**/*.yaml", "m/**", "**", "*/*.y*", "m/[ab]/?.y*", "*/.h*", "none/*"]
 )
-def test_a_glob_finds_what_the_standard_library_finds(
+def test_a_glob_finds_the_same_files_as_the_standard_library(
     pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("m/a/x.yaml", "m/b/y.yaml", "m/.hidden/z.yaml", "m/.h.yaml", "w.yaml", "m/b/c/v.txt"):
@@ -183,7 +183,7 @@ def test_a_glob_finds_what_the_standard_library_finds(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links")
-def test_a_glob_ends_where_links_are_loops(tmp_path: Path) -> None:
+def test_a_glob_terminates_despite_link_loops(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").touch()
     for name in ("x", "y", "z"):
         (tmp_path / name).symlink_to(".")
@@ -206,7 +206,7 @@ EMPTY = "contains no YAML or JSON file"
         ("left-out/*.yaml", "all matching files are excluded"),
     ],
 )
-def test_lint_of_nothing_is_not_green(
+def test_linting_nothing_fails(
     pattern: str, reason: str, words: tuple[str, ...], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -223,7 +223,7 @@ def test_lint_of_nothing_is_not_green(
         assert (allowed.status, reason in allowed.err) == (0, False)
 
 
-def test_compile_of_nothing_is_not_green(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiling_nothing_fails(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs" / "a.yaml").write_text(smallest())
@@ -242,10 +242,10 @@ def test_compile_of_nothing_is_not_green(tmp_path: Path, capsys: Capture, monkey
 
 
 @pytest.mark.parametrize("path", ["m", "m/*.yaml", "m/**/*.yaml", "m/*/*.yaml", "m/closed"])
-def test_a_folder_that_cannot_be_read_is_not_green(
+def test_an_unreadable_folder_fails_the_run(
     path: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Root can read every folder, so the system calls refuse."""
+    """Root can read every folder, so the system calls are made to fail."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m" / "closed").mkdir(parents=True)
     (tmp_path / "m" / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
@@ -297,7 +297,7 @@ FIXABLE = BAD.replace("nods: 1, ", "").replace("image: a:1", "image: a:1, imageP
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with a folder of manifests, and a file beside it that is nobody's business."""
+    """Return a repository with a folder of manifests, and a private file next to the repository."""
     root = tmp_path / "repo"
     (root / ".git").mkdir(parents=True)
     (root / "m").mkdir()
@@ -334,7 +334,7 @@ def test_outside_of_a_repository_the_current_folder_counts(
 @pytest.mark.parametrize(
     "line", ['cluster = "../secret.yaml"', 'cluster = "/proc/self/environ"', 'schemas = ["m", ".."]']
 )
-def test_configuration_names_nothing_outside(repository: Path, capsys: Capture, line: str) -> None:
+def test_configuration_cannot_name_files_outside(repository: Path, capsys: Capture, line: str) -> None:
     (repository / "ptcompile.toml").write_text(line)
     ran = lint(capsys, "m")
     assert ran.status == 2
@@ -342,7 +342,7 @@ def test_configuration_names_nothing_outside(repository: Path, capsys: Capture, 
     assert "secret-of-the-machine" not in ran.out + ran.err
 
 
-def test_a_link_in_the_configuration_leads_nowhere(repository: Path, capsys: Capture) -> None:
+def test_a_link_out_in_the_configuration_is_not_followed(repository: Path, capsys: Capture) -> None:
     (repository / "cluster.yaml").symlink_to(repository.parent / "secret.yaml")
     (repository / "ptcompile.toml").write_text('cluster = "cluster.yaml"')
     ran = lint(capsys, "m")
@@ -350,7 +350,7 @@ def test_a_link_in_the_configuration_leads_nowhere(repository: Path, capsys: Cap
 
 
 @pytest.mark.parametrize("words", [("m",), ("m/*.yaml",)])
-def test_links_in_folders_are_not_followed_out(repository: Path, capsys: Capture, words: tuple[str, ...]) -> None:
+def test_links_out_of_folders_are_not_followed(repository: Path, capsys: Capture, words: tuple[str, ...]) -> None:
     (repository / "m" / "x.yaml").symlink_to(repository.parent / "secret.yaml")
     (repository / "m" / "y.yaml").symlink_to("good.yaml")
     ran = lint(capsys, *words)
@@ -360,7 +360,7 @@ def test_links_in_folders_are_not_followed_out(repository: Path, capsys: Capture
     assert "1 file" in ran.err, "the other link is the same file in another spelling"
 
 
-def test_a_link_that_is_named_is_read_unless_the_files_are_a_stranger_s(repository: Path, capsys: Capture) -> None:
+def test_a_named_link_is_read_unless_the_files_are_untrusted(repository: Path, capsys: Capture) -> None:
     (repository / "m" / "x.yaml").symlink_to(repository.parent / "secret.yaml")
     assert "secret-of-the-machine" in lint(capsys, "m/x.yaml").out
     ran = lint(capsys, "--untrusted", "m/x.yaml")
@@ -376,7 +376,7 @@ def test_no_frames_of_files_outside(repository: Path, capsys: Capture) -> None:
     assert "nods" in lint(capsys, "--untrusted", "m").out, "those inside are shown"
 
 
-def test_strangers_get_lower_limits(repository: Path, capsys: Capture) -> None:
+def test_untrusted_input_gets_lower_limits(repository: Path, capsys: Capture) -> None:
     many = repository / "many.yaml"
     many.write_text("---\n".join([BAD] * 2100))
     assert "more than 2000" in lint(capsys, "--untrusted", "--output-format", "concise", many).out
@@ -397,7 +397,7 @@ def test_nothing_is_written_through_a_link_out(repository: Path, capsys: Capture
     assert outside.read_text() == FIXABLE
 
 
-def test_two_spellings_are_one_file(repository: Path, capsys: Capture) -> None:
+def test_a_file_under_two_names_is_one_file(repository: Path, capsys: Capture) -> None:
     (repository / "d.yaml").write_text(FIXABLE)
     (repository / "e.yaml").symlink_to("d.yaml")
     ran = lint(capsys, "d.yaml", "./d.yaml", "e.yaml", "--fix", "--unsafe-fixes")
@@ -414,7 +414,7 @@ def test_a_fix_keeps_the_mode_without_setuid(repository: Path, capsys: Capture) 
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_what_a_killed_run_left_is_removed_by_a_later_one(repository: Path) -> None:
+def test_files_of_a_killed_run_are_removed_later(repository: Path) -> None:
     old, young = (repository / f".ptcompile-{name}.tmp" for name in ("old", "young"))
     for one in (old, young):
         one.touch()

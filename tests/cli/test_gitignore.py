@@ -1,4 +1,4 @@
-"""Patterns of .gitignore, as git itself reads them."""
+"""Patterns of .gitignore, compared with git itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILES = (
 
 
 def ignored(content: bytes, folders: Iterable[str] = FOLDERS, files: Iterable[str] = FILES) -> set[str]:
-    """What is ignored, by itself or in an ignored folder."""
+    """Return the paths that are ignored, themselves or through an ignored folder."""
     verdict = matcher(lines_of(content))
 
     def one(path: str, is_folder: bool) -> bool:
@@ -62,7 +62,7 @@ PIECES = (
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_git_ignores_the_same(tmp_path: Path) -> None:
+def test_git_ignores_the_same_files(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     for name in FOLDERS:
         (tmp_path / name).mkdir(parents=True, exist_ok=True)
@@ -92,8 +92,8 @@ def test_git_ignores_the_same(tmp_path: Path) -> None:
         ("[a-z]*" * 50 + "/b", "a" * 250 + "/c"),
     ],
 )
-def test_no_pattern_is_tried_again_and_again(line: str, path: str) -> None:
-    """Each of these takes a backtracking matcher longer than anybody waits; here it is a thousandth of a second."""
+def test_no_pattern_backtracks(line: str, path: str) -> None:
+    """A backtracking matcher would practically never finish these; this one takes a millisecond."""
     assert matcher([line.encode()])(path.encode(), False) is None
 
 

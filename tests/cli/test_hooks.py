@@ -1,4 +1,4 @@
-"""`.pre-commit-hooks.yaml`, run by the real tool on a git repository made for it."""
+"""`.pre-commit-hooks.yaml`, run by the real tool in a temporary git repository."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def git(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository with a spec, its manifests, and both hooks, taken from this checkout without an installation."""
+    """Return a repository with a spec, its manifests and both hooks, which run from this checkout without
+    installation.
+    """
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs" / "job.yaml").write_text(SPEC)
     compiled = [sys.executable, "-m", "ptcompile", "specs/job.yaml", "-o", "manifests/"]
@@ -51,14 +53,14 @@ def run(folder: Path, hook: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_the_hooks_are_those_that_the_guide_names() -> None:
+def test_the_guide_names_these_hooks() -> None:
     guide = (ROOT / "docs" / "guide" / "ci.md").read_text()
     assert list(HOOKS) == ["ptcompile-lint", "ptcompile-check"]
     assert all(f"id: {name}" in guide for name in HOOKS)
 
 
-def test_what_runs_on_pull_requests_is_untrusted() -> None:
-    """By the option, never by the environment: a pull request could not take it away."""
+def test_hooks_on_pull_requests_are_untrusted() -> None:
+    """Set by the option, not by the environment, so a pull request cannot remove it."""
     guide = (ROOT / "docs" / "guide" / "ci.md").read_text()
     steps = re.findall(r"^ +- (?:run: )?(ptcompile .*)$", guide, re.MULTILINE)
     assert len(steps) == 4
@@ -72,7 +74,7 @@ def test_a_clean_repository_passes(repository: Path) -> None:
         assert "Passed" in said
 
 
-def test_lint_stops_a_bad_manifest(repository: Path) -> None:
+def test_lint_fails_for_a_bad_manifest(repository: Path) -> None:
     (repository / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {contaners: []}\n")
     git(repository, "add", "pod.yaml")
     status, said = run(repository, "ptcompile-lint")
@@ -81,7 +83,7 @@ def test_lint_stops_a_bad_manifest(repository: Path) -> None:
     assert "pod.yaml:4:8" in said
 
 
-def test_check_stops_a_stale_manifest_with_a_diff(repository: Path) -> None:
+def test_check_fails_for_a_stale_manifest_with_a_diff(repository: Path) -> None:
     (repository / "specs" / "job.yaml").write_text(SPEC.replace("a:1", "a:2"))
     git(repository, "add", "specs")
     status, said = run(repository, "ptcompile-check")

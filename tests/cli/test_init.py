@@ -1,4 +1,4 @@
-"""`ptcompile init`: a spec to start from, that is right as it stands and with every line taken in."""
+"""`ptcompile init`: a starter spec that is valid as written and with every line uncommented."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("target", [None, *TARGETS])
-def test_it_compiles_without_a_word(target: str | None, capsys: Capture) -> None:
+def test_it_compiles_without_findings(target: str | None, capsys: Capture) -> None:
     ran = here(capsys, "init", *(("--target", target) if target else ()))
     assert (ran.status, ran.err) == (0, "")
     result = ptcompile.compile(ran.out)
@@ -26,7 +26,7 @@ def test_it_compiles_without_a_word(target: str | None, capsys: Capture) -> None
 
 
 @pytest.mark.parametrize("target", [None, *TARGETS])
-def test_it_compiles_with_every_line_taken_in(target: str | None) -> None:
+def test_it_compiles_with_every_line_uncommented(target: str | None) -> None:
     lines = [line for line in starter_spec(target).splitlines() if not line.startswith("  #target")]
     taken = [re.sub(r"^( +)#(?! )", r"\1", line) for line in lines]
     assert taken != lines
@@ -39,7 +39,7 @@ def test_every_line_can_be_read() -> None:
     assert all(len(line) <= 120 for target in (None, *TARGETS) for line in starter_spec(target).splitlines())
 
 
-def test_it_writes_a_file_and_never_over_one(tmp_path: Path, capsys: Capture) -> None:
+def test_it_writes_a_new_file_and_never_overwrites(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "new" / "spec.yaml"
     ran = here(capsys, "init", "--target", "volcano", "-o", path)
     assert (ran.status, ran.out) == (0, "")
@@ -51,7 +51,7 @@ def test_it_writes_a_file_and_never_over_one(tmp_path: Path, capsys: Capture) ->
     assert here(capsys, "init", "-o", tmp_path / "link.yaml").status == 2
 
 
-def test_a_target_that_there_is_not(capsys: Capture) -> None:
+def test_an_unknown_target(capsys: Capture) -> None:
     ran = here(capsys, "init", "--target", "slurm")
     assert (ran.status, ran.out) == (2, "")
     assert "pytorchjob" in ran.err

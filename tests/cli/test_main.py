@@ -1,4 +1,4 @@
-"""The commands, their words, and their exit status."""
+"""The commands, their options and their exit status."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_version(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("words", [("--help",), ("-h",), ("compile", "--help"), ("lint", "--help")])
-def test_help_is_a_result_and_teaches(words: tuple[str, ...], capsys: Capture) -> None:
+def test_help_goes_to_standard_output_and_has_examples(words: tuple[str, ...], capsys: Capture) -> None:
     ran = here(capsys, *words)
     assert (ran.status, ran.err) == (0, "")
     assert "ptcompile" in ran.out
@@ -63,7 +63,7 @@ IDLE = "resources: {gpu: 8}\nelastic: {nprocPerNode: 1}"
 @pytest.mark.parametrize(("body", "status"), [("", 0), (IDLE, 0), ("spot: true", 1), ("nods: 1", 1)])
 @pytest.mark.parametrize("command", ["compile", "lint"])
 def test_exit_status(body: str, status: int, command: str, tmp_path: Path, capsys: Capture) -> None:
-    """0 clean or warnings, 1 findings that stop it."""
+    """0: clean or only warnings; 1: findings that fail the run."""
     assert here(capsys, command, spec(tmp_path, body=body)).status == status
 
 
@@ -87,7 +87,7 @@ def test_schema(what: str, capsys: Capture) -> None:
     assert json.loads(here(capsys, "schema", what).out)["$id"] == f"{what}.schema.json"
 
 
-def test_lint_tells_on_standard_output(tmp_path: Path, capsys: Capture) -> None:
+def test_lint_reports_on_standard_output(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "lint", spec(tmp_path, body="nods: 1"))
     assert ran.status == 1
     assert "spec.nods" in ran.out
@@ -101,7 +101,7 @@ def test_lint_in_json_is_always_json(body: str, tmp_path: Path, capsys: Capture)
     assert len(report["diagnostics"]) == ran.status == int(bool(body))
 
 
-def test_a_kind_that_nobody_knows_is_counted(tmp_path: Path, capsys: Capture) -> None:
+def test_an_unknown_kind_is_counted(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "x.yaml").write_text("apiVersion: x.y/v1\nkind: Foo\nmetadata: {name: a}\n", encoding="utf-8")
     ran = here(capsys, "lint", tmp_path / "x.yaml")
     assert ran.status == 0
@@ -110,7 +110,7 @@ def test_a_kind_that_nobody_knows_is_counted(tmp_path: Path, capsys: Capture) ->
     assert ran.status == 1
 
 
-def test_a_clean_lint_says_what_it_looked_at(tmp_path: Path, capsys: Capture) -> None:
+def test_a_clean_lint_reports_the_number_of_files(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "lint", spec(tmp_path))
     assert (ran.status, ran.out) == (0, "")
     assert "1 file, 1 document, 0 errors, 0 warnings" in ran.err
@@ -125,7 +125,7 @@ def test_findings_for_programs(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_linting_a_manifest_imports_no_pydantic(tmp_path: Path) -> None:
-    """CONTRIBUTING.md#house-rules: heavy parts only where they are used."""
+    """CONTRIBUTING.md#house-rules: heavy modules are imported only where they are used."""
     (tmp_path / "p.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", encoding="utf-8")
     ran = process("lint", tmp_path / "p.yaml", flags=("-X", "importtime"))
     assert ran.status == 0
@@ -143,10 +143,10 @@ def test_a_spec_without_a_mistake_needs_no_pydantic(command: str, tmp_path: Path
     assert not {"pydantic", "jsonschema", "deepdiff", "ruamel.yaml", "asyncio"} & loaded
 
 
-def test_only_the_console_command_starts_processes_unasked(
+def test_only_the_console_command_starts_processes_by_default(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A program that calls `main` is not forked behind its back."""
+    """A program that calls `main` must not be forked unexpectedly."""
     seen: list[int | None] = []
 
     def lint(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Several processes over many items: the same results in the same order, exceptions, killed workers, Ctrl-C."""
+"""Several processes over many items: the same results in the same order, exceptions, killed processes, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ assert processes._can_fork()
 for one in (1, 2, 4):
     tests.test_results_come_in_order(None, one)
 tests.test_the_work_is_shared(None)
-tests.test_an_exception_is_raised_in_its_turn(None)
-tests.test_a_killed_worker_is_an_error(None)
+tests.test_an_exception_is_raised_at_its_turn(None)
+tests.test_a_killed_process_is_an_error(None)
 tests.test_results_that_cannot_be_sent_are_an_error(None)
-tests.test_what_is_not_wanted_any_more_is_ended(None)
+tests.test_abandoned_processes_are_ended(None)
 print("done")
 """
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="forks, and asks /proc")
 
 
 @on_linux
-def test_all_of_this_holds_in_forks() -> None:
-    """In a process of its own: the one of the tests may have other threads."""
+def test_all_tests_here_pass_with_forks() -> None:
+    """In a separate process: the tests' process may have other threads."""
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = [sys.executable, "-W", "error", "-c", FORKED]
     done = subprocess.run(words, env=env, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
@@ -52,7 +52,7 @@ def test_all_of_this_holds_in_forks() -> None:
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes are started anew."""
+    """Spawn processes instead of forking them."""
     monkeypatch.setattr(processes, "_can_fork", lambda: False)
 
 
@@ -67,7 +67,7 @@ def test_the_work_is_shared(start: None) -> None:
     assert len({pid for _, pid in found} - {os.getpid()}) == 2
 
 
-def test_where_no_process_can_be_started_this_one_does_the_work(start: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_more_processes_this_one_does_the_work(start: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: object) -> None:
         raise BlockingIOError("resource temporarily unavailable")
 
@@ -83,7 +83,7 @@ def test_few_items_and_one_job_stay_in_this_process() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 7, 1000, 9999])
 @pytest.mark.parametrize("jobs", [2, 8])
-def test_chunks_are_all_items_and_end_small(count: int, jobs: int) -> None:
+def test_chunks_cover_all_items_and_the_last_are_small(count: int, jobs: int) -> None:
     chunks = [*processes._chunks(count, jobs)]
     assert [at for chunk in chunks for at in range(count)[chunk]] == list(range(count))
     sizes = [chunk.stop - chunk.start for chunk in chunks]
@@ -92,7 +92,7 @@ def test_chunks_are_all_items_and_end_small(count: int, jobs: int) -> None:
     assert set(sizes[-jobs:]) == {1}
 
 
-def test_an_exception_is_raised_in_its_turn(start: None) -> None:
+def test_an_exception_is_raised_at_its_turn(start: None) -> None:
     results = map_in_processes(work.fails_at_twenty, ITEMS, 2)
     assert [next(results) for _ in range(20)] == list(range(20))
     with pytest.raises(LookupError, match="twenty"):
@@ -100,7 +100,7 @@ def test_an_exception_is_raised_in_its_turn(start: None) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_a_killed_worker_is_an_error(start: None) -> None:
+def test_a_killed_process_is_an_error(start: None) -> None:
     with pytest.raises(UsageError, match="a worker process was killed by signal 9; if memory ran out, use fewer"):
         list(map_in_processes(work.dies_at_twenty, ITEMS, 2))
 
@@ -110,7 +110,7 @@ def test_results_that_cannot_be_sent_are_an_error(start: None) -> None:
         list(map_in_processes(work.Unpicklable(), ITEMS, 2))
 
 
-def test_what_is_not_wanted_any_more_is_ended(start: None) -> None:
+def test_abandoned_processes_are_ended(start: None) -> None:
     results = map_in_processes(work.process_of, range(400), 2)
     pids = {next(results)[1] for _ in range(100)} - {os.getpid()}
     results.close()
@@ -120,8 +120,8 @@ def test_what_is_not_wanted_any_more_is_ended(start: None) -> None:
             os.kill(pid, 0)
 
 
-def test_few_results_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What one slow item holds back is bounded."""
+def test_the_number_of_waiting_results_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One slow item holds back a limited number of results."""
     asked: list[int] = []
 
     class Watched(Sequence[int]):
@@ -152,7 +152,7 @@ def _counted(send: Callable[..., None], sent: list[int]) -> Callable[..., None]:
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that takes some seconds."""
+    """Return a folder that takes some seconds."""
     folder = tmp_path_factory.mktemp("long")
     text = "---\n".join(smallest("", f"job-{number}") for number in range(20))
     for number in range(108):  # the first eight are judged before the processes are there
@@ -163,7 +163,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def running(long: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A lint of it in two processes, in a process group of its own, when both are there."""
+    """Start a lint of the folder with two processes, in its own process group, and wait until both run."""
     words = [*LINT, "--jobs", "2", str(long)]
     done = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, start_new_session=True)
     try:
@@ -198,7 +198,7 @@ def _gone(group: int) -> bool:
 
 
 @on_linux
-def test_ctrl_c_ends_all_of_them(running: subprocess.Popen[bytes]) -> None:
+def test_ctrl_c_ends_all_processes(running: subprocess.Popen[bytes]) -> None:
     os.killpg(running.pid, signal.SIGINT)
     out, err = running.communicate(timeout=30)
     assert (running.returncode, out, err) == (130, b"", b"")
@@ -206,7 +206,7 @@ def test_ctrl_c_ends_all_of_them(running: subprocess.Popen[bytes]) -> None:
 
 
 @on_linux
-def test_a_worker_that_is_killed_fails_the_command(running: subprocess.Popen[bytes]) -> None:
+def test_a_killed_process_fails_the_command(running: subprocess.Popen[bytes]) -> None:
     os.kill(_children(running.pid)[0], signal.SIGKILL)
     out, err = running.communicate(timeout=30)
     assert (running.returncode, out) == (2, b"")
@@ -217,7 +217,7 @@ def test_a_worker_that_is_killed_fails_the_command(running: subprocess.Popen[byt
 
 
 @on_linux
-def test_workers_do_not_outlive_a_command_that_is_killed(running: subprocess.Popen[bytes]) -> None:
+def test_processes_do_not_outlive_a_killed_command(running: subprocess.Popen[bytes]) -> None:
     running.kill()
     running.communicate(timeout=30)
     _wait(lambda: _gone(running.pid))

@@ -1,4 +1,4 @@
-"""`lint jobs/ queues/`: each file is judged with the queues, quotas and namespaces of the others beside it."""
+"""`lint jobs/ queues/`: each file is linted with the queues, quotas and namespaces in the others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ spec:
 """
 
 
-def test_queues_of_another_file_count(tmp_path: Path, capsys: Capture) -> None:
+def test_queues_of_another_file_are_related(tmp_path: Path, capsys: Capture) -> None:
     job, queues = tmp_path / "jobs.yaml", tmp_path / "queues.yaml"
     job.write_text(JOB, encoding="utf-8")
     queues.write_text(QUEUES, encoding="utf-8")
@@ -53,13 +53,13 @@ def test_queues_of_another_file_count(tmp_path: Path, capsys: Capture) -> None:
     assert both.out.count("PTC") == 1
 
 
-def test_a_kind_that_is_no_text_is_no_queue(tmp_path: Path, capsys: Capture) -> None:
+def test_a_kind_that_is_not_a_string_is_not_a_queue(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "a.yaml").write_text("kind: [LocalQueue]\n", encoding="utf-8")
     (tmp_path / "b.yaml").write_text(QUEUES, encoding="utf-8")
     assert here(capsys, "lint", tmp_path).status == 0
 
 
-def test_schemas_of_a_configuration_stand_beside_it(tmp_path: Path, capsys: Capture) -> None:
+def test_schemas_are_relative_to_their_configuration(tmp_path: Path, capsys: Capture) -> None:
     config = tmp_path / "ptcompile.toml"
     config.write_text('schemas = ["none"]\n', encoding="utf-8")
     (tmp_path / "x.yaml").write_text(QUEUES, encoding="utf-8")
@@ -95,7 +95,7 @@ spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {batch.kuberne
 """
 
 
-def test_services_of_another_file_count(tmp_path: Path, capsys: Capture) -> None:
+def test_services_of_another_file_are_related(tmp_path: Path, capsys: Capture) -> None:
     job, service = tmp_path / "job.yaml", tmp_path / "service.yaml"
     job.write_text(LONELY, encoding="utf-8")
     assert "note[PTC486" in here(capsys, "lint", job).out

@@ -170,7 +170,7 @@ def test_add_ignore_writes_the_comment(tmp_path: Path, capsys: Capture) -> None:
     assert not lint(capsys, tmp_path).out
 
 
-def test_what_is_left_after_fixes_has_it(tmp_path: Path, capsys: Capture) -> None:
+def test_remaining_findings_have_the_address(tmp_path: Path, capsys: Capture) -> None:
     spec(tmp_path, "a.yaml")
     spec(tmp_path, "b.yaml", "working_dir: /data")
     ran = lint(capsys, tmp_path, "--fix")

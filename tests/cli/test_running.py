@@ -1,4 +1,4 @@
-"""`tests.cli.running` fails on a command that crashes: an oracle that cannot fail shows nothing."""
+"""`tests.cli.running` fails for a command that crashes: a check that cannot fail proves nothing."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def test_a_crash_in_a_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["Traceback (most recent call last):\n", f"ptcompile: {files.BUG}, not in your files"])
-def test_what_nobody_may_see(text: str) -> None:
+def test_crash_reports_are_detected(text: str) -> None:
     with pytest.raises(AssertionError):
         no_traceback("", text)

@@ -1,4 +1,4 @@
-"""Commands, options and targets that are misspelt: the near one is named."""
+"""Misspelled commands, options and targets: a suggestion is printed."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def test_a_slip(words: list[str], said: str, capsys: pytest.CaptureFixture[str])
     assert said in ran.err
 
 
-def test_nothing_is_suggested_for_what_is_near_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_suggested_for_an_unfamiliar_word(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean" not in here(capsys, "x.yaml", "--frobnicate").err
     assert "no such file" in here(capsys, "frobnicate").err
 
 
-def test_a_file_called_nearly_like_a_command_is_a_file(
+def test_a_file_named_almost_like_a_command_is_a_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -40,8 +40,8 @@ def test_a_file_called_nearly_like_a_command_is_a_file(
     assert here(capsys, "lnt").status == 0
 
 
-def test_sixteen_mistakes_at_once_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Each with a help, whichever layer finds it; what a program could mend among them."""
+def test_each_of_sixteen_mistakes_has_a_help(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Each layer reports its mistakes with a help, also for those that could be fixed automatically."""
     path = tmp_path / "spec.yaml"
     path.write_text(MISTAKES)
     for words in ([path], [path, "--target", "jobset"], [path, "--output-format", "json"]):

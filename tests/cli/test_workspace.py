@@ -1,4 +1,4 @@
-"""What the language server is told of the disk."""
+"""The language server's view of the disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def written(folder: Path, files: dict[str, str], **given: Any) -> Workspace:
     return Workspace([str(folder)], given)
 
 
-def test_without_a_configuration_everything_is_asked(tmp_path: Path) -> None:
+def test_without_a_configuration_every_rule_runs(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.ptcompile]\n", encoding="utf-8")
     found = written(tmp_path, {}).settings(str(tmp_path / "a.yaml"))
     assert found == type(found)()
@@ -44,8 +44,8 @@ def test_the_configuration_of_the_folder(tmp_path: Path) -> None:
     assert workspace.settings(str(tmp_path / "charts" / "a.yaml")).excluded
 
 
-def test_the_folder_counts_and_not_what_is_deeper(tmp_path: Path) -> None:
-    """As lint finds it, run in the folder; a file of no folder has that nearest to itself."""
+def test_the_configuration_of_the_workspace_folder_is_used(tmp_path: Path) -> None:
+    """As lint finds it in that folder; a file outside every folder uses the configuration nearest to it."""
     files = {"ptcompile.toml": 'ignore = ["PTC302"]\n', "deep/ptcompile.toml": 'ignore = ["PTC303"]\n'}
     workspace = written(tmp_path, files)
     path = str(tmp_path / "deep" / "a.yaml")
@@ -54,7 +54,7 @@ def test_the_folder_counts_and_not_what_is_deeper(tmp_path: Path) -> None:
     assert Workspace([str(tmp_path / "de")], {}).settings(path).ignore == ("PTC303",)
 
 
-def test_what_the_editor_configures_wins(tmp_path: Path) -> None:
+def test_the_editor_s_settings_override_the_file(tmp_path: Path) -> None:
     files = {"ptcompile.toml": 'ignore = ["PTC302"]\nselect = ["PTC3"]\n', "other.yaml": PROFILE, "o.toml": ""}
     given = {"cluster": "other.yaml", "ignore": ["PTC303"], "select": ["PTC4"], "kubernetesVersion": "1.35"}
     found = written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml"))
@@ -64,7 +64,7 @@ def test_what_the_editor_configures_wins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [{"cluster": 5}, {"ignore": "PTC302"}, {"config": []}, {"select": None}, {"x": 1}])
-def test_settings_of_another_type_are_left_alone(tmp_path: Path, given: dict[str, Any]) -> None:
+def test_settings_of_another_type_are_ignored(tmp_path: Path, given: dict[str, Any]) -> None:
     (tmp_path / "ptcompile.toml").touch()
     found = written(tmp_path, {}, **given).settings(str(tmp_path / "a.yaml"))
     assert found == type(found)()
@@ -82,7 +82,7 @@ def test_settings_of_another_type_are_left_alone(tmp_path: Path, given: dict[str
         ({"ptcompile.toml": ""}, {"kubernetesVersion": "new"}, "new"),
     ],
 )
-def test_what_cannot_be_used_is_said(tmp_path: Path, files: dict[str, str], given: dict[str, Any], why: str) -> None:
+def test_unusable_settings_are_reported(tmp_path: Path, files: dict[str, str], given: dict[str, Any], why: str) -> None:
     assert why in written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml")).wrong
 
 
@@ -107,7 +107,7 @@ def test_the_files_that_define_something(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes")
-def test_files_that_lead_out_and_files_that_are_none_are_not_read(tmp_path: Path) -> None:
+def test_links_out_and_special_files_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "outside.yaml").write_text(CONFIG_MAP, encoding="utf-8")
     folder = tmp_path / "repo"
     folder.mkdir()

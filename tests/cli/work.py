@@ -1,4 +1,4 @@
-"""Work for processes: functions that a process which was started anew can import."""
+"""Work for processes: functions that a spawned process can import."""
 
 from __future__ import annotations
 

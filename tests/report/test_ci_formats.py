@@ -1,4 +1,4 @@
-"""The formats that machines read: GitHub's workflow commands, SARIF 2.1.0, JUnit."""
+"""Machine-readable formats: GitHub's workflow commands, SARIF 2.1.0, JUnit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def told(form: str, found: list[Diagnostic] = FOUND) -> str:
     return renderer(form)(found, {})
 
 
-def test_github_is_one_command_a_finding() -> None:
+def test_github_is_one_command_per_finding() -> None:
     lines = told("github").splitlines()
     assert lines[0] == (
         "::error file=a b/x.yaml,title=PTC501 unknown-field,line=2,col=3,endLine=2,endColumn=4"
@@ -45,7 +45,7 @@ def test_github_is_one_command_a_finding() -> None:
     assert "\x1b" not in lines[1]
 
 
-def test_junit_is_xml_whatever_a_file_holds() -> None:
+def test_junit_is_xml_for_any_file_content() -> None:
     root = ET.fromstring(told("junit"))  # noqa: S314 - our own text
     assert (root.get("tests"), root.get("failures")) == ("3", "2")
     suites = root.findall("testsuite")
@@ -53,14 +53,14 @@ def test_junit_is_xml_whatever_a_file_holds() -> None:
     assert [len(suite.findall("testcase/failure")) for suite in suites] == [1, 0, 1]
 
 
-def test_nothing_found_is_valid_too() -> None:
+def test_a_report_without_findings_is_valid() -> None:
     assert ET.fromstring(told("junit", [])).get("tests") == "0"  # noqa: S314 - our own text
     assert json.loads(told("sarif", []))["runs"][0]["results"] == []
     assert told("github", []) == ""
 
 
 def known(model: BaseModel) -> None:
-    """No key that SARIF 2.1.0 has no word for."""
+    """Assert that SARIF 2.1.0 defines every key."""
     assert not model.model_extra, model.model_extra
     for value in vars(model).values():
         for one in value if isinstance(value, list) else [value]:
@@ -95,7 +95,9 @@ def results(text: str) -> list[Any]:
 
 
 def test_sarif_has_the_page_of_each_rule() -> None:
-    """Code scanning shows it beside a finding: for a rule and for what the reader says, by what lint hands over."""
+    """Code scanning shows it next to a finding: for rules and for findings of the reader, given the pages that lint
+    passes.
+    """
     found = [d._replace(name="missing-shm", code="PTC302") for d in FOUND[:1]]
     run = json.loads(sarif(found, {}, pages(["missing-shm", "yaml-syntax"])))["runs"][0]
     (rule,) = run["tool"]["driver"]["rules"]

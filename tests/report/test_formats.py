@@ -1,4 +1,4 @@
-"""Reports: order, places, code frames whose carets stand right, and text that cannot steer a terminal."""
+"""Reports: order, locations, code frames with carets in the right columns, and text that cannot control a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def full(one: Diagnostic, text: str = TEXT) -> str:
     return renderer("full")([one], {"x.yaml": text})
 
 
-def test_a_whole_finding() -> None:
+def test_a_complete_finding() -> None:
     assert full(ONE) == (
         "error[PTC021 spec-unknown-field]: spec.nods: unknown field\n"
         "  --> x.yaml:2:3\n"
@@ -34,12 +34,12 @@ def test_a_whole_finding() -> None:
 
 
 def when(one: Diagnostic) -> str:
-    """The line of stage and authority, as the report itself words it."""
+    """Return the line with stage and authority, worded by the report itself."""
     return next(line + "\n" for line in full(one).splitlines() if line.endswith(f"({one.authority})"))
 
 
 @pytest.mark.parametrize("stage", ["apply", "pod", "run", "style"])
-def test_every_stage_is_in_words_with_who_says_so(stage: str) -> None:
+def test_every_stage_is_worded_with_its_authority(stage: str) -> None:
     text = when(ONE._replace(stage=stage, authority="volcano"))  # type: ignore[arg-type]
     assert text.startswith("  = ")
     assert len(text.split()) > 3
@@ -67,7 +67,7 @@ SPANS = [
 
 
 @pytest.mark.parametrize(("text", "span", "marked"), SPANS)
-def test_the_carets_stand_under_it(text: str, span: Span, marked: str) -> None:
+def test_the_carets_are_below_the_value(text: str, span: Span, marked: str) -> None:
     shown = full(ONE._replace(span=span), text)
     assert carets(shown)[1] == marked
     assert max(map(len, shown.splitlines())) < 200
@@ -90,14 +90,14 @@ SEPARATORS = ["\x0b", "\x0c", "\x1c", "\x1e"]
 
 
 @pytest.mark.parametrize("character", SEPARATORS)
-def test_the_reader_s_lines_are_the_report_s(character: str) -> None:
+def test_lines_are_numbered_as_the_reader_numbers_them(character: str) -> None:
     """str.splitlines ends lines where YAML does not."""
     text = f"# a{character}b\nspec:\n  nods: 4\n"
     assert "3 |   nods: 4" in full(ONE._replace(span=Span(3, 3, 3, 7)), text)
 
 
 @pytest.mark.parametrize("character", ["\u2028", "\u2029", "\x85"])
-def test_a_finding_behind_an_odd_line_end_shows_its_own_line(character: str) -> None:
+def test_a_finding_after_an_unusual_line_break_shows_its_own_line(character: str) -> None:
     head = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec:\n"
     text = f'{head}  image: "a{character}b"\n  script: t.py\n  nods: 4\n'
     (found,) = [d for d in ptcompile.compile(text, filename="x.yaml").diagnostics if d.name == "spec-unknown-field"]
@@ -121,7 +121,7 @@ def test_printable(text: str, wanted: str) -> None:
     assert escape_unprintable(text) == wanted
 
 
-def test_concise_is_one_line_a_finding() -> None:
+def test_concise_is_one_line_per_finding() -> None:
     shown = renderer("concise")([ONE, ONE._replace(message="two\nlines")], {})
     assert shown.splitlines() == [
         "x.yaml:2:3: error PTC021 spec-unknown-field: spec.nods: unknown field",
@@ -143,7 +143,7 @@ def test_json_has_the_findings_under_diagnostics() -> None:
     assert json.loads(renderer("json")([], {}))["diagnostics"] == []
 
 
-def test_order_is_by_file_as_given_then_by_place() -> None:
+def test_order_is_by_file_as_given_then_by_position() -> None:
     b2, b1 = (ONE._replace(filename="b", span=Span(line, 1, line, 2)) for line in (9, 1))
     a, nowhere = ONE._replace(filename="a"), ONE._replace(filename="b", span=None)
     assert sort_by_location([b2, a, b1, nowhere]) == [nowhere, b1, b2, a]

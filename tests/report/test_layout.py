@@ -40,7 +40,7 @@ def test_every_name_of_stage_run_has_an_effect() -> None:
     assert sorted(names - EFFECTS.keys()) == [], "add them to codes.EFFECTS: what does the finding lead to?"
 
 
-def test_effects_are_of_codes_and_all_in_use() -> None:
+def test_every_effect_belongs_to_a_code_in_use() -> None:
     assert EFFECTS.keys() <= CODES.keys()
     assert set(EFFECTS.values()) == set(get_args(Effect))
 

@@ -23,13 +23,13 @@ def told(form: str) -> str:
     return renderer(form)([NOTE], {"x.yaml": "a: 1\n"})
 
 
-def test_the_formats_for_people_say_note() -> None:
+def test_text_formats_say_note() -> None:
     assert told("full").startswith("note[PTC302 missing-shm]: ")
     assert ": note PTC302 " in told("concise")
     assert add_color(told("full")).startswith("\x1b[1;36mnote\x1b[0m[")
 
 
-def test_the_formats_for_programs_have_their_own_words_for_it() -> None:
+def test_machine_formats_have_their_own_level_for_notes() -> None:
     assert told("github").startswith("::notice file=x.yaml")
     assert json.loads(told("sarif"))["runs"][0]["results"][0]["level"] == "note"
     assert ET.fromstring(told("junit")).get("failures") == "0"  # noqa: S314 - our own text
@@ -44,7 +44,7 @@ def test_a_note_never_changes_the_exit_status(fail_on: str, capsys: pytest.Captu
     assert "0 errors, 0 warnings, 1 note\n" in capsys.readouterr().err
 
 
-def test_what_fails_beside_a_note_still_does() -> None:
+def test_an_error_next_to_a_note_still_fails() -> None:
     findings = Findings("full", fail_on="warning")
     findings.add(InputFile("x.yaml", b"a: 1\n", True), [NOTE, NOTE._replace(severity="warning")])
     assert findings.finish(always=True) == 1

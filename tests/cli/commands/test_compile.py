@@ -1,6 +1,6 @@
-"""`ptcompile compile` over many files: the same bytes in one process and in several.
+"""`ptcompile compile` over many files: the same output from one process and from several.
 
-`ptcompile compile --check`: whether what is committed is what the specs say.
+`ptcompile compile --check`: whether the committed manifests match their specs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.making import smallest
 
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
-    """Specs of golden/, one with a secret, and what is no spec."""
+    """Return a folder with the specs of golden/, one with a secret, and files that are not specs."""
     for path in sorted((ROOT / "golden").glob("*/spec.yaml"))[::16]:
         shutil.copy(path, tmp_path / f"{path.parent.name}.yaml")
     (tmp_path / "bad.yaml").write_text("a: [")
@@ -56,10 +56,10 @@ def test_the_same_files_are_written(tmp_path: Path) -> None:
     assert len(written[0]) > 25
 
 
-def test_a_process_that_is_no_fork_compiles_alike(
+def test_a_spawned_process_compiles_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It reads the configuration and the profile again."""
+    """A spawned process reads the configuration and the profile again."""
     monkeypatch.setattr(processes, "_can_fork", lambda: False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ptcompile.toml").write_text('ignore = ["PTC302"]\n')
@@ -80,7 +80,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def repo(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two specs and what they compile to."""
+    """Return a folder with two specs and their manifests."""
     monkeypatch.chdir(tmp_path)
     spec(tmp_path, "specs/a.yaml", "nodes: 2", job="a")
     spec(tmp_path, "specs/b.yaml", "nodes: 2", job="b")
@@ -97,7 +97,7 @@ def _state(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("words", [(), ("-o", "out/"), ("-o", "out.yaml"), ("--check", "-o", "out/"), ("--no-lint",)])
-def test_two_specs_of_one_name_in_a_run_are_an_error(
+def test_two_specs_with_the_same_name_in_a_run_are_an_error(
     words: tuple[str, ...], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A copy that was not renamed: kubectl would apply one over the other."""
@@ -112,7 +112,7 @@ def test_two_specs_of_one_name_in_a_run_are_an_error(
     assert here(capsys, "compile", "specs/", "-o", "out/").status == 0
 
 
-def test_two_specs_of_one_name_in_a_file_are_an_error() -> None:
+def test_two_specs_with_the_same_name_in_a_file_are_an_error() -> None:
     text = f"{smallest()}---\n{smallest()}"
     for report in (ptcompile.lint(text, ignore=["PTC576"]), ptcompile.compile(text, ignore=["PTC576"])):
         (found,) = report.diagnostics
@@ -125,12 +125,12 @@ def test_two_specs_of_one_name_in_a_file_are_an_error() -> None:
     assert ptcompile.lint(f"{smallest()}---\n{elsewhere}").ok
 
 
-def test_what_is_current_is_silent(repo: Path, capsys: Capture) -> None:
+def test_current_files_print_nothing(repo: Path, capsys: Capture) -> None:
     assert _check(capsys) == Ran(0, "", "")
     assert here(capsys, "specs/a.yaml", "--check", "-o", "manifests/a.yaml") == Ran(0, "", "")
 
 
-def test_what_is_stale_missing_or_orphaned_is_named_and_nothing_written(repo: Path, capsys: Capture) -> None:
+def test_stale_missing_and_orphaned_files_are_named_and_nothing_is_written(repo: Path, capsys: Capture) -> None:
     spec(repo, "specs/a.yaml", "nodes: 3", job="a")
     shutil.move(repo / "specs/b.yaml", repo / "specs/c.yaml")
     before = _state(repo)
@@ -185,7 +185,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_ptcompile_did_not_write_is_nobodys_orphan(name: str, repo: Path, capsys: Capture) -> None:
+def test_files_of_other_tools_are_not_orphans(name: str, repo: Path, capsys: Capture) -> None:
     path = repo / "manifests" / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(OTHERS[name], encoding="utf-8")
@@ -195,7 +195,7 @@ def test_what_ptcompile_did_not_write_is_nobodys_orphan(name: str, repo: Path, c
 HIDING = "env: {HF_TOKEN: %s, B: '1'}"
 
 
-def test_secrets_are_hidden(repo: Path, capsys: Capture) -> None:
+def test_secrets_are_masked(repo: Path, capsys: Capture) -> None:
     spec(repo, "specs/a.yaml", HIDING % "hf_old", job="a")
     assert here(capsys, "specs/", "-o", "manifests/").status == 0
     spec(repo, "specs/a.yaml", HIDING % "hf_new" + "\nnodes: 2", job="a")
@@ -220,7 +220,7 @@ def test_a_secret_alone(repo: Path, capsys: Capture) -> None:
     assert "stale: manifests/a.yaml" in ran.err
 
 
-def test_what_cannot_be_read_is_stale_and_not_shown(repo: Path, capsys: Capture) -> None:
+def test_an_unreadable_file_is_stale_and_not_shown(repo: Path, capsys: Capture) -> None:
     (repo / "manifests/a.yaml").write_text("HF_TOKEN: [hf_secret\n", encoding="utf-8")
     ran = _check(capsys)
     assert ran.status == 1
@@ -228,7 +228,7 @@ def test_what_cannot_be_read_is_stale_and_not_shown(repo: Path, capsys: Capture)
     assert "stale: manifests/a.yaml" in ran.err
 
 
-def test_a_spec_that_does_not_compile_is_said_first(repo: Path, capsys: Capture) -> None:
+def test_a_spec_that_does_not_compile_is_reported_first(repo: Path, capsys: Capture) -> None:
     spec(repo, "specs/a.yaml", "nods: 3", job="a")
     ran = _check(capsys)
     assert (ran.status, ran.out) == (1, "")
@@ -236,14 +236,14 @@ def test_a_spec_that_does_not_compile_is_said_first(repo: Path, capsys: Capture)
     assert "orphaned" not in ran.err
 
 
-def test_it_wants_to_know_where(repo: Path, capsys: Capture) -> None:
+def test_check_requires_an_output(repo: Path, capsys: Capture) -> None:
     ran = here(capsys, "specs/", "--check")
     assert (ran.status, ran.out) == (2, "")
     assert "-o" in ran.err
 
 
-def test_files_one_by_one_say_nothing_of_the_others(repo: Path, capsys: Capture) -> None:
-    """A hook gets the files that changed; orphans are looked for where a directory or a glob names them all."""
+def test_named_files_do_not_make_others_orphans(repo: Path, capsys: Capture) -> None:
+    """A hook gets only the changed files; orphans are searched for only if a directory or glob names all specs."""
     assert _check(capsys, "specs/a.yaml") == Ran(0, "", "")
     (repo / "specs/b.yaml").unlink()
     assert _check(capsys, "specs/a.yaml") == Ran(0, "", "")
@@ -257,7 +257,7 @@ def test_as_a_hook_would_run_it(repo: Path) -> None:
     assert process(*words, cwd=repo).status == 1
 
 
-def test_a_folder_may_have_templates_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_may_contain_foreign_templates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec(tmp_path)
     template = tmp_path / "job.yaml"
     template.write_text("{{- if .Values.on }}\nkind: Job\n{{- end }}\n")

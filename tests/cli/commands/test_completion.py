@@ -1,4 +1,4 @@
-"""`ptcompile completion`: scripts that real shells take, and what they offer there."""
+"""`ptcompile completion`: scripts that real shells load, and what they suggest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def needs(shell: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(shutil.which(shell) is None, reason=f"no {shell} here")
 
 
-def test_every_command_with_what_its_options_take() -> None:
+def test_every_command_and_option_completes() -> None:
     found = {one.name: one for one in every_command()}
     assert set(found) == set(COMMANDS)
     assert all(one.help for one in found.values())
@@ -57,7 +57,7 @@ TYPED: list[tuple[tuple[str, ...], set[str]]] = [
     (("ptcompile", "completion", "fi"), {"fish"}),
     (("ptcompile", "lint", "one"), {"one.yaml"}),
 ]
-"""What is typed, and what alone is offered then; in a folder with one.yaml."""
+"""What is typed, and the only suggestion for it, in a folder with one.yaml."""
 
 
 @needs("bash")
@@ -90,7 +90,7 @@ def test_fish(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 @needs("zsh")
 def test_zsh(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A real line editor: the Tab key completes the one thing that there is to offer."""
+    """A real line editor: the Tab key completes the only candidate."""
     (tmp_path / "_ptcompile").write_text(script("zsh", capfd), encoding="utf-8")
     (tmp_path / "one.yaml").touch()
     lines = [
@@ -110,7 +110,7 @@ def test_zsh(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 class _Terminal:
-    """A program with a terminal of its own."""
+    """A program with its own terminal."""
 
     def __init__(self, command: list[str], home: Path) -> None:
         self._process, self._file = pty.fork()
@@ -131,7 +131,7 @@ class _Terminal:
         os.write(self._file, text.encode())
 
     def until(self, wanted: str, after: str = "") -> str:
-        """What is written until this, and after that."""
+        """Return the output as soon as it contains `wanted`, in the part after `after` if given."""
         found, end = "", time.monotonic() + 60
         while wanted not in found.partition(after)[2] if after else wanted not in found:
             ready, _, _ = select.select([self._file], [], [], max(0.0, end - time.monotonic()))

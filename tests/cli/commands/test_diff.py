@@ -1,4 +1,4 @@
-"""`ptcompile diff`: what is compared, in which form, and the exit status."""
+"""`ptcompile diff`: sides, formats and exit status."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_standard_input(tmp_path: Path) -> None:
     assert (ran.status, ran.out.splitlines()[0]) == (1, f"<stdin> -> {a}")
 
 
-def test_what_does_not_compile_is_said_once(tmp_path: Path, capsys: Capture) -> None:
+def test_a_spec_that_does_not_compile_is_reported_once(tmp_path: Path, capsys: Capture) -> None:
     bad = spec(tmp_path, "bad.yaml", "nods: 2")
     for words in ((bad, bad), (bad, spec(tmp_path)), (spec(tmp_path), bad)):
         ran = here(capsys, "diff", *words)
@@ -73,7 +73,7 @@ def test_what_does_not_compile_is_said_once(tmp_path: Path, capsys: Capture) -> 
         assert "bad.yaml:7:3" in ran.err
 
 
-def test_a_wrong_profile_is_said_once(tmp_path: Path, capsys: Capture) -> None:
+def test_a_wrong_profile_is_reported_once(tmp_path: Path, capsys: Capture) -> None:
     profile = tmp_path / "p.yaml"
     profile.write_text("kind: ClusterProfile\nspec: {gpus: 1}\n", encoding="utf-8")
     one = spec(tmp_path)
@@ -82,7 +82,7 @@ def test_a_wrong_profile_is_said_once(tmp_path: Path, capsys: Capture) -> None:
     assert ran.err.count("unknown field") == 1
 
 
-def test_a_warning_does_not_stop_it(tmp_path: Path, capsys: Capture) -> None:
+def test_a_warning_does_not_fail_it(tmp_path: Path, capsys: Capture) -> None:
     idle = "resources: {gpu: 8}\nelastic: {nprocPerNode: 1}"
     ran = here(capsys, "diff", spec(tmp_path, body=idle), spec(tmp_path, "b.yaml", idle))
     assert (ran.status, ran.out) == (0, "no difference\n")
@@ -115,13 +115,13 @@ def test_two_specs_are_compared_without_deepdiff(tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", code, text], check=False).returncode == 0
 
 
-def test_nobody_else_pays_for_deepdiff(tmp_path: Path) -> None:
+def test_only_diff_imports_deepdiff(tmp_path: Path) -> None:
     code = "import sys, ptcompile as p; p.compile(sys.argv[1]); p.lint('{}'); sys.exit('deepdiff' in sys.modules)"
     text = spec(tmp_path).read_text(encoding="utf-8")
     assert subprocess.run([sys.executable, "-c", code, text], check=False).returncode == 0
 
 
-def test_a_live_object_stands_for_the_first_side(tmp_path: Path, capsys: Capture) -> None:
+def test_a_live_object_replaces_the_first_side(tmp_path: Path, capsys: Capture) -> None:
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",

@@ -32,7 +32,7 @@ def test_the_profile_s_lines(tmp_path: Path, capsys: Capture) -> None:
     assert f"{profile}:3:28  spec.defaults.env.REGION" in ran.out
 
 
-def test_json_has_the_whole_or_what_was_asked_for(tmp_path: Path, capsys: Capture) -> None:
+def test_json_has_everything_or_the_requested_path(tmp_path: Path, capsys: Capture) -> None:
     whole = json.loads(here(capsys, "explain", spec(tmp_path), "--format", "json").out)
     part = json.loads(here(capsys, "explain", spec(tmp_path), "volumes", "--format", "json").out)
     assert [one["shown"] for one in part["causes"]] == ["spec.volumes[shm].name", "spec.volumes[shm].emptyDir.medium"]
@@ -59,7 +59,7 @@ def test_wrong_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: 
     assert told in ran.err
 
 
-def test_what_does_not_compile(tmp_path: Path, capsys: Capture) -> None:
+def test_a_spec_that_does_not_compile(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "explain", spec(tmp_path, body="nods: 1"))
     assert (ran.status, ran.out) == (1, "")
     assert "spec.yaml:7:3" in ran.err
@@ -73,7 +73,7 @@ def test_a_bad_profile(tmp_path: Path, capsys: Capture) -> None:
     assert "prod.yaml:2:8" in ran.err
 
 
-def test_a_warning_is_told_beside_the_result(tmp_path: Path, capsys: Capture) -> None:
+def test_a_warning_is_printed_in_addition_to_the_result(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "explain", spec(tmp_path, body="resources: {gpu: 8}\nelastic: {nprocPerNode: 1}"))
     assert ran.status == 0
     assert "warning[" in ran.err
@@ -108,7 +108,7 @@ def test_a_page_shows_why_it_does_not_compile(tmp_path: Path, capsys: Capture) -
     assert "did you mean nodes?" in ran.out
 
 
-def test_a_target_that_the_spec_did_not_ask_for_may_refuse_it(tmp_path: Path, capsys: Capture) -> None:
+def test_other_targets_may_reject_the_spec(tmp_path: Path, capsys: Capture) -> None:
     path = spec(tmp_path, body="nodes: 2")
     assert (ran := here(capsys, "explain", path, "--html", "-")).status == 0
     assert "pod cannot express this job" in ran.out
@@ -126,13 +126,13 @@ def test_a_page_of_a_bad_profile_is_not_written(tmp_path: Path, capsys: Capture)
 
 
 @pytest.mark.parametrize("words", [("volumes", "--html", "-"), ("--format", "json", "--html", "-")])
-def test_a_page_is_the_whole(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+def test_a_page_shows_everything(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "explain", spec(tmp_path), *words)
     assert (ran.status, ran.out) == (2, "")
     assert "remove PATH and --format" in ran.err
 
 
-def test_standard_input_as_people_run_it(tmp_path: Path) -> None:
+def test_standard_input_as_a_user_pipes_it(tmp_path: Path) -> None:
     ran = process("explain", "-", "image", stdin=spec(tmp_path).read_bytes())
     assert (ran.status, ran.err) == (0, "")
     assert "<stdin>:5:10  spec.image" in ran.out
@@ -149,7 +149,9 @@ def test_a_field_instead_of_a_file(capsys: Capture, monkeypatch: pytest.MonkeyPa
     }
 
 
-def test_a_file_has_the_name_of_a_field(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_the_name_of_a_field_is_a_file(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "spec").write_text(Path(spec(tmp_path)).read_text(encoding="utf-8"), encoding="utf-8")
     assert here(capsys, "explain", "spec").out.startswith("TrainingJob/train -> ")

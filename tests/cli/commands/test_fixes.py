@@ -36,7 +36,7 @@ def bad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("bad.yaml")
 
 
-def test_fix_writes_the_safe_ones_and_reports_the_rest(bad: Path, capsys: Capture) -> None:
+def test_fix_applies_safe_fixes_and_reports_the_rest(bad: Path, capsys: Capture) -> None:
     ran = here(capsys, "lint", bad, "--fix", "--output-format", "json")
     assert ran.status == 1
     assert bad.read_text() == SAFE
@@ -53,7 +53,7 @@ def test_unsafe_fixes_too(bad: Path, capsys: Capture) -> None:
     assert (again.status, again.err) == (0, ran.err.replace("3 fixed", "0 fixed"))
 
 
-def test_what_is_clean_is_not_written(bad: Path, capsys: Capture) -> None:
+def test_clean_files_are_not_written(bad: Path, capsys: Capture) -> None:
     bad.write_text(ALL)
     bad.chmod(0o444)
     before = bad.stat()
@@ -62,7 +62,7 @@ def test_what_is_clean_is_not_written(bad: Path, capsys: Capture) -> None:
     assert bad.stat().st_ino == before.st_ino
 
 
-def test_without_fix_nothing_is_written_and_the_report_says_how(bad: Path, capsys: Capture) -> None:
+def test_without_fix_the_report_offers_it_and_nothing_is_written(bad: Path, capsys: Capture) -> None:
     ran = here(capsys, "lint", bad)
     assert bad.read_text() == BAD
     assert "  = fix: write imagePullPolicy (--fix)\n" in ran.out
@@ -107,7 +107,7 @@ def test_standard_input_is_fixed_on_standard_output(bad: Path) -> None:
     assert (clean.status, clean.out) == (0, ALL)
 
 
-def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_fixed(bad: Path, capsys: Capture) -> None:
+def test_an_unreadable_file_does_not_prevent_fixes_of_others(bad: Path, capsys: Capture) -> None:
     assert here(capsys, "lint", bad, "none.yaml", "--fix").status == 2
     assert bad.read_text() == SAFE
     bad.write_text(BAD)
@@ -118,19 +118,19 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_fixed(ba
     assert Path("broken.yaml").read_text() == "a: [\n"
 
 
-def test_a_comment_that_says_that_it_is_meant_keeps_it(bad: Path, capsys: Capture) -> None:
+def test_a_suppressed_finding_is_not_fixed(bad: Path, capsys: Capture) -> None:
     text = BAD.replace("   # safe", "   # ptcompile: ignore[PTC501] ours")
     bad.write_text(text)
     here(capsys, "lint", bad, "--fix")
     assert bad.read_text() == text.replace("64 Gi", "64Gi")
 
 
-def test_what_is_not_selected_is_not_fixed(bad: Path, capsys: Capture) -> None:
+def test_unselected_findings_are_not_fixed(bad: Path, capsys: Capture) -> None:
     here(capsys, "lint", bad, "--fix", "--ignore", "PTC501")
     assert bad.read_text() == BAD.replace("64 Gi", "64Gi")
 
 
-def test_what_cannot_be_fixed_in_this_text_is_said(bad: Path, capsys: Capture) -> None:
+def test_a_finding_that_cannot_be_fixed_is_reported(bad: Path, capsys: Capture) -> None:
     bad.write_text(BAD.replace("memory: 64 Gi", "memory: &m 64 Gi, cpu2: *m"))
     ran = here(capsys, "lint", bad, "--fix")
     assert "ptcompile: bad.yaml:10:" in ran.err
@@ -140,13 +140,13 @@ def test_what_cannot_be_fixed_in_this_text_is_said(bad: Path, capsys: Capture) -
 @pytest.mark.parametrize(
     "words", [("--unsafe-fixes",), ("--fix", "--diff"), ("--fix", "--add-ignore"), ("--diff", "--add-ignore")]
 )
-def test_options_that_do_not_go_together(bad: Path, capsys: Capture, words: tuple[str, ...]) -> None:
+def test_options_that_cannot_be_combined(bad: Path, capsys: Capture, words: tuple[str, ...]) -> None:
     ran = here(capsys, "lint", bad, *words)
     assert (ran.status, ran.out) == (2, "")
     assert bad.read_text() == BAD
 
 
-def test_a_chart_is_counted_and_left_alone(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chart_is_counted_but_not_linted(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ptcompile.toml").touch()
     (tmp_path / "templates").mkdir()

@@ -1,4 +1,4 @@
-"""`ptcompile flyte`: manifests of a task in a file of the user's, its findings at their lines, and its exit status."""
+"""`ptcompile flyte`: manifests of a task in a user's file, findings at their lines, and the exit status."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_an_input_may_be_a_file(
     assert any(said in one for one in made)
 
 
-def test_a_missing_input_stands_at_its_parameter(hello: Path, capsys: Capture) -> None:
+def test_a_missing_input_is_reported_at_its_parameter(hello: Path, capsys: Capture) -> None:
     ran = here(capsys, "flyte", f"{hello}:train", *IMAGE, "--output-format", "json")
     assert (ran.status, ran.out) == (1, "")
     report = ran.err.removeprefix("imported\n").rpartition("ptcompile: ")[0]
@@ -114,7 +114,7 @@ def test_a_missing_input_stands_at_its_parameter(hello: Path, capsys: Capture) -
     assert found["outputs"]["span"]["column"] == 44
 
 
-def test_what_the_spec_refuses_stands_at_the_decorator_s_words(hello: Path, capsys: Capture) -> None:
+def test_a_rejected_value_is_reported_at_the_decorator(hello: Path, capsys: Capture) -> None:
     ran = here(capsys, "flyte", f"{hello}:bare", "--output-format", "concise")
     assert ran.status == 1
     assert f"{hello}:13:2: error PTC022 spec-missing-field: container_image: is missing" in ran.err
@@ -134,7 +134,7 @@ def test_what_the_spec_refuses_stands_at_the_decorator_s_words(hello: Path, caps
         (("{hello}:train", "--target", "slurm"), "no target 'slurm'"),
     ],
 )
-def test_what_cannot_be_asked_is_status_2(words: tuple[str, ...], said: str, hello: Path, capsys: Capture) -> None:
+def test_an_impossible_request_has_status_2(words: tuple[str, ...], said: str, hello: Path, capsys: Capture) -> None:
     ran = here(capsys, "flyte", *(word.format(hello=hello) for word in words))
     assert (ran.status, ran.out) == (2, "")
     assert said in ran.err

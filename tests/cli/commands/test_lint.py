@@ -1,6 +1,6 @@
-"""`ptcompile lint` over many files: the same bytes in one process, in several, and from what was kept.
+"""`ptcompile lint` over many files: the same output from one process, from several, and from the cache.
 
-`ptcompile lint` as people and CI call it: selection, configuration, reports, exit status, comments written.
+`ptcompile lint` as users and CI call it: selection, configuration, reports, exit status, ignore comments.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ for form in [*forms, ["--statistics"], ["--select", "PTC3", "--fail-on", "warnin
 
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
-    """Specs and manifests of golden/, with and without findings, and files that others are judged with."""
+    """Return a folder with specs and manifests of golden/, with and without findings, and with related objects."""
     found = sorted((ROOT / "golden").glob("*/*.yaml"))[::25]
     for number, path in enumerate(found):
         shutil.copy(path, tmp_path / f"{number:03}-{path.parent.name}.yaml")
@@ -77,7 +77,7 @@ def golden(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_same_bytes_whoever_judges(golden: Path) -> None:
+def test_the_output_does_not_depend_on_processes(golden: Path) -> None:
     words = [sys.executable, "-c", ALL, str(golden), *FORMATS]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(words, capture_output=True, text=True, env=env, cwd=golden, timeout=120, check=False)
@@ -103,7 +103,7 @@ def test_fixes_are_the_same_in_several_processes(golden: Path, tmp_path_factory:
     assert " fixed" in ran[0].err
 
 
-def test_what_has_not_changed_is_not_judged_again(many: Path, asked: Counted, capsys: Capture) -> None:
+def test_unchanged_files_are_not_linted_again(many: Path, asked: Counted, capsys: Capture) -> None:
     first = here(capsys, "lint", ".")
     assert len(asked) == COUNT
     assert here(capsys, "lint", ".") == first
@@ -117,7 +117,7 @@ def test_what_has_not_changed_is_not_judged_again(many: Path, asked: Counted, ca
     assert len(asked) == 2 * COUNT + 1
 
 
-def test_few_files_are_judged_at_once(many: Path, asked: Counted, capsys: Capture) -> None:
+def test_few_files_are_linted_without_a_cache(many: Path, asked: Counted, capsys: Capture) -> None:
     (many / "00.yaml").unlink()
     for _ in range(2):
         here(capsys, "lint", ".")
@@ -148,7 +148,9 @@ def test_other_options_are_another_key(many: Path, asked: Counted, capsys: Captu
 
 
 @pytest.mark.parametrize("words", [("--fail-on", "warning"), ("--exit-zero",), ("--jobs", "1")])
-def test_options_of_the_report_are_not(many: Path, asked: Counted, capsys: Capture, words: tuple[str, ...]) -> None:
+def test_report_options_are_not_part_of_the_key(
+    many: Path, asked: Counted, capsys: Capture, words: tuple[str, ...]
+) -> None:
     for more in ((), words):
         here(capsys, "lint", *more, ".")
         assert len(asked) == COUNT
@@ -166,7 +168,7 @@ def test_a_changed_file_that_an_option_names_is_another_key(
     assert len(asked) == 2 * COUNT
 
 
-def test_the_configuration_is_a_part_of_the_key(many: Path, asked: Counted, capsys: Capture) -> None:
+def test_the_configuration_is_part_of_the_key(many: Path, asked: Counted, capsys: Capture) -> None:
     here(capsys, "lint", ".")
     for text in (
         'ignore = ["PTC302"]\n',
@@ -189,7 +191,7 @@ def test_the_configuration_is_a_part_of_the_key(many: Path, asked: Counted, caps
     assert asked[before:] == ["./00.yaml"]
 
 
-def test_what_other_files_decide_is_a_part_of_the_key(many: Path, asked: Counted, capsys: Capture) -> None:
+def test_related_objects_are_part_of_the_key(many: Path, asked: Counted, capsys: Capture) -> None:
     here(capsys, "lint", ".")
     (many / "space.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: strict}\n")
     told = here(capsys, "lint", ".")
@@ -201,7 +203,7 @@ def test_what_other_files_decide_is_a_part_of_the_key(many: Path, asked: Counted
     assert here(capsys, "lint", "--no-cache", ".") == stricter
 
 
-def test_names_are_as_they_are_typed(many: Path, asked: Counted, capsys: Capture) -> None:
+def test_file_names_are_reported_as_typed(many: Path, asked: Counted, capsys: Capture) -> None:
     here(capsys, "lint", ".")
     told = here(capsys, "lint", many)
     assert len(asked) == 2 * COUNT
@@ -229,21 +231,21 @@ def test_another_version_is_another_key(
         assert len(asked) == (number + 5) * COUNT
 
 
-def test_the_key_digests_the_package_and_nothing_beside_it() -> None:
+def test_the_key_covers_the_package_and_nothing_next_to_it() -> None:
     assert Path(cache._PACKAGE) == Path(ptcompile.__file__).parent
 
 
-def test_a_package_without_files_of_its_own_keeps_nothing(
+def test_a_package_in_an_archive_caches_nothing(
     many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In an archive nothing tells two builds of a version apart."""
+    """In an archive, nothing distinguishes two builds of a version."""
     monkeypatch.setattr(cache, "_PACKAGE", str(many / "ptcompile.pyz" / "ptcompile"))
     for _ in range(2):
         here(capsys, "lint", ".")
     assert len(asked) == 2 * COUNT
 
 
-def test_strangers_and_plugins_are_judged_each_time(
+def test_untrusted_input_and_plugins_are_not_cached(
     many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
@@ -262,14 +264,14 @@ def test_strangers_and_plugins_are_judged_each_time(
     assert not (many / "cache").exists()
 
 
-def test_fixing_and_ignoring_keep_nothing(many: Path, asked: Counted, capsys: Capture) -> None:
+def test_fixing_and_ignoring_cache_nothing(many: Path, asked: Counted, capsys: Capture) -> None:
     for words in (("--diff",), ("--fix",), ("--add-ignore",)):
         here(capsys, "lint", *words, ".")
     assert not (many / "cache").exists()
 
 
-def test_a_process_that_is_no_fork_judges_alike(many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It reads the configuration, the profile and the schemas again, and is sent what other files decide."""
+def test_a_spawned_process_lints_the_same(many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A spawned process reads the configuration, the profile and the schemas again, and gets the related objects."""
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
     monkeypatch.setattr(trust, "_untrusted", [False])
     monkeypatch.setattr(processes, "_can_fork", lambda: False)
@@ -314,7 +316,7 @@ REFUSED = POD.replace("  containers:", "  hostNetwrk: false\n  containers:")
 
 @pytest.fixture
 def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own, without configuration above it, with one manifest that has one warning."""
+    """Return a manifest with one warning in a folder without a configuration above it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     (tmp_path / "ptcompile.toml").touch()
@@ -343,7 +345,7 @@ def test_selection(words: tuple[str, ...], found: list[str], pod: Path, capsys: 
     assert codes(capsys, pod, *words) == found
 
 
-def test_what_is_refused_is_told_whatever_is_selected(pod: Path, capsys: Capture) -> None:
+def test_rejections_are_reported_regardless_of_selection(pod: Path, capsys: Capture) -> None:
     pod.write_text(REFUSED)
     assert codes(capsys, pod, "--select", "PTC4") == ["PTC501"]
     assert codes(capsys, pod, "--select", "PTC4", "--ignore", "PTC501") == []
@@ -370,7 +372,7 @@ def test_configuration(text: str, words: tuple[str, ...], found: list[str], pod:
     assert codes(capsys, pod, *words) == found
 
 
-def test_the_nearest_file_counts(pod: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_file_is_used(pod: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     (pod.parent / ".git").mkdir()
     inner = pod.parent / "inner"
     inner.mkdir()
@@ -395,14 +397,14 @@ def test_the_nearest_file_counts(pod: Path, capsys: Capture, monkeypatch: pytest
         ('kubernetes-version = "latest"', "latest"),
     ],
 )
-def test_a_wrong_configuration_is_told(text: str, told: str, pod: Path, capsys: Capture) -> None:
+def test_a_wrong_configuration_is_reported(text: str, told: str, pod: Path, capsys: Capture) -> None:
     (pod.parent / "ptcompile.toml").write_text(text)
     ran = here(capsys, "lint", pod)
     assert (ran.status, ran.out) == (2, "")
     assert told in ran.err
 
 
-def test_all_mistakes_of_a_configuration_at_once(pod: Path, capsys: Capture) -> None:
+def test_all_mistakes_of_a_configuration_are_reported_together(pod: Path, capsys: Capture) -> None:
     (pod.parent / "ptcompile.toml").write_text('selct = []\nignore = "x"\n')
     ran = here(capsys, "lint", pod)
     assert "selct" in ran.err
@@ -432,7 +434,7 @@ def test_output_file_and_statistics(pod: Path, capsys: Capture) -> None:
     assert here(capsys, "lint", pod, "--statistics").out == "1  PTC302 missing-shm [fixable]\n"
 
 
-def test_colour_is_for_terminals_and_for_those_who_ask(pod: Path) -> None:
+def test_color_is_for_terminals_and_on_request(pod: Path) -> None:
     plain = process("lint", pod, cwd=pod.parent, env={"FORCE_COLOR": "", "NO_COLOR": ""})
     painted = process("lint", pod, cwd=pod.parent, env={"FORCE_COLOR": "1", "NO_COLOR": ""})
     neither = process("lint", pod, cwd=pod.parent, env={"FORCE_COLOR": "1", "NO_COLOR": "1"})
@@ -452,13 +454,13 @@ def test_add_ignore(pod: Path, capsys: Capture) -> None:
     assert after.replace(b"  # ptcompile: ignore[PTC501]", b"").replace(b"  # ptcompile: ignore[PTC302]", b"") == before
 
 
-def test_add_ignore_goes_above_a_value_of_several_lines(pod: Path, capsys: Capture) -> None:
+def test_add_ignore_goes_above_a_multi_line_value(pod: Path, capsys: Capture) -> None:
     pod.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a b: |\n    # text\n    more\n")
     assert here(capsys, "lint", pod, "--add-ignore").status == 0
     assert codes(capsys, pod) == []
 
 
-def test_add_ignore_says_what_it_cannot_say(pod: Path, capsys: Capture) -> None:
+def test_add_ignore_counts_what_no_comment_can_ignore(pod: Path, capsys: Capture) -> None:
     (pod.parent / "x.json").write_text('{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spce": {}}')
     before = (pod.parent / "x.json").read_text()
     ran = here(capsys, "lint", "x.json", "--add-ignore")
@@ -477,7 +479,7 @@ def test_the_template_of_a_rendered_document_is_named() -> None:
 def test_the_summary_counts_what_a_configuration_ignores(
     pod: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file in a folder above could make errors disappear without a word."""
+    """Otherwise a file in a parent folder could hide errors silently."""
     monkeypatch.chdir(pod.parent)
     pod.write_text(f"{POD}---\n{REFUSED}")
     before = here(capsys, "lint", pod).err

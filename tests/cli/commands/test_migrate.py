@@ -25,7 +25,7 @@ def test_a_file_to_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "1 imported: 1 with the same world, 1 of them with the same manifest" in err
 
 
-def test_a_folder_to_a_folder_with_what_is_kept(tmp_path: Path) -> None:
+def test_a_folder_is_imported_to_a_folder_with_kept_objects(tmp_path: Path) -> None:
     config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
     (tmp_path / "a.yaml").write_text(manifests("a") + config)
     (tmp_path / "b.yaml").write_text(manifests("b"))
@@ -37,7 +37,7 @@ def test_a_folder_to_a_folder_with_what_is_kept(tmp_path: Path) -> None:
     assert yaml.safe_load((out / "kept" / "kept.yaml").read_text())["kind"] == "ConfigMap"
 
 
-def test_what_all_jobs_have_in_common_goes_into_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_common_settings_go_into_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = "serviceAccountName: trainer\nnodeSelector: {pool: a}\nresources: {gpu: 1}\n"
     for name, env in (("a", "{TEAM: x, A: '1'}"), ("b", "{TEAM: x, A: '1'}"), ("c", "{TEAM: x}")):
         (tmp_path / f"{name}.yaml").write_text(manifests(name, f"{common}env: {env}"))
@@ -60,7 +60,7 @@ def test_what_all_jobs_have_in_common_goes_into_a_profile(tmp_path: Path, capsys
         assert not difference.differs, difference.text()
 
 
-def test_a_template_of_envsubst_gets_its_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_envsubst_template_gets_its_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = manifests("a", "nodes: 3").replace("replicas: 2", "replicas: $WORKERS")
     (tmp_path / "job.yaml").write_text(text)
     assert main(["import", str(tmp_path / "job.yaml")]) == 1
@@ -71,14 +71,16 @@ def test_a_template_of_envsubst_gets_its_values(tmp_path: Path, capsys: pytest.C
         main(["import", str(tmp_path / "job.yaml"), "--set", "WORKERS"])
 
 
-def test_what_is_not_said_is_an_error_and_writes_no_spec(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_inexpressible_fields_are_an_error_and_no_spec_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "job.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
     assert main(["import", str(tmp_path / "job.yaml"), "-o", str(tmp_path / "spec.yaml")]) == 1
     assert "PTC605" in capsys.readouterr().err
     assert not (tmp_path / "spec.yaml").exists()
 
 
-def test_json_tells_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "job.yaml").write_text(manifests("a"))
     assert main(["import", str(tmp_path / "job.yaml"), "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -87,7 +89,7 @@ def test_json_tells_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert (told["profile"], told["kept"], told["diagnostics"]) == (None, [], [])
 
 
-def test_convert_writes_the_other_operator_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_writes_manifests_of_the_other_operator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "job.yaml").write_text(manifests("a", "nodes: 2"))
     assert main(["convert", str(tmp_path / "job.yaml"), "--target", "jobset"]) == 0
     out, err = capsys.readouterr()

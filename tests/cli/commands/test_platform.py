@@ -1,4 +1,4 @@
-"""`ptcompile platform` and `ptcompile requires`: what they print, and their exit status."""
+"""`ptcompile platform` and `ptcompile requires`: output and exit status."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_objects_before_the_jobs(tmp_path: Path, capsys: Capture) -> None:
     assert lint(ran.out).ok
 
 
-def test_values_and_list_alone(tmp_path: Path, capsys: Capture) -> None:
+def test_values_and_list_exclude_each_other(tmp_path: Path, capsys: Capture) -> None:
     where = profile(tmp_path, "operator: {image: {tag: v1}}")
     values = yaml.safe_load(here(capsys, "platform", where, "--values").out)
     assert values["image"]["tag"] == "v1"
@@ -41,7 +41,7 @@ def test_values_and_list_alone(tmp_path: Path, capsys: Capture) -> None:
     assert here(capsys, "platform", where, "--list", "--values").status == 2
 
 
-def test_no_operator_no_values(tmp_path: Path, capsys: Capture) -> None:
+def test_without_an_operator_there_are_no_values(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "platform", profile(tmp_path), spec(tmp_path, body="target: pod"), "--values")
     assert (ran.status, ran.out) == (0, "")
     assert "no Helm values" in ran.err
@@ -59,7 +59,7 @@ def test_requires(tmp_path: Path, capsys: Capture) -> None:
     assert "resource   amd.com/gpu  (on its nodes)\n" in out
 
 
-def test_several_jobs_need_each_thing_once(tmp_path: Path, capsys: Capture) -> None:
+def test_requirements_of_several_jobs_are_listed_once(tmp_path: Path, capsys: Capture) -> None:
     for name in ("a", "b"):
         spec(tmp_path / "jobs", f"{name}.yaml", "nodes: 2\ntarget: jobset", name)
     (tmp_path / "jobs" / "other.yaml").write_text("kind: ConfigMap\n", encoding="utf-8")
@@ -113,7 +113,7 @@ def test_as_a_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["platform", "requires"])
-def test_help_says_what_is_printed(command: str, capsys: Capture) -> None:
+def test_help_explains_the_output(command: str, capsys: Capture) -> None:
     ran = here(capsys, command, "--help")
     assert ran.status == 0
     assert "operators" in ran.out or "operator," in ran.out

@@ -1,4 +1,4 @@
-"""`ptcompile rehearse`: what is asked for, what is shown, and the exit status."""
+"""`ptcompile rehearse`: options, output and exit status."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_job_that_fails_is_1_and_the_json_says_why(
 
 
 @pytest.mark.usefixtures("able")
-def test_a_script_of_one_s_own_is_judged_by_its_exit(
+def test_a_custom_script_is_judged_by_its_exit_status(
     spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = tmp_path / "mine.py"
@@ -74,7 +74,7 @@ def test_a_script_of_one_s_own_is_judged_by_its_exit(
 
 
 @pytest.mark.usefixtures("able")
-def test_the_manifest_s_own_command_finds_the_simulated_environment(
+def test_the_manifest_s_command_gets_the_simulated_environment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     body = "image: i\nnodes: 2\nenv: {SAID: hello}\ncommand: [sh, -c, 'echo ValueError: $SAID $MASTER_ADDR $RANK']"
@@ -87,7 +87,7 @@ def test_the_manifest_s_own_command_finds_the_simulated_environment(
 
 
 @pytest.mark.usefixtures("able")
-def test_faults_of_an_own_command_count_from_its_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_faults_of_a_custom_command_count_from_its_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(text("image: i\nnodes: 2\ncommand: [sh, -c, 'exec sleep $((RANK * 60))']"), encoding="utf-8")
     words = ["--own-command", "--python", fake_python(tmp_path), "--kill", "1@0.3s", "--target", "job"]
@@ -139,7 +139,7 @@ def _until(there: Callable[[], bool]) -> None:
 
 @pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_who_interrupts_it_finds_nothing_left(number: signal.Signals, spec: str, tmp_path: Path) -> None:
+def test_an_interrupted_run_leaves_nothing_behind(number: signal.Signals, spec: str, tmp_path: Path) -> None:
     python = fake_python(tmp_path)
     scratch = tmp_path / "scratch"
     scratch.mkdir()

@@ -16,7 +16,7 @@ from tests.simulator.worlds import SPEC, jobset, pytorchjob
 
 
 def simulate(*words: str) -> int:
-    """The command with its own parser, as the command line has it."""
+    """Run the command with its own parser."""
     parser = argparse.ArgumentParser()
     simulate_command.add(parser.add_subparsers())
     return simulate_command.run(parser.parse_args(["simulate", *words]))
@@ -105,7 +105,9 @@ def test_a_spec_with_mistakes(spec: str, capfdbinary: pytest.CaptureFixture[byte
     assert b"scripd" in err
 
 
-def test_what_can_be_shown_is_shown(job: str, spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_jobs_that_compile_are_shown_despite_errors(
+    job: str, spec: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     Path(spec).write_text("kind: [", encoding="utf-8")
     assert simulate(job, spec) == 1
     out, err = capfdbinary.readouterr()

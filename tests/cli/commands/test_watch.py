@@ -1,6 +1,6 @@
-"""The page on this machine: who may read it, and that it changes.
+"""The page on this machine: who may read it, and how it is updated.
 
-`ptcompile watch` as a process, in a real browser: edit, and it changes.
+`ptcompile watch` as a process, in a real browser: the page follows an edit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.explainer.page.browser import CHROMIUM, Browser, browser
 
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loopback is what this is about, and nothing else may be reached."""
+    """Allow only connections to loopback."""
     connect = socket.socket.connect
 
     def only_here(self: socket.socket, address: tuple[str, int]) -> None:
@@ -69,7 +69,7 @@ def test_only_on_this_machine(live: Live) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/page", "/{}", "/x{}/page", "/{}x/page", "//{}/page", "/%s/page", "/%C3%A9/page"]
 )
-def test_without_the_token_there_is_nothing(live: Live, path: str) -> None:
+def test_without_the_token_every_address_is_not_found(live: Live, path: str) -> None:
     answer, text = get(live, path.format(live.token[:-1]))
     assert (answer.status, text) == (404, "no such page\n")
 
@@ -80,7 +80,7 @@ def test_no_other_host_is_answered(live: Live, host: str) -> None:
     assert (answer.status, text) == (403, "not this host\n")
 
 
-def test_two_hosts_are_none(live: Live) -> None:
+def test_two_host_headers_are_rejected(live: Live) -> None:
     connection = HTTPConnection(live.host, timeout=30)
     connection.putrequest("GET", f"/{live.token}/page", skip_host=True)
     for host in (live.host, "evil.example"):
@@ -99,7 +99,7 @@ def test_no_page_of_another_site_is_answered(live: Live) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "OPTIONS", "TRACE"])
-def test_nothing_but_reading(live: Live, method: str) -> None:
+def test_no_method_but_get_is_answered(live: Live, method: str) -> None:
     assert get(live, f"/{live.token}/page", method)[0].status == 501
 
 
@@ -109,7 +109,7 @@ def test_tokens_differ() -> None:
         assert len(one.token) >= 32
 
 
-def test_a_change_is_told_as_soon_as_it_is_there(live: Live) -> None:
+def test_a_change_is_answered_immediately(live: Live) -> None:
     assert get(live, f"/{live.token}/version?0")[1] == "1"
     threading.Timer(0.1, live.show, ["<p>two</p>"]).start()
     start = time.monotonic()
@@ -119,7 +119,7 @@ def test_a_change_is_told_as_soon_as_it_is_there(live: Live) -> None:
     assert get(live, f"/{live.token}/version?{'9' * 5000}")[1] == "2"
 
 
-def test_it_ends_while_somebody_waits() -> None:
+def test_it_ends_while_a_request_waits() -> None:
     with Live() as found:
         found.show("x")
         answers: list[str] = []
@@ -144,7 +144,7 @@ SHOWN = "document.querySelector('iframe')?.contentDocument"
 
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]]]:
-    """A spec, the address of its page, and the process."""
+    """Yield a spec, the address of its page, and the process."""
     spec = tmp_path / "spec.yaml"
     spec.write_text(SPEC, encoding="utf-8")
     command = [sys.executable, "-m", "ptcompile", "watch", str(spec), "--target", "job"]
@@ -202,7 +202,7 @@ def test_ctrl_c_ends_it(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> N
     assert process.wait(30) == 0
 
 
-def test_what_cannot_be_watched(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_sources_that_cannot_be_watched(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for words in (["-"], [str(tmp_path / "none.yaml")], [str(tmp_path)]):
         with pytest.raises(Exception, match=r"watch needs a file|no such file|not a regular file|is a directory"):
             main(["watch", *words])
