@@ -110,7 +110,7 @@ def _rule_findings(
     rejected_paths = {problem.path for problem in rejections}
     mistyped_paths = {problem.path for problem in rejections if problem.name in _TYPE_RULES}
     is_count_unknown = any(path[-1:] and path[-1] in _POD_COUNT_FIELDS for path in mistyped_paths)
-    for problem in run(manifest, versions=options.versions, others=others):
+    for problem in run(manifest, versions=options.versions, stream=others):
         is_below_mistyped = any(problem.path[:end] in mistyped_paths for end in range(len(problem.path)))
         is_guess = is_below_mistyped or (is_count_unknown and problem.authority == "torchrun")
         if problem.path not in rejected_paths and not is_guess and (options.webhooks or problem.stage != "apply"):
@@ -153,7 +153,7 @@ def problems_inside(manifest: Mapping[str, Any], others: Stream, options: LintOp
             problems_inside += extension_findings(inner, others, options)
         else:
             selected = rule_names if options.selection.select is None else rule_names & options.selection.select
-            problems_inside = list(run(inner, versions=options.versions, others=others, only=selected))
+            problems_inside = list(run(inner, versions=options.versions, stream=others, only=selected))
         yield from (_at_outer_path(problem, path) for problem in problems_inside)
     for path, content in nested_manifests(manifest):
         yield from _problems_in_text(path, content, options)

@@ -61,7 +61,7 @@ def rule_findings(
     findings = (
         PlacedProblem(problem, index)
         for index, manifest in enumerate(manifests)
-        for problem in linter.run(manifest, versions=versions, others=stream)
+        for problem in linter.run(manifest, versions=versions, stream=stream)
     )
     reported = {(problem.name, problem.path) for problem in compiled.problems}
     for problem in locate(findings, data, trace):

@@ -97,7 +97,7 @@ def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
 
     versions = built.context.cluster.versions()
     for index, manifest in enumerate(built.named):
-        for problem in linter.run(manifest, versions=versions, others=built.named, only=_RULES):
+        for problem in linter.run(manifest, versions=versions, stream=built.named, only=_RULES):
             yield PlacedProblem(problem._replace(help=_HELP), index, "launcher")
 
 

@@ -1,11 +1,11 @@
-"""What would be accepted and still go wrong: rules by the kinds that they are asked of.
+"""Rules for manifests that an API server would accept and that still fail or surprise, grouped by the kinds they check.
 
-A family is a package with one rule a file and the table `RULES`: each module's name, in the order in which they are
-asked, with the words without which its rule finds nothing (`needs` says what a word is; an empty text is a rule that is
-always asked). A family is imported when an object of its kind comes by, a rule when the object has its words. A new
-rule gets its words by reading its check: what has to be written in an object that it finds something in? Where that is
-too narrow, findings are lost; `tests/linter/test_needs.py` asks every rule with and without its words to see that none
-is. Where nothing comes to mind the text stays empty.
+A family is a package with one rule per file and the table `RULES`: each module's name, in evaluation order, with the
+words without which its rule cannot find anything (`linter.needs` defines a word; a rule with an empty text always
+runs). A family is imported when the stream has an object of its kind, a rule when the object has its words. To choose
+the words of a new rule, read its check: what must an object contain for it to find anything? Too narrow a text loses
+findings; `tests/linter/test_needs.py` runs every rule with and without its words and compares. If no word is certain,
+leave the text empty.
 """
 
 from __future__ import annotations
@@ -40,33 +40,33 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     ("v1", "PersistentVolumeClaim"): ("linter.rules.objects",),
     ("networking.k8s.io/v1", "NetworkPolicy"): ("linter.rules.objects", "linter.rules.policies"),
 }
-"""Which families are asked of which kind, in this order."""
+"""The families that check each kind, in evaluation order."""
 
 
 RuleEntry = tuple[str, str, Needs]
-"""A rule before it is loaded: its name, its module, what it needs."""
+"""A rule that is not loaded yet: its name, its module and the words it needs."""
 
 
 def rules_of(kind: tuple[str, str]) -> tuple[Rule, ...]:
-    """The rules for objects of one apiVersion and kind, whatever the words of the object are."""
+    """Return all rules for objects of this apiVersion and kind."""
     return tuple(_load_rule(module) for _, module, _ in _rule_entries(kind))
 
 
 def every_rule() -> tuple[Rule, ...]:
-    """All rules, each once, in the order of their codes' families."""
+    """Return all rules, each once, in the order of `FAMILIES`."""
     return tuple(dict.fromkeys(rule for kind in FAMILIES for rule in rules_of(kind)))
 
 
 def rule_named(name: str) -> Rule | None:
-    """The rule of a name, which alone is loaded; None for a name that belongs to no rule."""
-    found = (module for kind in FAMILIES for one, module, _ in _rule_entries(kind) if one == name)
-    module = next(found, None)
+    """Return the rule with this name, or None if there is no such rule. No other rule is loaded."""
+    modules = (module for kind in FAMILIES for rule_name, module, _ in _rule_entries(kind) if rule_name == name)
+    module = next(modules, None)
     return None if module is None else _load_rule(module)
 
 
 @cache
 def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
-    """The rules for objects of one kind, none of them loaded."""
+    """Return the rules for objects of this kind, without loading them."""
     return tuple(
         (module.replace("_", "-"), f"ptcompile.{family}.{module}", parse_needs(text))
         for family in FAMILIES.get(kind, ())
@@ -76,13 +76,13 @@ def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
 
 @cache
 def _needed_words(kind: tuple[str, str]) -> frozenset[str]:
-    """All words that rules for objects of one kind need."""
+    """Return all words that rules for objects of this kind need."""
     return frozenset().union(*(words for _, _, needed in _rule_entries(kind) for words in needed))
 
 
 @lru_cache(maxsize=1024)
 def _candidate_rules(kind: tuple[str, str], words: frozenset[str], only: frozenset[str] | None) -> tuple[Rule, ...]:
-    """The rules that may find something in an object with no more words of theirs than these."""
+    """Return the rules that may find something in an object that contains these of their words."""
     return tuple(
         _load_rule(module)
         for name, module, needed in _rule_entries(kind)
@@ -100,22 +100,23 @@ def run(
     manifest: Mapping[str, Any],
     *,
     versions: Versions | None = None,
-    others: Stream | Sequence[Mapping[str, Any]] = (),
+    stream: Stream | Sequence[Mapping[str, Any]] = (),
     only: Collection[str] | None = None,
     every: bool = False,
 ) -> Iterator[Problem]:
-    """What the rules find in one object. `others` are the objects of its stream; `only` are the names to ask, or all.
+    """Yield the problems that the rules find in one object.
 
-    Who asks for every object of a stream makes one `Stream` of it: else its order is found again each time. `every`
-    asks the rules that cannot find anything too, by the object's words: that changes nothing but the time it takes.
+    `stream` has the objects of its file and of related files. A caller that checks every object passes one `Stream`,
+    which is indexed once. `only` limits the rules to these names. `every` also runs the rules whose words the object
+    lacks; that takes longer and changes nothing.
 
-    A container whose references stand for too much is found whatever the rules. Total: any data, never an exception.
+    A container whose references expand to too much text is reported in any case. Accepts any data; never raises.
     """
-    stream = others if isinstance(others, Stream) else Stream(others, versions)
+    indexed = stream if isinstance(stream, Stream) else Stream(stream, versions)
     if kind_of(manifest) not in FAMILIES:
         return
-    ours = versions in (None, stream.versions)
-    subject = subject_of(manifest, stream) if ours else Subject(manifest, versions=versions, stream=stream)
+    is_own_release = versions in (None, indexed.versions)
+    subject = subject_of(manifest, indexed) if is_own_release else Subject(manifest, versions=versions, stream=indexed)
     try:
         yield from _run_rules(subject, only, every)
     finally:
@@ -123,25 +124,25 @@ def run(
 
 
 def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> Iterator[Problem]:
-    known = _needed_words(subject.kind)
+    needed = _needed_words(subject.kind)
     words = None if every else words_of(subject)
-    wanted = frozenset(only) if only is not None else None
-    for rule in _candidate_rules(subject.kind, known if words is None else known.intersection(words), wanted):
-        reported: set[tuple[Path, str]] = set()  # two roles may have one template, and so the same findings
-        for found in rule.check(subject):
-            if (found.path, found.message) in reported:
+    names = frozenset(only) if only is not None else None
+    for rule in _candidate_rules(subject.kind, needed if words is None else needed.intersection(words), names):
+        reported: set[tuple[Path, str]] = set()  # two roles may share a template, and so its findings
+        for finding in rule.check(subject):
+            if (finding.path, finding.message) in reported:
                 continue
-            reported.add((found.path, found.message))
+            reported.add((finding.path, finding.message))
             yield Problem(
                 name=rule.name,
-                path=found.path,
-                message=found.message,
-                help=found.help,
-                severity=found.severity or rule.severity,
+                path=finding.path,
+                message=finding.message,
+                help=finding.help,
+                severity=finding.severity or rule.severity,
                 stage=rule.stage,
                 authority=rule.authority,
-                on_key=found.on_key,
-                fix=found.fix,
+                on_key=finding.on_key,
+                fix=finding.fix,
             )
     if only is None or "too-large" in only:
-        yield from oversized_parts(subject.manifest, [(one.path, one.data) for one in subject.templates])
+        yield from oversized_parts(subject.manifest, [(template.path, template.data) for template in subject.templates])

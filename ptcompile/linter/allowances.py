@@ -1,4 +1,4 @@
-"""Limit ranges and quotas of a namespace, sorted: each pod looks up the bounds it breaks, not every object."""
+"""Limit ranges and quotas of a namespace, sorted so that each pod looks up only the bounds it breaks."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Bound(NamedTuple):
     """One amount that an object allows."""
 
     order: tuple[int, int, int]
-    """The object, the side and the resource, in the order of the stream."""
+    """Sort key: the index of the object in the stream, of the side and of the resource."""
     side: LimitSide
     resource: str
     allowed: Quantity
     default: Quantity | None = None
-    """The amount of a container that does not say any."""
+    """The amount of a container that sets none."""
 
-    def breaks(self, asked: Quantity) -> bool:
-        """Whether an amount is not allowed."""
-        return asked > self.allowed if self.side == "max" else asked < self.allowed
+    def breaks(self, amount: Quantity) -> bool:
+        """Return whether the bound rejects the amount."""
+        return amount > self.allowed if self.side == "max" else amount < self.allowed
 
 
 class Allowances:
@@ -39,30 +39,30 @@ class Allowances:
         self._by_resource: dict[tuple[LimitSide, str], list[Bound]] = {}
         self._broken_defaults: dict[tuple[LimitSide, str], list[Bound]] = {}
         self.resources: set[str] = set()
-        """All that are bounded."""
-        for one in sorted(bounds, key=_allowed_nano):
-            self.resources.add(one.resource)
-            self._by_resource.setdefault((one.side, one.resource), []).append(one)
-            if one.default is not None and one.breaks(one.default):
-                self._broken_defaults.setdefault((one.side, one.resource), []).append(one)
+        """All bounded resources."""
+        for bound in sorted(bounds, key=_allowed_nano):
+            self.resources.add(bound.resource)
+            self._by_resource.setdefault((bound.side, bound.resource), []).append(bound)
+            if bound.default is not None and bound.breaks(bound.default):
+                self._broken_defaults.setdefault((bound.side, bound.resource), []).append(bound)
 
-    def broken_by(self, side: LimitSide, resource: str, asked: Quantity) -> Sequence[Bound]:
-        """Return the bounds that an amount breaks."""
+    def broken_by(self, side: LimitSide, resource: str, amount: Quantity) -> Sequence[Bound]:
+        """Return the bounds that the amount breaks."""
         bounds = self._by_resource.get((side, resource), ())
         if side == "max":
-            return bounds[: bisect_left(bounds, asked.nano, key=_allowed_nano)]
-        return bounds[bisect_right(bounds, asked.nano, key=_allowed_nano) :]
+            return bounds[: bisect_left(bounds, amount.nano, key=_allowed_nano)]
+        return bounds[bisect_right(bounds, amount.nano, key=_allowed_nano) :]
 
-    def broken_defaults(self, said: Iterable[tuple[LimitSide, str]]) -> Iterable[Bound]:
-        """Return the bounds that a container breaks by what it does not say: a default above the maximum."""
-        known = frozenset(said)
-        return [one for key, bounds in self._broken_defaults.items() if key not in known for one in bounds]
+    def broken_defaults(self, set_amounts: Iterable[tuple[LimitSide, str]]) -> Iterable[Bound]:
+        """Return the bounds that the defaults of a container break: those above a maximum or below a minimum."""
+        set_keys = frozenset(set_amounts)
+        return [bound for key, bounds in self._broken_defaults.items() if key not in set_keys for bound in bounds]
 
 
-def _allowed_nano(one: Bound) -> int:
-    return one.allowed.nano
+def _allowed_nano(bound: Bound) -> int:
+    return bound.allowed.nano
 
 
 def parse_amount(value: Any) -> Quantity | None:
-    """Return an amount, or None for what is none: a boolean too."""
+    """Return the value as a quantity, or None if it is not one. Booleans are not quantities."""
     return quantity.parse(None if isinstance(value, bool) else value)

@@ -1,6 +1,6 @@
-"""What a container starts: its image, command line, shell script and launcher.
+"""A container's image, command line, shell script and launcher.
 
-Only scripts without control structures are read; of others nothing is said.
+Scripts with control structures are not analyzed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 LAUNCHERS = frozenset({"torchrun", "accelerate", "deepspeed", "composer", "mpirun"})
-"""Launchers of training processes, by their names in `Launch`."""
+"""Launchers of training processes, as named in `Launch`."""
 
 
 class Script(NamedTuple):
-    """A script given to a shell: `bash -c SCRIPT`, and the words behind it, which are its parameters."""
+    """A script passed to a shell: `bash -c SCRIPT`, with the arguments after it, which are its parameters."""
 
     word: Token
     flags: tuple[str, ...]
@@ -36,45 +36,47 @@ class Script(NamedTuple):
 
 
 def starts_shell(container: ManifestContainer) -> bool:
-    """Whether the first word, behind wrappers such as tini, is a shell."""
+    """Return whether the command is a shell, ignoring wrappers such as tini."""
     return shell_index(container) is not None
 
 
 def is_command_written(container: ManifestContainer) -> bool:
-    """Whether the manifest says what is started: without a command, the image's entry point gets the arguments."""
+    """Return whether the manifest has the command. Without one, the image's entry point gets the arguments."""
     return bool(container.spec.get("command")) and bool(container.tokens)
 
 
 def shell_script(container: ManifestContainer) -> Script | None:
-    """The script of `sh -c SCRIPT`, in all its spellings (`-ec`, `-l -c`); None where no shell is given one."""
+    """Return the script of `sh -c SCRIPT` in any spelling (`-ec`, `-l -c`), or None if no shell gets a script."""
     start = shell_index(container)
     if start is None:
         return None
-    argv, at, given = container.argv, start + 1, False
-    while at < len(argv) and argv[at].text[:1] in ("-", "+"):
-        letters = "" if argv[at].text.startswith("--") else argv[at].text[1:]
-        given = given or "c" in letters
-        at += 2 if "o" in letters.lower() else 1  # -o takes a name: -euo pipefail
-    if not given or at >= len(argv):
+    argv, index, has_script = container.argv, start + 1, False
+    while index < len(argv) and argv[index].text[:1] in ("-", "+"):
+        letters = "" if argv[index].text.startswith("--") else argv[index].text[1:]
+        has_script = has_script or "c" in letters
+        index += 2 if "o" in letters.lower() else 1  # -o takes a name: -euo pipefail
+    if not has_script or index >= len(argv):
         return None
-    return Script(argv[at], tuple(word.text for word in argv[start + 1 : at]), argv[at + 1 :])
+    return Script(argv[index], tuple(word.text for word in argv[start + 1 : index]), argv[index + 1 :])
 
 
 def shell_index(container: ManifestContainer) -> int | None:
-    """The index of the word that starts a shell, behind wrappers such as tini; None where none is started."""
+    """Return the index of the shell on the command line, after wrappers such as tini, or None if no shell is
+    started.
+    """
     start = container.start_index
     return start if start < len(container.tokens) and basename(container.tokens[start]) in SHELLS else None
 
 
 def read_launch(container: ManifestContainer) -> Invocation:
-    """What the command line starts, read as it is written: no variable of an operator is known here."""
+    """Return what the command line starts, without the variables that an operator adds."""
     from ptcompile.simulator.launchers.command import read_command_line
 
     return read_command_line(container.tokens, {})
 
 
 def starts_training(container: ManifestContainer) -> bool:
-    """Whether the command line starts training processes by one of the known launchers."""
+    """Return whether the main container's command line starts training processes with a known launcher."""
     return container.is_main and is_command_written(container) and read_launch(container).launcher in LAUNCHERS
 
 
@@ -84,16 +86,16 @@ _IDLE_COMMANDS = frozenset(
 
 
 def idle_command(container: ManifestContainer) -> str | None:
-    """The command that does nothing forever, such as `sleep infinity`, where the container's is one."""
-    one = shell_script(container)
-    words = one.word.text.strip().rstrip(";").split() if one else [*container.tokens[:4]]
+    """Return the container's command if it does nothing forever, such as `sleep infinity`, or None."""
+    script = shell_script(container)
+    words = script.word.text.strip().rstrip(";").split() if script else [*container.tokens[:4]]
     words = words[1:] if words[:1] == ["exec"] else words
-    plain = (basename(words[0]), *words[1:]) if words else ()
-    return " ".join(plain) if plain in _IDLE_COMMANDS else None
+    command = (basename(words[0]), *words[1:]) if words else ()
+    return " ".join(command) if command in _IDLE_COMMANDS else None
 
 
 def split_image(image: str) -> tuple[str, str]:
-    """Repository and version: the digest, else the tag, else an empty string."""
+    """Return the repository and the version: the digest, else the tag, else ""."""
     name, separator, digest = image.partition("@")
     slash = name.rfind("/")
     colon = name.find(":", slash + 1)
@@ -102,23 +104,23 @@ def split_image(image: str) -> tuple[str, str]:
 
 
 def is_mutable(image: str) -> bool:
-    """Whether an image is another one after the next push: it has no tag, or the tag latest."""
+    """Return whether the image changes with the next push: it has no tag, or the tag latest."""
     return split_image(image)[1] in ("", "latest") and not is_placeholder(image) and why_not_image(image) is None
 
 
 def image_references(subject: Subject) -> Iterator[tuple[Path, str]]:
-    """The images that an object names, each with its path: of its containers, and of a TrainJob's trainer."""
-    places = [(one.path, one.spec) for one in subject.containers]
+    """Yield the images that an object names, with their paths: of its containers and of a TrainJob's trainer."""
+    specs = [(container.path, container.spec) for container in subject.containers]
     if trainer := subject.record.launch_fields.container:
-        places.append((trainer, nested_map(subject.manifest, *trainer)))
-    for path, container in places:
-        image = container.get("image")
+        specs.append((trainer, nested_map(subject.manifest, *trainer)))
+    for path, spec in specs:
+        image = spec.get("image")
         if isinstance(image, str) and image:
             yield (*path, "image"), image
 
 
 def rank_containers(subject: Subject) -> Iterator[ManifestContainer]:
-    """The containers that train in an object of several pods: all of them have to run the same program."""
+    """Yield the training containers of an object with several pods; they must all run the same program."""
     if sum(template.replicas for template in subject.templates) < 2:
         return
     for template in subject.templates:
@@ -128,7 +130,7 @@ def rank_containers(subject: Subject) -> Iterator[ManifestContainer]:
 
 
 Statement = tuple[list[str], str]
-"""The words of a command, and the sign that ends it: `;`, a newline, `&&`, `||`, `|`, `&`, or nothing."""
+"""The tokens of a command and the sign that ends it: `;`, a newline, `&&`, `||`, `|`, `&`, or nothing."""
 
 _REDIRECTION = Pattern(r"[0-9]?>&[0-9-]|&>>?|\|&")
 _CONTROL = Pattern(
@@ -138,23 +140,23 @@ _PYTHON = Pattern(r"python[0-9.]*")
 
 
 class TrainingStep(NamedTuple):
-    """The last command of a script that trains, seen from its end."""
+    """The last training command of a script, with what follows it."""
 
     separator: str
-    """What stands behind it."""
+    """The sign after the command."""
     after: list[Statement]
     errexit: bool
     pipefail: bool
 
 
 def training_step(script: Script) -> TrainingStep | None:
-    """What follows the training in a script; None where there is none, or where it cannot be told."""
+    """Return the last training command of a script, or None if the script has none or cannot be analyzed."""
     text = script.word.text
     if len(text) > 1 << 14 or _CONTROL.search(text):
         return None
     from ptcompile.simulator.launchers.shell import split_statements
 
-    statements = [one for one in split_statements(_REDIRECTION.sub(" ", text)) if one[0]]
+    statements = [statement for statement in split_statements(_REDIRECTION.sub(" ", text)) if statement[0]]
     training = [i for i, (words, _) in enumerate(statements) if _starts_training(words)]
     if not training:
         return None

@@ -1,9 +1,9 @@
 """Variables from ConfigMaps and Secrets, and the names that NCCL, PyTorch and OpenMP read.
 
-The values themselves are the simulator's: order, operators' variables and references are looked at there.
+The simulator resolves values: their order, the operators' variables and references.
 
-Names are from NCCL 2.29 (user guide, environment variables, with those of its source that people use), PyTorch 2.13
-(torch.distributed, CUDA notes; of torchrun's PET_* another rule asks) and OpenMP 5.2.
+Names are from NCCL 2.29 (user guide, environment variables, and those of its source that are in use), PyTorch 2.13
+(torch.distributed, CUDA notes; another rule checks torchrun's PET_*) and OpenMP 5.2.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _POD_SPECIFIC: Final = (
     "<metadata.name>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "$(hostname", "`hostname", "$HOSTNAME",
     "${HOSTNAME", "$RANDOM", "${RANDOM", "$(uuidgen", "`uuidgen", "$(cat /proc/sys/kernel/random", "$(openssl rand",
 )  # fmt: skip
-"""Texts that no two pods have in common, as the simulator leaves them in a value."""
+"""Texts that differ between any two pods, as the simulator leaves them in a value."""
 _NEVER_NUMBERS: Final = (
     "<metadata.name>", "<metadata.namespace>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "<status.hostIP>",
     "<status.hostIPs>", "<spec.nodeName>", "<spec.serviceAccountName>", "$(hostname)", "$(hostname -f)", "`hostname`",
@@ -35,33 +35,37 @@ _NEVER_NUMBERS: Final = (
 
 
 def names_from_stream(subject: Subject, container: Json, space: str) -> frozenset[str] | None:
-    """The names that `envFrom` gives a container; None where one of its objects is not in the stream."""
+    """Return the variable names from a container's `envFrom`, or None if one of its objects is not in the stream."""
     names: set[str] = set()
     for source in as_mappings(container.get("envFrom")):
-        found = [
+        objects = [
             _source_object(subject.objects.in_namespace(space), source, key) for key in _SOURCES if source.get(key)
         ]
-        if not found or None in found:
+        if not objects or None in objects:
             return None
         prefix = as_string(source.get("prefix"))
-        for one in found:
-            keys = {**nested_map(one, "data"), **nested_map(one, "stringData"), **nested_map(one, "binaryData")}
+        for manifest in objects:
+            keys = {
+                **nested_map(manifest, "data"),
+                **nested_map(manifest, "stringData"),
+                **nested_map(manifest, "binaryData"),
+            }
             names |= {prefix + str(key) for key in keys}
     return frozenset(names)
 
 
-def _source_object(near: Objects, source: Json, key: str) -> Json | None:
-    return next(iter(near.by_name(_SOURCES[key], as_string(nested_map(source, key).get("name")))), None)
+def _source_object(objects: Objects, source: Json, key: str) -> Json | None:
+    return next(iter(objects.by_name(_SOURCES[key], as_string(nested_map(source, key).get("name")))), None)
 
 
 def pod_specific_part(value: str) -> str | None:
-    """What makes a value another one in each pod, or None."""
-    return next((mark for mark in _POD_SPECIFIC if mark in value), None)
+    """Return the part of a value that differs between pods, or None."""
+    return next((part for part in _POD_SPECIFIC if part in value), None)
 
 
 def is_never_number(value: str) -> bool:
-    """Whether a value that is not known is a text all the same, and no whole number."""
-    return ("<" in value or "hostname" in value) and any(mark in value for mark in _NEVER_NUMBERS)
+    """Return whether an unresolved value is certainly a text and not a whole number."""
+    return ("<" in value or "hostname" in value) and any(source in value for source in _NEVER_NUMBERS)
 
 
 _NCCL = """
@@ -114,7 +118,7 @@ RENAMED_VARIABLES = {
         "TRACE_BUFFER_SIZE",
     )
 }
-"""PyTorch's own variables by their names before PyTorch 2.2."""
+"""PyTorch's own variables, keyed by their names before PyTorch 2.2."""
 
 KNOWN_VARIABLES = frozenset(
     {f"NCCL_{name}" for name in _NCCL.split()}
@@ -126,7 +130,7 @@ LEVEL_VARIABLES = {
     "NCCL_DEBUG": ("VERSION", "WARN", "INFO", "ABORT", "TRACE", "NONE"),
     "TORCH_DISTRIBUTED_DEBUG": ("OFF", "INFO", "DETAIL"),
 }
-"""Variables that take one of some words, in any letter case."""
+"""Variables that accept a fixed set of values, in any letter case."""
 
 NCCL_INTEGERS = frozenset(
     {
@@ -148,14 +152,14 @@ NCCL_INTEGERS = frozenset(
 """Variables that NCCL reads as whole numbers."""
 
 THREAD_COUNTS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
-"""Numbers above 0; OpenMP takes a list of them, one a level."""
+"""Numbers above 0; OpenMP accepts a list of them, one per level."""
 
 _PREFIXES = ("NCCL", "NCLL", "NNCL", "NCC_", "TORCH", "GLOO", "OMP_", "CUDA_", "PYTORCH")
 
 
 @bounded_cache(512)
 def closest_variable(name: str) -> str | None:
-    """The variable that a name misses by one or two slips; None for those that are read, and for all others."""
+    """Return the known variable that a name misspells by one or two characters, or None."""
     if name in KNOWN_VARIABLES or not name.startswith(_PREFIXES) or not 6 < len(name) < 64:
         return None
     return nearest(name, KNOWN_VARIABLES)

@@ -1,4 +1,4 @@
-"""Documents that are none of an API server's business, and templates that something else fills in first."""
+"""Documents that no API server accepts, and templates that another tool fills in first."""
 
 from __future__ import annotations
 
@@ -23,30 +23,32 @@ _KEYS_OF_TOOLS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("a workflow", frozenset({"jobs", "on"})),
 )
 _CHART_KEYS: Final = frozenset({"apiVersion", "name", "version"})
-"""What Chart.yaml must have (Helm 3); its apiVersion is Helm's own."""
+"""Required keys of Chart.yaml (Helm 3); its apiVersion is Helm's own."""
 _UNKNOWN: Final = "a document without apiVersion and kind"
 
 
 def foreign_kind(data: Mapping[str, Any]) -> str | None:
-    """What a document is that says neither apiVersion nor kind, or is a template of another tool; None for others."""
+    """Return what a document without apiVersion and kind is, or "a pod template" for one of another tool; else None."""
     if "kind" not in data and data.keys() >= _CHART_KEYS:
         return "a Helm chart"
     if any(isinstance(data.get(key), str) and data[key] for key in ("apiVersion", "kind")):
         return "a pod template" if _is_pod_template(data) else None
     if {"metadata", "spec"} <= data.keys():
-        return None  # an object of Kubernetes, and the two lines are missing
+        return None  # a Kubernetes object that lacks apiVersion and kind
     return next((name for name, keys in _KEYS_OF_TOOLS if keys <= data.keys()), _UNKNOWN)
 
 
 def _is_pod_template(data: Mapping[str, Any]) -> bool:
-    """A Pod that another program completes, such as Spark or Airflow: without a name, and without an image."""
+    """Return whether this is a Pod that another program completes, such as Spark or Airflow: no name and no image."""
     if data.get("kind") != "Pod" or data.get("apiVersion") != "v1":
         return False
     metadata, spec = data.get("metadata"), data.get("spec")
-    named = isinstance(metadata, Mapping) and (metadata.get("name") or metadata.get("generateName"))
+    is_named = isinstance(metadata, Mapping) and (metadata.get("name") or metadata.get("generateName"))
     containers = spec.get("containers") if isinstance(spec, Mapping) else None
-    whole = isinstance(containers, list) and all(isinstance(one, Mapping) and one.get("image") for one in containers)
-    return not named and not (containers and whole)
+    is_complete = isinstance(containers, list) and all(
+        isinstance(container, Mapping) and container.get("image") for container in containers
+    )
+    return not is_named and not (containers and is_complete)
 
 
 _PLACEHOLDER = Pattern(
@@ -56,16 +58,18 @@ _whole_variable = Pattern(r"\$[A-Za-z_]\w*").fullmatch
 UNCHECKED_KEYS: Final = frozenset(
     {"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"}
 )
-"""Where a text may have such signs for a reason of its own."""
+"""Fields whose texts may contain such signs for other reasons."""
 _SCHEMA_KEYS: Final = frozenset({"$ref", "$schema"})
-"""Keys of JSON Schema, which a CustomResourceDefinition may have by mistake."""
+"""Keys of JSON Schema, which a CustomResourceDefinition may contain by mistake."""
 _SIGNS: Final = ("$", "__", "<", "{{")
 _begins = Pattern(r"\$[{A-Za-z_]|__[A-Z]|<[A-Za-z]").search
-"""How a placeholder begins in the text of a file, besides `{{`."""
+"""Finds the beginning of a placeholder in the text of a file, except `{{`."""
 
 
 def find_placeholder(value: object) -> str | None:
-    """The first placeholder of envsubst or sed in a text: `${X}`, `__X__`, `<x>`, or a text that is `$X` alone."""
+    """Return the first placeholder of envsubst or sed in a text: `${X}`, `__X__`, `<x>`, or a text that is only
+    `$X`.
+    """
     if not isinstance(value, str) or not any(sign in value for sign in _SIGNS):
         return None
     match = _PLACEHOLDER.search(value) or _whole_variable(value)
@@ -73,18 +77,18 @@ def find_placeholder(value: object) -> str | None:
 
 
 def may_be_template(text: str) -> bool:
-    """Whether a file may have a placeholder. `$(X)` of the kubelet is none, and most files have no other sign."""
-    # A backslash may stand for any of the signs.
-    signed = "$" in text or "__" in text or "<" in text
-    return signed and ("{{" in text or "\\" in text or _begins(text) is not None)
+    """Return whether a file may have a placeholder. The kubelet's `$(X)` is not one; most files have no other sign."""
+    # a backslash may escape any of the signs
+    has_sign = "$" in text or "__" in text or "<" in text
+    return has_sign and ("{{" in text or "\\" in text or _begins(text) is not None)
 
 
 def placeholder_note(data: Mapping[str, Any]) -> Problem | None:
-    """What is said of a template: one placeholder where no shell could replace it; None for what is none."""
-    found = next(_placeholders(data, ()), None)
-    if found is None:
+    """Return a note about the first placeholder that no shell could replace, or None."""
+    first = next(_placeholders(data, ()), None)
+    if first is None:
         return None
-    path, name, on_key = found
+    path, name, on_key = first
     return Problem(
         "unrendered-template",
         path,
@@ -103,23 +107,23 @@ def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]
         if name is not None:
             yield path, name, False
     elif isinstance(value, Mapping):
-        for key, one in value.items():
-            if key in UNCHECKED_KEYS or key == "image":  # of an image a rule speaks
+        for key, item in value.items():
+            if key in UNCHECKED_KEYS or key == "image":  # a rule reports images
                 continue
             name = find_placeholder(key)
             if name is not None and key not in _SCHEMA_KEYS:
                 yield (*path, key), name, True
-            yield from _placeholders(one, (*path, key))
+            yield from _placeholders(item, (*path, key))
     elif isinstance(value, list):
-        for i, one in enumerate(value):
-            yield from _placeholders(one, (*path, i))
+        for i, item in enumerate(value):
+            yield from _placeholders(item, (*path, i))
 
 
 _SHELL_RULES: Final = frozenset({"shell-variable-without-shell", "shell-variable-in-env"})
 
 
 def is_about_written_text(problem: Problem, data: object) -> bool:
-    """Whether a finding in a template is about what is written, and not about a placeholder."""
+    """Return whether a finding in a template is about written text rather than a placeholder."""
     if problem.name in _SHELL_RULES:
         return False
     for key in problem.path:

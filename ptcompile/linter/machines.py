@@ -1,4 +1,4 @@
-"""The machines that a pod pins by labels, and what it asks of them beyond their size."""
+"""The machine types that a pod selects by labels, and what it requests of them beyond their size."""
 
 from __future__ import annotations
 
@@ -26,24 +26,26 @@ _SHARED_GPU_LABELS: Final = (
     "cloud.google.com/gke-gpu-sharing-strategy",
     "cloud.google.com/gke-max-shared-clients-per-gpu",
 )
-"""Labels of nodes whose GPUs are handed out in parts: the device plugin counts more of them than the machine has."""
+"""Labels of nodes that share their GPUs: the device plugin counts more of them than the machine type has."""
 
 
 class PinnedMachines(NamedTuple):
-    """The machines that a pod may run on."""
+    """The machine types that a pod may run on."""
 
     machines: Machines
     cloud: str
     resource: str
-    """The Kubernetes resource of their accelerators."""
+    """The Kubernetes resource name of their accelerators."""
     label: str
-    """What pins them, for people."""
+    """The label values that select them, as text."""
     is_certain: bool
-    """Whether no other machine can have the label: a product may be in hardware that no cloud sells."""
+    """Whether no other machine type can have the label: hardware that no cloud sells may have the same product
+    label.
+    """
 
 
 class ExcessRequest(NamedTuple):
-    """An amount of a pod that does not fit, and where it is written."""
+    """A pod's request that does not fit, and its path."""
 
     path: Path
     text: str
@@ -52,14 +54,14 @@ class ExcessRequest(NamedTuple):
 
 
 def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
-    """What the pods of a template ask for and the machines that they pin do not have, or do not leave."""
+    """Yield the requests of a template's pods that no machine type they select can satisfy."""
     pins = pinned_machines(template)
     if pins is None:
         return
     from ptcompile.simulator.amounts import pod_requests
 
-    amounts, words = pod_requests(template.spec), _machine_amounts(pins, template)
-    asks = {name: Ask(what, amounts[name].nano) for name, what in words.items() if name in amounts}
+    amounts, resources = pod_requests(template.spec), _machine_amounts(pins, template)
+    asks = {name: Ask(what, amounts[name].nano) for name, what in resources.items() if name in amounts}
     for misfit in misfits(list(asks.values()), pins.machines, pins.cloud or None):
         name = next(name for name, ask in asks.items() if ask is misfit.ask)
         path = _request_path(template, name)
@@ -68,7 +70,7 @@ def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
 
 
 class MissingFabric(NamedTuple):
-    """A fabric that the pods of a template use, where that is written, and the machines that do not have it."""
+    """A fabric that a template's pods use, its path, and the selected machine types, none of which has it."""
 
     path: Path
     text: str
@@ -77,72 +79,76 @@ class MissingFabric(NamedTuple):
 
 
 def missing_fabrics(template: ManifestTemplate) -> Iterator[MissingFabric]:
-    """Yield the fabric of a cloud that the pods use, if no machine that they pin has it."""
-    used = list(_used_fabrics(template))
-    pins = pinned_machines(template) if used else None
+    """Yield the cloud fabrics that the pods use, if no machine type that they select has them."""
+    used_fabrics = list(_used_fabrics(template))
+    pins = pinned_machines(template) if used_fabrics else None
     if pins is None or not pins.cloud:
         return
-    offered = {fabric for one in pins.machines for fabric in one.fabrics}
-    for path, text, fabric in used:
+    offered = {fabric for machine in pins.machines for fabric in machine.fabrics}
+    for path, text, fabric in used_fabrics:
         if fabric not in offered:
             yield MissingFabric(path, text, fabric, pins)
 
 
 _FABRIC_PREFIXES: Final = {"NCCL_GPUDIRECTTCPX_": "tcpx", "NCCL_FASTRAK_": "tcpxo"}
-"""The fabrics of GKE, keyed by the prefix of NCCL's variables for each."""
+"""Fabrics of GKE, keyed by the prefix of NCCL's variables for each."""
 
 
 def _used_fabrics(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]:
-    """Yield the fabrics that containers name by a device or by variables: where, by what, and which; each once."""
+    """Yield the fabrics that containers use, by a device or by variables, each once: its path, that name, the
+    fabric.
+    """
     seen = set()
     for container in template.containers:
-        named = [(_fabric_of_variable(entry), (*entry.path, "name"), entry.name) for entry in container.env]
+        names = [(_fabric_of_variable(entry), (*entry.path, "name"), entry.name) for entry in container.env]
         half = next(
             (half for half in ("limits", "requests") if EFA in nested_map(container.spec, "resources", half)), None
         )
-        named += [("efa", (*container.path, "resources", half, EFA), EFA)] if half is not None else []
-        for fabric, path, text in named:
+        names += [("efa", (*container.path, "resources", half, EFA), EFA)] if half is not None else []
+        for fabric, path, text in names:
             if fabric and fabric not in seen:
                 seen.add(fabric)
                 yield path, text, fabric
 
 
 def _fabric_of_variable(entry: EnvEntry) -> str:
-    """Return the fabric that a variable is for, or ""."""
+    """Return the fabric that a variable configures, or ""."""
     if entry.name == "NCCL_NET" and (entry.value or "").lower() == "gib":
         return "gib"
     return next((fabric for prefix, fabric in _FABRIC_PREFIXES.items() if entry.name.startswith(prefix)), "")
 
 
 def _machine_amounts(pins: PinnedMachines, template: ManifestTemplate) -> dict[str, str]:
-    """What of a machine each resource takes; the accelerators first, since they decide which machine it can be."""
+    """Return the amount of a machine type that each resource uses; accelerators come first, since they select the
+    type.
+    """
     from ptcompile.spec.devices import counted_resource
 
     selector = string_map(template.spec.get("nodeSelector"))
-    whole = not any(label in selector for label in _SHARED_GPU_LABELS)
-    words = {pins.resource: "devices"} if whole else {}
-    for fabric in {fabric for one in pins.machines for fabric in one.fabrics}:
+    is_whole = not any(label in selector for label in _SHARED_GPU_LABELS)
+    amounts = {pins.resource: "devices"} if is_whole else {}
+    for fabric in {fabric for machine in pins.machines for fabric in machine.fabrics}:
         if name := counted_resource(fabric, pins.cloud or None):
-            words[name] = fabric
-    return {**words, "cpu": "cpu", "memory": "memory"}
+            amounts[name] = fabric
+    return {**amounts, "cpu": "cpu", "memory": "memory"}
 
 
 def pinned_machines(template: ManifestTemplate) -> PinnedMachines | None:
-    """Return the machines that all values of a label leave, or None if one of them is unknown."""
+    """Return the machine types that all values of a label select, or None if one of them is unknown."""
     for label in _INSTANCE_TYPE_LABELS:
         for _, values in pinned_values(template.spec, label):
-            known = [machines_by_name().get(value) for value in values]
-            found = [one for one in known if one is not None]
-            if not found or len(found) < len(known) or len({one.cloud for one in found}) > 1:
+            types = [machines_by_name().get(value) for value in values]
+            known = [machine for machine in types if machine is not None]
+            if not known or len(known) < len(types) or len({machine.cloud for machine in known}) > 1:
                 return None
-            machines = tuple(one.machine for one in found)
+            machines = tuple(machine.machine for machine in known)
             return PinnedMachines(
-                machines, found[0].cloud, _resource_of(found[0].accelerator), " or ".join(values), True
+                machines, known[0].cloud, _resource_of(known[0].accelerator), " or ".join(values), True
             )
     for label, cloud in ((_GKE_LABEL, "gke"), (_PRODUCT_LABEL, ANYWHERE)):
         for _, values in pinned_values(template.spec, label):
             rows = [name for name, row in ROWS.items() if set(row.nodes.get(cloud, ())) & set(values)]
-            machines = tuple(one for name in rows for one in _machines_in(name, cloud))
+            machines = tuple(machine for name in rows for machine in _machines_in(name, cloud))
             if not rows or not all(_machines_in(name, cloud) for name in rows):
                 return None
             return PinnedMachines(machines, cloud, _resource_of(rows[0]), " or ".join(values), cloud == "gke")
@@ -150,9 +156,9 @@ def pinned_machines(template: ManifestTemplate) -> PinnedMachines | None:
 
 
 def _machines_in(accelerator: str, cloud: str) -> Machines:
-    """An accelerator's machines in a cloud; of all clouds where none is known."""
+    """Return the accelerator's machine types in a cloud, or in all clouds if none is given."""
     clouds = MACHINES.get(accelerator, {})
-    return clouds.get(cloud, ()) if cloud else tuple(one for of in clouds.values() for one in of)
+    return clouds.get(cloud, ()) if cloud else tuple(machine for machines in clouds.values() for machine in machines)
 
 
 def _resource_of(accelerator: str) -> str:
@@ -160,7 +166,7 @@ def _resource_of(accelerator: str) -> str:
 
 
 def _request_path(template: ManifestTemplate, name: str) -> Path | None:
-    """Where the containers of a template ask for a resource: the first that does."""
+    """Return the path of the first container's request for a resource, or None."""
     for container in template.containers:
         for half in ("requests", "limits"):
             if name in nested_map(container.spec, "resources", half):

@@ -1,4 +1,4 @@
-"""Jobs and pods inside other objects: what a CronJob makes, pod templates, manifests that stand in a text."""
+"""Jobs and pods inside other objects: the Job of a CronJob, pod templates, and manifests within texts."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ GENERIC_RULES: Final = frozenset(
         "root-against-non-root",
     }
 )
-"""The rules that hold for a pod of whatever object: nothing in them is about training."""
+"""Rules that apply to the pods of any object; they check nothing specific to training."""
 
 _HOST_NAME_RULES: Final = frozenset({"missing-service", "unresolvable-endpoint"})
-"""The rules about the names of a StatefulSet's pods."""
+"""Rules that check the host names of a StatefulSet's pods."""
 
 _TEMPLATE_PATHS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "Deployment": (("spec", "template"),),
@@ -68,7 +68,7 @@ _TEMPLATE_PATHS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
         ("spec", "leaderWorkerTemplate", "workerTemplate"),
     ),
 }
-"""Where kinds that are not simulated have their pod templates."""
+"""Paths of the pod templates of kinds that are not simulated."""
 _GROUP_PATHS: Final[dict[str, tuple[str, ...]]] = {
     "RayJob": ("spec", "rayClusterSpec", "workerGroupSpecs"),
     "RayCluster": ("spec", "workerGroupSpecs"),
@@ -77,7 +77,7 @@ _GROUP_PATHS: Final[dict[str, tuple[str, ...]]] = {
 
 
 class NestedObject(NamedTuple):
-    """An object inside another one: where, and which rules are asked of it; None for all."""
+    """An object inside another: its path, its manifest, and the rules to run on it; None for all."""
 
     path: Path
     manifest: Json
@@ -85,7 +85,7 @@ class NestedObject(NamedTuple):
 
 
 def nested_objects(manifest: Json) -> Iterator[NestedObject]:
-    """The objects that a controller makes of parts of this one."""
+    """Yield the objects that a controller creates from parts of this one."""
     kind = kind_of(manifest)[1]
     if kind == "CronJob":
         yield _cron_job(manifest)
@@ -94,13 +94,13 @@ def nested_objects(manifest: Json) -> Iterator[NestedObject]:
     for path in _TEMPLATE_PATHS.get(kind, ()):
         yield from _nested_pods(path, nested_map(manifest, *path), manifest)
     groups = _GROUP_PATHS.get(kind)
-    listed = nested_map(manifest, *groups[:-1]).get(groups[-1]) if groups else None
-    for i, group in enumerate(listed if groups and isinstance(listed, list) else ()):
+    items = nested_map(manifest, *groups[:-1]).get(groups[-1]) if groups else None
+    for i, group in enumerate(items if groups and isinstance(items, list) else ()):
         yield from _nested_pods((*(groups or ()), i, "template"), nested_map(group, "template"), manifest)
 
 
 def _cron_job(cron: Json) -> NestedObject:
-    """The Job that a CronJob makes, under a name that begins with its own (Kubernetes 1.36)."""
+    """Return the Job that a CronJob creates, whose name begins with the CronJob's (Kubernetes 1.36)."""
     template = nested_map(cron, "spec", "jobTemplate")
     metadata = {**nested_map(template, "metadata"), "generateName": f"{object_name(cron)}-"}
     space = nested_map(cron, "metadata").get("namespace")
@@ -111,7 +111,7 @@ def _cron_job(cron: Json) -> NestedObject:
 
 
 def _indexed_job(stateful: Json) -> NestedObject:
-    """A Job whose pods have the host names and the subdomain of a StatefulSet's: `<name>-<index>.<serviceName>`.
+    """Return a Job whose pods have the host names and subdomain of a StatefulSet's: `<name>-<index>.<serviceName>`.
 
     The controller overwrites both (Kubernetes 1.36, pkg/controller/statefulset/stateful_set_utils.go: initIdentity).
     """
@@ -138,28 +138,28 @@ def _nested_pods(path: Path, template: Json, owner: Json) -> Iterator[NestedObje
 
 
 def nested_manifests(manifest: Json) -> Iterator[tuple[Path, str]]:
-    """The texts in an object that are manifests: `resource.manifest` of Argo, and files of a ConfigMap."""
+    """Yield the texts in an object that are manifests: `resource.manifest` of Argo, and files of a ConfigMap."""
     kind = kind_of(manifest)
     if kind == ("v1", "ConfigMap"):
-        found: Iterator[tuple[Path, Any]] = (
+        texts: Iterator[tuple[Path, Any]] = (
             (("data", name), value) for name, value in nested_map(manifest, "data").items()
         )
     elif kind[0].startswith("argoproj.io/"):
-        found = _argo_manifests(manifest, ())
+        texts = _argo_manifests(manifest, ())
     else:
         return
-    for path, value in found:
+    for path, value in texts:
         if "apiVersion:" in as_string(value) and "kind:" in as_string(value):
             yield path, as_string(value)
 
 
 def _argo_manifests(value: object, path: Path) -> Iterator[tuple[Path, object]]:
     if isinstance(value, Mapping):
-        for key, one in value.items():
+        for key, item in value.items():
             if key == "manifest" and path[-1:] == ("resource",):
-                yield (*path, key), one
+                yield (*path, key), item
             else:
-                yield from _argo_manifests(one, (*path, key))
+                yield from _argo_manifests(item, (*path, key))
     elif isinstance(value, list):
-        for i, one in enumerate(value):
-            yield from _argo_manifests(one, (*path, i))
+        for i, item in enumerate(value):
+            yield from _argo_manifests(item, (*path, i))

@@ -1,4 +1,4 @@
-"""Containers whose references stand for more than is written out, as findings (`_internal.limits` has the limit)."""
+"""Findings for containers whose references expand beyond the limit (see `_internal.limits`)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 _CONTAINER_KEYS = ("initContainers", "containers")
 _METADATA_KEYS = ("labels", "annotations")
 _EnvFields = dict[str, dict[str, str]]
-"""Labels and annotations of a template: a field reference may put one into a variable."""
+"""Labels and annotations of a template, which a field reference may copy into a variable."""
 
 
 def oversized_parts(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = None) -> Iterator[Problem]:
-    """One finding for each part of a container, env, command line or script, that exceeds the budget.
+    """Yield one finding for each part of a container that exceeds the limit: variables, command line or script.
 
-    `templates` are those of the object with their paths, for a caller that has them already. Containers are read as
-    they are written: the few hundred characters that an operator adds decide nothing.
+    `templates` are the object's templates with their paths, if the caller already has them. Containers are read as
+    written: the few hundred characters that an operator adds make no difference.
     """
     if (problem := kind_named(kind_of(manifest)).too_wide(manifest)) is not None:
         yield problem
@@ -44,17 +44,21 @@ def _metadata_fields(template: Json) -> _EnvFields:
 
 
 def _may_exceed(spec: Json, template: Json) -> bool:
-    """Whether it is worth a look: four references double 4 KiB to no more than 64 KiB; most have less."""
+    """Return whether the container needs a full check: four references expand 4 KiB to at most 64 KiB; most have
+    fewer.
+    """
     entries = as_mappings(spec.get("env"))
     written = [entry.get("value") for entry in entries]
     for key in ("command", "args"):
         written += _as_list(spec.get(key))
-    all_texts = "".join([one for one in written if isinstance(one, str)])
+    all_texts = "".join([text for text in written if isinstance(text, str)])
     references = all_texts.count("$") + len([entry for entry in entries if "valueFrom" in entry])
     if not 0 < references <= 4:
         return references > 4
-    of_fields = [as_string(value) for key in _METADATA_KEYS for value in nested_map(template, "metadata", key).values()]
-    return len(all_texts) + len("".join(of_fields)) > 4096
+    field_texts = [
+        as_string(value) for key in _METADATA_KEYS for value in nested_map(template, "metadata", key).values()
+    ]
+    return len(all_texts) + len("".join(field_texts)) > 4096
 
 
 def _check_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Problem]:
@@ -65,46 +69,48 @@ def _check_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Pro
 
     container = ContainerView("", False, spec)
     pod = PodView("", "", 0, {}, labels=fields["labels"], annotations=fields["annotations"])
-    of_env, of_words, of_script = Budget(), Budget(), Budget()
-    env = kubelet.environment(container, pod, of_env)
-    command, args = kubelet.command_line(container, env, of_words)
-    container_invocation(command or (), args or (), env, of_script)
-    if of_env.refused is not None:
-        yield _too_large((*path, *_env_path(spec, of_env.refused)), "variables")
-    if of_words.refused is not None:
-        yield _too_large((*path, *_token_path(spec, of_words.refused)), "command line")
-    if of_script.refused is not None:
-        yield _too_large((*path, *_token_path(spec, of_script.refused)), "script")
+    env_budget, command_budget, script_budget = Budget(), Budget(), Budget()
+    env = kubelet.environment(container, pod, env_budget)
+    command, args = kubelet.command_line(container, env, command_budget)
+    container_invocation(command or (), args or (), env, script_budget)
+    if env_budget.refused is not None:
+        yield _too_large((*path, *_env_path(spec, env_budget.refused)), "variables")
+    if command_budget.refused is not None:
+        yield _too_large((*path, *_token_path(spec, command_budget.refused)), "command line")
+    if script_budget.refused is not None:
+        yield _too_large((*path, *_token_path(spec, script_budget.refused)), "script")
 
 
-def _env_path(spec: Json, refused: str) -> Path:
-    for i, one in indexed_mappings(spec.get("env")):
-        if as_string(one.get("value")) == refused:
+def _env_path(spec: Json, text: str) -> Path:
+    for i, entry in indexed_mappings(spec.get("env")):
+        if as_string(entry.get("value")) == text:
             return "env", i, "value"
-        if nested_map(one, "valueFrom", "fieldRef").get("fieldPath") == refused:
+        if nested_map(entry, "valueFrom", "fieldRef").get("fieldPath") == text:
             return "env", i, "valueFrom", "fieldRef", "fieldPath"
     return ("env",)
 
 
-def _token_path(spec: Json, refused: str) -> Path:
-    """Where a text stands in command and args: as a word of its own, or else within one."""
-    words = [(key, i, as_string(word)) for key in ("command", "args") for i, word in enumerate(_as_list(spec.get(key)))]
-    same = ((key, i) for key, i, word in words if word == refused)
-    inside = ((key, i) for key, i, word in words if refused in word)
-    return next(same, None) or next(inside, None) or ("command" if spec.get("command") else "args",)
+def _token_path(spec: Json, text: str) -> Path:
+    """Return the path of a text in command and args: the argument that equals it, else one that contains it."""
+    tokens = [
+        (key, i, as_string(token)) for key in ("command", "args") for i, token in enumerate(_as_list(spec.get(key)))
+    ]
+    equal = ((key, i) for key, i, token in tokens if token == text)
+    containing = ((key, i) for key, i, token in tokens if text in token)
+    return next(equal, None) or next(containing, None) or ("command" if spec.get("command") else "args",)
 
 
 def _as_list(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else ()
 
 
-def _too_large(path: Path, what: str) -> Problem:
+def _too_large(path: Path, part: str) -> Problem:
     from ptcompile._internal.limits import EXPANDED
 
     return Problem(
         "too-large",
         path,
-        f"{field_path(path)}: with its references replaced, the container's {what} exceeds {EXPANDED >> 10} KiB: "
+        f"{field_path(path)}: with its references replaced, the container's {part} exceeds {EXPANDED >> 10} KiB: "
         "from here on references are left as written",
         f"mount long values as a file: Linux passes a program no value longer than {EXPANDED >> 10} KiB",
         severity="warning",

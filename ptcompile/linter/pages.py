@@ -1,4 +1,4 @@
-"""The page of every code: docstrings of rules, and codes without a rule."""
+"""The page of every code: docstrings of rules, and the texts for codes without a rule."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CodePage(NamedTuple):
-    """One code's meaning."""
+    """The meaning of a code without a rule."""
 
     title: str
     fix: str
@@ -35,9 +35,9 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "A mapping has a key twice: kubectl silently keeps the last one.", "remove one of the two"
     ),
     "too-large": CodePage(
-        "A file, a document or a number of documents is above what is read: 64 MiB a file, 3 MiB and 100,000 values a "
-        "document, 10,000 documents a file; 128 KiB that references such as $(X) put into a container's variables, its "
-        "command line or its script.",
+        "The input exceeds a limit: 64 MiB per file, 3 MiB and 100,000 values per document, 10,000 documents per "
+        "file; 128 KiB for a container's variables, its command line or its script after references such as $(X) are "
+        "replaced.",
         "split it; mount a long value as a file",
     ),
     "too-deep": CodePage("Collections are nested more than 100 levels deep.", "flatten it"),
@@ -54,9 +54,9 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     ),
     "no-documents": CodePage("The file has no document.", "write one, or exclude the file"),
     "unrendered-template": CodePage(
-        "The file is a template: a note, once a file. A template of Helm, Jinja or ERB is neither checked nor fixed; "
-        "every file below `templates/` of a Helm chart is one. Of a template of envsubst or sed only findings on its "
-        "placeholders are left out.",
+        "The file is a template: a note, once per file. Templates of Helm, Jinja and ERB are neither checked nor "
+        "fixed; every file below `templates/` of a Helm chart is one. In templates of envsubst and sed, only findings "
+        "on placeholders are left out.",
         "render it first: helm template . | ptcompile lint -",
     ),
     "unknown-kind": CodePage(
@@ -80,8 +80,8 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "use a target that the help names, or remove the field",
     ),
     "word-without-effect": CodePage(
-        "A word of the spec changes nothing on this target, or for a job of this shape: the port where nodes meet, for "
-        "one node; a name that the operator does not use; an id that a static rendezvous has no use for. A note.",
+        "A spec field has no effect on this target, or for a job of this shape: the rendezvous port of a single node, "
+        "a name that the operator does not use, an id for a static rendezvous. A note.",
         "remove it; in a spec for several targets it may stay",
     ),
     "name-too-long": CodePage(
@@ -96,10 +96,10 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     "not-importable": CodePage(
         "No spec compiles to this manifest: no target writes its kind, or its pods do not find each other as those of "
         "a job do.",
-        "keep the manifest as it is, or do what the help says",
+        "keep the manifest, or do what the help says",
     ),
     "import-differs": CodePage(
-        "What the imported spec compiles to differs here from the original manifest.",
+        "The imported spec compiles to something other than the original manifest here.",
         "look at the difference; --lossy writes the spec anyway",
     ),
     "convert-differs": CodePage(
@@ -111,7 +111,8 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "give import the file with the job, together with the objects that belong to it",
     ),
     "image-contents": CodePage(
-        "What a Flyte task's image has to contain: the job calls the task's function in it, and `pyflyte` built none.",
+        "The Flyte task's image must contain its code: the job calls the task's function, and `pyflyte` built no "
+        "image.",
         "build the image as examples/flyte/Dockerfile does, or give --embed for any image with torch and the module",
     ),
     "unlike-flyte": CodePage(
@@ -119,8 +120,8 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "set run_policy or restart_policy in the task",
     ),
     "unknown-field": CodePage(
-        "The kind does not have this field. kubectl rejects it; clients without strict validation lose the field "
-        "in silence.",
+        "The kind does not have this field. kubectl rejects it; clients without strict validation silently drop "
+        "the field.",
         "use the name that the help suggests, or move it to where it belongs",
     ),
     "version-unknown-field": CodePage(
@@ -134,13 +135,13 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     ),
     "unread-rule": CodePage(
         "A CRD or a JSON Schema, or a CEL rule or a pattern of it, was not checked against the object: the API server "
-        "rejects the CRD, the schema is not valid, it takes more time or memory than an object of its size is given, "
-        "or the evaluator does not support it. The API server has limits for costly rules too.",
+        "rejects the CRD, the schema is not valid, the check exceeds the time or memory for an object of this size, "
+        "or the evaluator does not support it. The API server limits costly rules too.",
         "fix the CRD or the schema, or check with the API server: kubectl apply --dry-run=server",
     ),
     "pod-security": CodePage(
         "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does "
-        "not allow the pod. A Pod is rejected; of a job the pods are, and the job waits.",
+        "not allow the pod. A Pod is rejected; a job is accepted, but its pods are rejected and it waits.",
         "change the field as the help says, or run in a namespace with a less strict level",
     ),
     "wrong-type": CodePage(
@@ -166,15 +167,15 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     ),
     "refused-queue-label": CodePage(
         "Kueue's webhook rejects the queue's name or the time limit: labels that the API server itself accepts.",
-        "write the name of the LocalQueue as it is in the namespace, and seconds as a number above 0",
+        "use the exact name of a LocalQueue in the namespace, and a number of seconds above 0",
     ),
     "refused-topology-request": CodePage(
-        "Kueue's webhook refuses how near to each other the pods shall run: two topology requests for one set of pods, "
-        "slices without their topology or their size, or slices of more pods than there are.",
+        "Kueue's webhook rejects the topology request: two requests for one set of pods, slices without a topology or "
+        "a size, or slices of more pods than the set has.",
         "keep one request; give slices both a topology and a size",
     ),
     "unpaired-pod-group": CodePage(
-        "Kueue's webhook refuses a Pod of a group whose name or size is missing: it has to know how many to wait for.",
+        "Kueue's webhook rejects a Pod whose group lacks a name or a size: Kueue must know how many Pods to wait for.",
         "give every Pod of the group the label pod-group-name and the annotation pod-group-total-count, a text",
     ),
     "refused-child": CodePage(
@@ -190,13 +191,13 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "Request and limit of a device differ, but devices cannot be shared.", "set it once"
     ),
     "kubernetes-too-old": CodePage(
-        "The profile names an older Kubernetes than the documentation of one of its operators asks for, or than claims "
-        "of devices need.",
+        "The profile names an older Kubernetes than the documentation of one of its operators requires, or than device "
+        "claims need.",
         "correct one of the two in spec.versions, or upgrade",
     ),
     "same-image-beside": CodePage(
-        "A pod template patch adds a container beside the main one, with the same image: most likely the main one is "
-        "meant, which a patch finds by its name.",
+        "A pod template patch adds a second container with the main container's image. Most likely it should change "
+        "the main container, which a patch finds by its name.",
         "name the container pytorch; in an auxiliary role, give it the name of the role",
     ),
     "several-mig-slices": CodePage(
@@ -204,14 +205,14 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "request one slice per node, on more nodes",
     ),
     "part-of-a-machine": CodePage(
-        "A node takes some of the accelerators of the smallest machine that has enough, and it may be that no other "
+        "A node uses only some of the accelerators of the smallest machine type that has enough, and possibly no other "
         "pod can use the rest.",
         "ask for all of a machine's accelerators and for fewer nodes, or leave it where other jobs fill the rest",
     ),
     "ephemeral-storage-above-disk": CodePage(
         "A node asks for more ephemeral storage than its machine's disks have, or than EKS's default root volume "
         "leaves.",
-        "mount a volume, or have the nodes made with a larger root volume or their local disks as ephemeral storage",
+        "mount a volume, or create the nodes with a larger root volume or their local disks as ephemeral storage",
     ),
     "larger-than-pools": CodePage(
         "The node pools that the profile names have no room for all nodes of the job, which then waits forever.",
@@ -258,20 +259,20 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "report it to the plugin's author, or correct the expression in the configuration",
     ),
 }
-"""By name. The rules have pages of their own."""
+"""Pages keyed by finding name. Rules have their own pages."""
 
 
 SECTIONS: Final = ("What", "Why", "Example", "Fix", "Source")
 FINDING_MARK: Final = "# <--"
-"""Ends the line of an example that the finding stands on."""
+"""Ends the example line that the finding is reported at."""
 _GUTTER_COLUMNS: Final = 2
-"""Columns in front of an example's lines: `- ` in bad ones, `+ ` in good ones, blanks in lines of both."""
+"""Columns before an example's lines: `- ` in bad ones, `+ ` in good ones, spaces in shared ones."""
 
 _SECTION_HEAD = re.compile(rf"^({'|'.join(SECTIONS)}):[ \n]?", re.MULTILINE)
 
 
 class RulePage(NamedTuple):
-    """A title of one sentence, and the text of each section; the example is two YAML files, bad and good."""
+    """A title of one sentence and the text of each section; the example is two YAML files, bad and good."""
 
     title: str
     what: str
@@ -283,24 +284,24 @@ class RulePage(NamedTuple):
 
 
 def rule_page(rule: Rule) -> RulePage:
-    """The page of a rule. Raises ValueError where its docstring lacks a section, which is a mistake of ours."""
+    """Return the page of a rule. Raises ValueError if its docstring lacks a section, which is a bug."""
     parts = _SECTION_HEAD.split(_docstring_of(sys.modules[rule.check.__module__]).strip())
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     missing = [name for name in SECTIONS if not sections.get(name, "").strip()]
     if missing:
         raise ValueError(f"the page of {rule.name} has no section {', '.join(missing)}")
-    words = {name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"}
+    texts = {name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"}
     example = sections["Example"]
     return RulePage(
         parts[0].strip(),
         bad=_example_file(example, "-"),
         good=_example_file(example, "+").replace(f"  {FINDING_MARK}", ""),
-        **words,
+        **texts,
     )
 
 
 def _docstring_of(module: ModuleType) -> str:
-    """A module's docstring, out of its source where `python -OO` left it out."""
+    """Return a module's docstring; read it from the source under `python -OO`."""
     if module.__doc__ is None:
         import ast
         from inspect import getsource
@@ -310,40 +311,40 @@ def _docstring_of(module: ModuleType) -> str:
 
 
 def _example_file(example: str, sign: str) -> str:
-    """One of the two files of an example, which is their diff with all lines of both."""
+    """Return one of the two files of an example, which is their diff with all lines of both."""
     lines = dedent(example).strip("\n").split("\n")
     return "".join(f"{line[_GUTTER_COLUMNS:]}\n" for line in lines if line[:1] in ("", " ", sign))
 
 
 def pages(names: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Of each name its title, and its page as Markdown: what, why, an example, how to fix it."""
+    """Return the title and the Markdown page of each name: what, why, an example, how to fix it."""
     return {name: _markdown_page(name) for name in set(names) if name in CODES}
 
 
 def _markdown_page(name: str) -> tuple[str, str]:
     rule = rule_named(name)
     if rule is None:
-        answer = CODE_PAGES[name]
-        return answer.title, f"{answer.title}\n\n**Fix**: {answer.fix}."
+        code_page = CODE_PAGES[name]
+        return code_page.title, f"{code_page.title}\n\n**Fix**: {code_page.fix}."
     text = rule_page(rule)
-    bad, good = (f"```yaml\n{one}```" for one in (text.bad, text.good))
+    bad, good = (f"```yaml\n{example}```" for example in (text.bad, text.good))
     parts = [text.title, text.what, text.why, f"**Bad**\n\n{bad}", f"**Good**\n\n{good}", f"**Fix**: {text.fix}"]
     return text.title, "\n\n".join([*parts, f"Source: {text.source}"])
 
 
 def name_of(code_or_name: str) -> str | None:
-    """The name behind a code or a name; None where there is none."""
+    """Return the name that a code or a name refers to, or None."""
     if code_or_name in CODES:
         return code_or_name
     return next((name for name, code in CODES.items() if code == code_or_name.upper()), None)
 
 
 def explain_name(name: str) -> str:
-    """The page of one name, as text for a terminal."""
+    """Return the page of one name as text for a terminal."""
     rule = rule_named(name)
     if rule is None:
-        answer = CODE_PAGES[name]
-        return f"{CODES[name]} {name}\n\n{_wrap(answer.title)}\n\n{_wrap_section('Fix', answer.fix)}.\n"
+        code_page = CODE_PAGES[name]
+        return f"{CODES[name]} {name}\n\n{_wrap(code_page.title)}\n\n{_wrap_section('Fix', code_page.fix)}.\n"
     text = rule_page(rule)
     parts = [
         f"{CODES[name]} {name}  ({rule.severity}, stage {rule.stage}, {rule.authority})",
@@ -373,20 +374,20 @@ def _indent(text: str) -> str:
 
 
 def rule_list(more: Sequence[tuple[str, ...]] = ()) -> str:
-    """One line a rule: code, name, severity, stage, authority. `more` are those of plugins, which follow."""
-    own = (
+    """Return one line per rule: code, name, severity, stage, authority. `more` are rules of plugins; they come last."""
+    built_in = (
         (_code(rule), rule.name, rule.severity, rule.stage, rule.authority) for rule in sorted(every_rule(), key=_code)
     )
-    rows = [*own, *more]
-    wide, width = (max(len(row[at]) for row in rows) for at in (0, 1))
+    rows = [*built_in, *more]
+    code_width, name_width = (max(len(row[column]) for row in rows) for column in (0, 1))
     return "".join(
-        f"{code:<{wide}}  {name:<{width}}  {severity:<7}  {stage:<5}  {authority}\n"
+        f"{code:<{code_width}}  {name:<{name_width}}  {severity:<7}  {stage:<5}  {authority}\n"
         for code, name, severity, stage, authority in rows
     )
 
 
 def as_dicts() -> list[dict[str, str]]:
-    """Every rule as plain data, in the order of the codes: its code and name, its verdict, its page."""
+    """Return every rule as plain data, in the order of the codes: code, name, severity, stage, authority and page."""
     return [
         {
             "code": _code(rule),
@@ -401,7 +402,7 @@ def as_dicts() -> list[dict[str, str]]:
 
 
 def as_markdown() -> str:
-    """The rules as a table in Markdown."""
+    """Return the rules as a Markdown table."""
     rows = ["| Code | Rule | Severity | Stage | Who says so | What |", "|---|---|---|---|---|---|"]
     for rule in sorted(every_rule(), key=_code):
         title = rule_page(rule).title.replace("|", "\\|").replace("\n", " ")

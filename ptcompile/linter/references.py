@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _USER_SERVED = (("v1", "Pod"), ("batch/v1", "Job"))
-"""Kinds whose pods have no Service but those that people write."""
+"""Kinds whose Services users write themselves."""
 
 
 class ServiceUser(NamedTuple):
@@ -38,43 +38,47 @@ class ServiceUser(NamedTuple):
 
     title: str
     labels: Mapping[str, str]
-    """Those of the pods, with what the API server adds."""
+    """Labels of the pods, including those that the API server adds."""
     is_job: bool
     is_probed: bool
-    """Whether names are looked up before a pod is ready: by a probe or gate of its own, or an init container."""
+    """Whether names are resolved before a pod is ready: by a probe or gate of the pod, or an init container."""
     manifest: Json
 
 
 def service_users(subject: Subject) -> Iterator[ServiceUser]:
-    """The Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
-    found = subject.stream.cached(_templates_by_subdomain)
-    for one, template in found.get((namespace_of(subject.manifest), subject.name), ()):
-        kind, name = kind_of(one)[1], object_name(one)
+    """Yield the Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
+    templates = subject.stream.cached(_templates_by_subdomain)
+    for manifest, template in templates.get((namespace_of(subject.manifest), subject.name), ()):
+        kind, name = kind_of(manifest)[1], object_name(manifest)
         added = job_labels(name) if kind == "Job" else {}
         yield ServiceUser(
             f"{kind}/{name}",
             {**template_labels(template), **added},
             bool(added),
             _is_probed(template, subject.name),
-            one,
+            manifest,
         )
 
 
 def _is_probed(template: Json, subdomain: str) -> bool:
     spec = nested_map(template, "spec")
-    before = as_mappings(spec.get("initContainers"))
-    words = [word for one in before for word in (*as_strings(one.get("command")), *as_strings(one.get("args")))]
-    running = (*as_mappings(spec.get("containers")), *before)
-    probed = any(one.get("readinessProbe") for one in running) or bool(spec.get("readinessGates"))
-    return probed or any(f".{subdomain}" in word for word in words)
+    init_containers = as_mappings(spec.get("initContainers"))
+    tokens = [
+        token
+        for container in init_containers
+        for token in (*as_strings(container.get("command")), *as_strings(container.get("args")))
+    ]
+    containers = (*as_mappings(spec.get("containers")), *init_containers)
+    has_probe = any(container.get("readinessProbe") for container in containers) or bool(spec.get("readinessGates"))
+    return has_probe or any(f".{subdomain}" in token for token in tokens)
 
 
 def meets_by_name(subject: Subject, user: ServiceUser) -> bool:
-    """Whether the pods of a user of this Service meet at a name that the Service gives one of them."""
-    found = subject_of(user.manifest, subject.stream)
+    """Return whether the user's pods meet at a name that this Service gives one of them."""
+    user_subject = subject_of(user.manifest, subject.stream)
     hosts = [
         one.rendezvous.host
-        for group in (*found.rendezvous_groups, *found.env_groups)
+        for group in (*user_subject.rendezvous_groups, *user_subject.env_groups)
         for one in group
         if count_nodes(group) > 1
     ]
@@ -82,114 +86,122 @@ def meets_by_name(subject: Subject, user: ServiceUser) -> bool:
 
 
 def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[Json, Json]]]:
-    """The pod templates of Pods, then of Jobs, by namespace and subdomain; each with its object."""
-    found: dict[tuple[str, str], list[tuple[Json, Json]]] = {}
+    """Return the pod templates of Pods, then of Jobs, by namespace and subdomain; each with its object."""
+    templates: dict[tuple[str, str], list[tuple[Json, Json]]] = {}
     for kind in _USER_SERVED:
-        for one in stream.objects.of_kind(kind):
-            for found_at in templates_of(kind, one):
-                template = as_mapping(found_at.template)
+        for manifest in stream.objects.of_kind(kind):
+            for written in templates_of(kind, manifest):
+                template = as_mapping(written.template)
                 subdomain = as_string(nested_map(template, "spec").get("subdomain"))
                 if subdomain:
-                    found.setdefault((namespace_of(one), subdomain), []).append((one, template))
-    return found
+                    templates.setdefault((namespace_of(manifest), subdomain), []).append((manifest, template))
+    return templates
 
 
 def service_selects(service: Json, labels: Mapping[str, str]) -> bool:
-    """Whether a Service selects pods with these labels."""
-    wanted = selector(service)
-    return bool(wanted) and wanted.items() <= labels.items()
+    """Return whether the Service selects pods with these labels."""
+    selected = selector(service)
+    return bool(selected) and selected.items() <= labels.items()
 
 
 def template_labels(template: Json) -> dict[str, str]:
-    """The labels that a pod template gives."""
+    """Return the labels of a pod template."""
     return string_map(nested_map(template, "metadata").get("labels"))
 
 
 def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
-    """The Service of the stream that the rendezvous is at, by its own name, and the rendezvous."""
-    met = subject.rendezvous if subject.neighbors.of_kind(SERVICE) else None
-    if met is None or not met.host:
+    """Return the Service that the rendezvous endpoint names, and the rendezvous, or None."""
+    rendezvous = subject.rendezvous if subject.neighbors.of_kind(SERVICE) else None
+    if rendezvous is None or not rendezvous.host:
         return None
-    return next(((one, met) for one in endpoint_services(subject, met.host)), None)
+    return next(((service, rendezvous) for service in endpoint_services(subject, rendezvous.host)), None)
 
 
 def endpoint_services(subject: Subject, host: str) -> list[Json]:
-    """Return the Services in the pods' namespace of which a host is the name, in any of its forms."""
+    """Return the Services in the pods' namespace that the host names, in any form."""
     from ptcompile.simulator.meeting import short_names
 
     space = namespace_of(subject.manifest)
     return [
-        one
-        for one in subject.neighbors.services_at(host)
-        if kind_of(one) == SERVICE and host in short_names(f"{object_name(one)}.{space}.svc.cluster.local", space)
+        service
+        for service in subject.neighbors.services_at(host)
+        if kind_of(service) == SERVICE
+        and host in short_names(f"{object_name(service)}.{space}.svc.cluster.local", space)
     ]
 
 
 _POD_HOSTED_BACKENDS = ("static", "c10d", "env")
-"""Backends whose endpoint is one of the pods that meet."""
+"""Backends whose endpoint is one of the nodes."""
 
 
-def meets_at_a_pod(members: tuple[TrainingRole, ...]) -> bool:
+def meets_at_a_pod(roles: tuple[TrainingRole, ...]) -> bool:
     """Return whether several nodes meet at a pod that they all name alike; own-host-endpoint reports other names."""
-    first = members[0]
-    seen = first.rendezvous
-    if first.is_local or seen.backend not in _POD_HOSTED_BACKENDS or not seen.nodes or seen.nodes[1] < 2:
+    first = roles[0]
+    rendezvous = first.rendezvous
+    if (
+        first.is_local
+        or rendezvous.backend not in _POD_HOSTED_BACKENDS
+        or not rendezvous.nodes
+        or rendezvous.nodes[1] < 2
+    ):
         return False
-    return first.pod.job.pod(first.expanded, first.expanded.count - 1).rendezvous.host == seen.host
+    return first.pod.job.pod(first.expanded, first.expanded.count - 1).rendezvous.host == rendezvous.host
 
 
-def has_all_pods(subject: Subject, members: tuple[TrainingRole, ...]) -> bool:
-    """Return whether all nodes that meet are pods of this object."""
-    first, total = members[0], count_nodes(members)
-    alone = not subject.record.meeting.across_objects or not peers_in_other_objects(subject, first)
-    return alone and first.rendezvous.nodes is not None and total == first.rendezvous.nodes[1] and total > 1
+def has_all_pods(subject: Subject, roles: tuple[TrainingRole, ...]) -> bool:
+    """Return whether all nodes are pods of this object."""
+    first, total = roles[0], count_nodes(roles)
+    is_closed = not subject.record.meeting.across_objects or not peers_in_other_objects(subject, first)
+    return is_closed and first.rendezvous.nodes is not None and total == first.rendezvous.nodes[1] and total > 1
 
 
 def peers_in_other_objects(subject: Subject, first: TrainingRole) -> tuple[TrainingRole, ...]:
-    """The trainers of other objects of the stream that meet at the same endpoint, in the same namespace."""
+    """Return the training roles of other objects that meet at the same endpoint, in the same namespace."""
     if subject.is_alone:
         return ()
-    met = subject.stream.cached(_roles_by_endpoint)
-    here = id(subject.manifest)
-    return tuple(one for one in met.get(_endpoint_key(first), ()) if id(one.manifest) != here)
+    roles = subject.stream.cached(_roles_by_endpoint)
+    own_id = id(subject.manifest)
+    return tuple(role for role in roles.get(_endpoint_key(first), ()) if id(role.manifest) != own_id)
 
 
 def _roles_by_endpoint(stream: Stream) -> dict[tuple[str, ...], list[TrainingRole]]:
-    """All trainers of a stream that wait for others, by where they meet."""
-    found: dict[tuple[str, ...], list[TrainingRole]] = {}
+    """Return all training roles of the stream that wait for others, by endpoint."""
+    roles: dict[tuple[str, ...], list[TrainingRole]] = {}
     for manifest in stream.objects:
-        for one in (
+        for role in (
             subject_of(manifest, stream).training_roles if kind_named(kind_of(manifest)).meeting.across_objects else ()
         ):
-            if (one.is_modeled or one.is_env_script) and not one.is_local and not one.is_standalone:
-                found.setdefault(_endpoint_key(one), []).append(one)
-    return found
+            if (role.is_modeled or role.is_env_script) and not role.is_local and not role.is_standalone:
+                roles.setdefault(_endpoint_key(role), []).append(role)
+    return roles
 
 
-def _endpoint_key(one: TrainingRole) -> tuple[str, ...]:
-    space = namespace_of(one.manifest)
+def _endpoint_key(role: TrainingRole) -> tuple[str, ...]:
+    space = namespace_of(role.manifest)
     host = (
-        one.rendezvous.host.removesuffix(".")
+        role.rendezvous.host.removesuffix(".")
         .removesuffix(".cluster.local")
         .removesuffix(".svc")
         .removesuffix(f".{space}")
     )
-    return (space, one.rendezvous.backend, host)
+    return (space, role.rendezvous.backend, host)
 
 
 def selects(selector: Json, labels: Json) -> bool:
-    """Whether a label selector selects these labels; an empty one selects all. An unknown operator is taken to hold."""
+    """Return whether a label selector selects these labels. An empty one selects all; an unknown operator counts as
+    met.
+    """
     if not string_map(selector.get("matchLabels")).items() <= labels.items():
         return False
-    return all(_is_satisfied(one, labels) for one in as_mappings(selector.get("matchExpressions")))
+    return all(_is_satisfied(expression, labels) for expression in as_mappings(selector.get("matchExpressions")))
 
 
 def _is_satisfied(expression: Json, labels: Json) -> bool:
     key, values = as_string(expression.get("key")), as_strings(expression.get("values"))
-    known: dict[str, bool] = {
+    verdicts: dict[str, bool] = {
         "In": labels.get(key) in values,
         "NotIn": labels.get(key) not in values,
         "Exists": key in labels,
         "DoesNotExist": key not in labels,
     }
-    return known.get(as_string(expression.get("operator")), True)
+    return verdicts.get(as_string(expression.get("operator")), True)

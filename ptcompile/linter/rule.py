@@ -1,4 +1,4 @@
-"""What a rule is, and what it finds."""
+"""The rule and the finding, the interface of every rule."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ptcompile.linter.subject import Subject
 
 
 class Finding(NamedTuple):
-    """One answer of a rule. The runner adds who says so, when, and how bad it is."""
+    """One finding of a rule. The runner adds the rule's name, stage, authority and severity."""
 
     path: Path
-    """From the root of the object; `on_key` means the last key of it and not its value."""
+    """Path from the root of the object; `on_key` points at its last key instead of the value."""
     message: str
     """One sentence that begins with the field's path, as the API server writes it."""
     help: str | None = None
@@ -21,7 +21,7 @@ class Finding(NamedTuple):
     fix: Fix | None = None
     on_key: bool = False
     severity: Severity | None = None
-    """Where this answer is less certain, or more, than the rule's others."""
+    """Set if the finding is more or less certain than the rule's others."""
 
 
 def found_at(
@@ -33,23 +33,23 @@ def found_at(
     on_key: bool = False,
     severity: Severity | None = None,
 ) -> Finding:
-    """A finding whose message begins with the field's path, as most do."""
+    """Return a finding whose message begins with the field's path, as most do."""
     return Finding(path, f"{field_path(path)}: {text}", help, fix, on_key, severity)
 
 
 class Rule(NamedTuple):
-    """One question, asked of an object that an API server would accept. The module's docstring is its page.
+    """One check of an object that an API server would accept. The module's docstring is its page.
 
     The page has a title line, then the sections What, Why, Example, Fix and Source. The example is a diff with every
-    line of both sides: those that begin with `-` are bad, those with `+` good. The bad line that the finding is
-    reported at ends in `# <--`. Its words are in the table of its family (`ptcompile.linter`).
+    line of both sides: lines with `-` are bad, lines with `+` good. The bad line that the finding is reported at ends
+    in `# <--`. The words that trigger the rule are in the table of its family (`ptcompile.linter`).
     """
 
     name: str
-    """A key of `codes.CODES`; the module is called the same, with underscores."""
+    """A key of `codes.CODES`; the module has the same name, with underscores."""
     check: Callable[[Subject], Iterable[Finding]]
     severity: Severity
-    """Error: no cluster could run it as written. Warning: it hangs on something outside the files. Note: neither."""
+    """Error: no cluster could run it as written. Warning: depends on something outside the files. Note: a fact."""
     stage: Stage
-    """When it shows. "apply" is an operator's webhook that looks at other objects, and so may be satisfied already."""
+    """When the mistake shows. "apply" is an operator's webhook that reads other objects, which may exist already."""
     authority: Authority

@@ -1,4 +1,4 @@
-"""Pods that run on spot nodes only."""
+"""Pods that only run on spot nodes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SPOT_LABELS: Final[frozenset[tuple[str, str]]] = frozenset(
 
 
 def spot_label(template: ManifestTemplate) -> str | None:
-    """Return the label by which a pod template selects only such nodes, or None.
+    """Return the label by which a pod template selects only spot nodes, or None.
 
-    Terms of an affinity are alternatives: each must select them.
+    The terms of an affinity are alternatives, so each must select them.
     """
     if label := _first_spot_label(string_map(template.spec.get("nodeSelector")).items()):
         return label
@@ -38,8 +38,8 @@ def _first_spot_label(labels: Iterable[tuple[str, str]]) -> str | None:
 
 
 def _single_values(term: Json) -> Iterator[tuple[str, str]]:
-    """Yield the labels for which a term allows one value."""
-    for one in as_mappings(term.get("matchExpressions")):
-        values = one.get("values")
-        if one.get("operator") == "In" and isinstance(values, list) and len(values) == 1:
-            yield as_string(one.get("key")), as_string(values[0])
+    """Yield the labels for which a term allows exactly one value."""
+    for expression in as_mappings(term.get("matchExpressions")):
+        values = expression.get("values")
+        if expression.get("operator") == "In" and isinstance(values, list) and len(values) == 1:
+            yield as_string(expression.get("key")), as_string(values[0])

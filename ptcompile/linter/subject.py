@@ -1,4 +1,4 @@
-"""What a rule is given: one object, and what its rules share."""
+"""The object that a rule checks, and what its rules share."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 class Subject(WorkloadView):
-    """One object among the others of its stream. Rules share what is derived here; nothing is derived twice."""
+    """One object of a stream. Rules share what is derived here; nothing is derived twice."""
 
-    def cached(self, make: Callable[[Subject], T]) -> T:
-        """What a function makes of the object, made once: what the rules of one operator share."""
-        made = self._cache
-        if make not in made:
-            made[make] = make(self)
-        return cast("T", made[make])
+    def cached(self, compute: Callable[[Subject], T]) -> T:
+        """Return what the function computes from this object; it is called once. Rules of one operator share it."""
+        cache = self._cache
+        if compute not in cache:
+            cache[compute] = compute(self)
+        return cast("T", cache[compute])
 
     @cached_property
     def _cache(self) -> dict[Callable[[Subject], object], object]:
@@ -40,35 +40,35 @@ class Subject(WorkloadView):
 
     @cached_property
     def training_roles(self) -> tuple[TrainingRole, ...]:
-        """The roles that train, each as its first pod sees it; none for a kind without pods, or a job without any."""
+        """Training roles, each as its first pod sees it; empty for a kind without pods or a job without any."""
         from ptcompile.linter.trainers import training_roles
 
         return training_roles(self)
 
     @cached_property
     def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
-        """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
+        """Groups of roles that torchrun starts and that should meet; empty if the files do not settle it."""
         from ptcompile.linter.trainers import torchrun_groups
 
         return torchrun_groups(self.training_roles, self.rendezvous_groups)
 
     @cached_property
     def rendezvous_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
-        """As `parties`, of every launcher that is known here."""
+        """Like `torchrun_groups`, for every modeled launcher."""
         from ptcompile.linter.trainers import rendezvous_groups
 
         return rendezvous_groups(self, self.training_roles)
 
     @cached_property
     def env_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
-        """As `parties`, of scripts without a launcher (env://)."""
+        """Like `torchrun_groups`, for scripts without a launcher (env://)."""
         from ptcompile.linter.trainers import env_groups
 
         return env_groups(self, self.training_roles)
 
     @cached_property
     def lacks_rendezvous(self) -> bool:
-        """Whether its operator gives the pods no rendezvous at all: a rule of the operator's says so."""
+        """Whether the operator gives the pods no rendezvous at all, which a rule of the operator reports."""
         if not is_overridden(self.record, Kind.lacks_rendezvous):
             return False
         return self.record.lacks_rendezvous(
@@ -77,38 +77,44 @@ class Subject(WorkloadView):
 
     @cached_property
     def first_pods(self) -> tuple[Pod, ...]:
-        """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
+        """The first pod of each role that has one; empty if nothing in the manifest lets pods wait for others."""
         from ptcompile.linter.trainers import mentions_launcher
 
-        plugged = "pytorch" in nested_map(self.spec, "plugins")
-        if not plugged and not any(mentions_launcher(one) or _is_ranked(one) for one in self.templates):
+        has_plugin = "pytorch" in nested_map(self.spec, "plugins")
+        if not has_plugin and not any(
+            mentions_launcher(template) or _is_ranked(template) for template in self.templates
+        ):
             return ()
         return tuple(pod for _, pod in self.job.first_pods()) if self.job is not None else ()
 
     @cached_property
     def waiting_roles(self) -> dict[str, Rendezvous]:
-        """How the pods of each role meet, for the roles whose pods wait for others before they train."""
-        seen = {pod.role: pod.rendezvous for pod in self.first_pods}
-        return {role: found for role, found in seen.items() if found.nodes is not None and found.nodes[0] > 1}
+        """The rendezvous of each role whose pods wait for others before they train, by role name."""
+        rendezvous_by_role = {pod.role: pod.rendezvous for pod in self.first_pods}
+        return {
+            role: rendezvous
+            for role, rendezvous in rendezvous_by_role.items()
+            if rendezvous.nodes is not None and rendezvous.nodes[0] > 1
+        }
 
     @cached_property
     def min_nodes_to_start(self) -> int:
-        """How many pods wait for one another before they train; 1 where they train alone, or that is unknown."""
-        return max((found.nodes[0] for found in self.waiting_roles.values() if found.nodes), default=1)
+        """How many pods wait for one another before they train; 1 if they train alone or that is unknown."""
+        return max((rendezvous.nodes[0] for rendezvous in self.waiting_roles.values() if rendezvous.nodes), default=1)
 
 
 def subject_of(manifest: Json, stream: Stream) -> Subject:
-    """An object of a stream, one `Subject` for all rules that look at it from others: it is simulated once."""
-    known = stream.cached(_subjects)
-    if id(manifest) not in known:
-        known[id(manifest)] = Subject(manifest, stream=stream)
-    return known[id(manifest)]
+    """Return the `Subject` of an object of the stream. It is shared by all rules that read other objects."""
+    subjects = stream.cached(_subjects)
+    if id(manifest) not in subjects:
+        subjects[id(manifest)] = Subject(manifest, stream=stream)
+    return subjects[id(manifest)]
 
 
 def drop_subject(subject: Subject) -> None:
-    """Keep an object no longer: its own rules are asked, and a long stream would keep every container.
+    """Free an object whose rules have run; a long stream would keep every container.
 
-    A job and its pods know each other: apart, they and the document go at once, and their memory is used again.
+    A job and its pods reference each other. Breaking the cycle frees them and the document at once.
     """
     subject.stream.cached(_subjects).pop(id(subject.manifest), None)
     job = subject.__dict__.pop("job", None)
@@ -117,16 +123,16 @@ def drop_subject(subject: Subject) -> None:
 
 
 def _subjects(_stream: Stream) -> dict[int, Subject]:
-    """By the identity of the manifest, which its Subject keeps alive."""
+    """Return the cache of subjects, keyed by the identity of the manifest, which its Subject keeps alive."""
     return {}
 
 
 def _is_ranked(template: ManifestTemplate) -> bool:
-    """Whether the container that trains is told by its variables how many others there are."""
-    return any(entry.name == "WORLD_SIZE" for one in template.main_containers for entry in one.env)
+    """Return whether a variable tells the training container the world size."""
+    return any(entry.name == "WORLD_SIZE" for container in template.main_containers for entry in container.env)
 
 
 def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:
-    """Whether a lost pod of a template is recreated; None for kinds where that is unknown."""
+    """Return whether lost pods of the template are recreated, or None if that is unknown for this kind."""
     written = WrittenTemplate(template.path, template.data, template.role, template.replicas, template.main_name)
     return subject.record.recreates(subject.manifest, written)

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Token(NamedTuple):
-    """One word of a command line, with its path from the root of the object."""
+    """One token of a command line, with its path from the root of the object."""
 
     path: Path
     text: str
 
 
 class EnvEntry(NamedTuple):
-    """One env entry: its path, its name, and its value, or None where it has a source instead."""
+    """One env entry: its path, its name, and its value, or None if it has a source instead."""
 
     path: Path
     name: str
@@ -33,14 +33,14 @@ class EnvEntry(NamedTuple):
 
 
 class ManifestContainer:
-    """One container of a template, with its path from the root of the object. What is read from it is read once."""
+    """One container of a template, with its path from the root of the object. Each property is read once."""
 
     def __init__(self, path: Path, spec: Json, *, init: bool, main: bool) -> None:
         self.path = path
         self.spec = spec
         self.is_init = init
         self.is_main = main
-        """Whether it is the one that trains: named by its operator, else the first."""
+        """Whether it is the training container: the one with the operator's name, else the first."""
 
     @property
     def name(self) -> str:
@@ -58,17 +58,17 @@ class ManifestContainer:
         return nested_map(self.spec, "resources", "requests")
 
     def resource_list(self, half: str) -> Json:
-        """`limits` or `requests` as written."""
+        """The `limits` or `requests` as written."""
         return self.limits if half == "limits" else self.requests
 
     @cached_property
     def accelerators(self) -> int:
-        """Accelerators, or slices of them, in the limits, else in the requests; 0 where nothing can be read."""
+        """Number of accelerators, or slices, in the limits, else in the requests; 0 if unreadable."""
         return count_accelerators(self.limits) or count_accelerators(self.requests)
 
     @cached_property
     def argv(self) -> tuple[Token, ...]:
-        """The words of `command`, then those of `args`, with their paths; what is not a string is left out."""
+        """The tokens of `command`, then those of `args`, with their paths; non-strings are left out."""
         return tuple(
             Token((*self.path, key, i), word)
             for key in ("command", "args")
@@ -78,18 +78,18 @@ class ManifestContainer:
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
-        """The texts of `argv`: what most rules look at, who then find nothing to say of a path."""
+        """The texts of `argv`, for rules that do not need the paths."""
         written = (*_list(self.spec.get("command")), *_list(self.spec.get("args")))
         return tuple([word for word in written if isinstance(word, str)])
 
     @cached_property
     def start_index(self) -> int:
-        """The index of the word that is started, behind wrappers such as env and tini."""
+        """The index of the program that is started, after wrappers such as env and tini."""
         return unwrap(self.tokens).start
 
     @cached_property
     def env(self) -> tuple[EnvEntry, ...]:
-        """The env entries in the order they are written."""
+        """The env entries as written, in order."""
         return tuple(
             EnvEntry(
                 (*self.path, "env", i),
@@ -103,53 +103,55 @@ class ManifestContainer:
     @cached_property
     def mounts(self) -> tuple[tuple[Path, Json], ...]:
         """The volume mounts with their paths."""
-        return tuple(((*self.path, "volumeMounts", i), one) for i, one in _mappings(self.spec.get("volumeMounts")))
+        return tuple(((*self.path, "volumeMounts", i), mount) for i, mount in _mappings(self.spec.get("volumeMounts")))
 
 
 class ManifestTemplate:
-    """One pod template: where it stands, whose it is, how many pods come of it. A Pod is its own template."""
+    """One pod template with its path, its role and its number of pods. A Pod is its own template."""
 
     def __init__(self, path: Path, data: Json, role: str, replicas: int, main: str | None = None) -> None:
         self.path = path
-        """Of the mapping that has `metadata` and `spec`."""
+        """Path of the mapping that has `metadata` and `spec`."""
         self.data = data
         self.role = role
-        """Replica type, task or replicatedJob; empty where the kind has one template."""
+        """Replica type, task or replicatedJob; empty if the kind has one template."""
         self.replicas = replicas
         self.main_name = main
-        """The container that trains, by its operator's rule; None where that is the first."""
+        """Name of the training container, if the operator prescribes one; None if it is the first."""
 
     @cached_property
     def spec(self) -> Json:
-        """The pod's spec, empty where there is none."""
+        """The pod's spec, or an empty mapping."""
         return nested_map(self.data, "spec")
 
     @cached_property
     def volumes(self) -> dict[str, tuple[Path, Json]]:
         """The pod's volumes by name, with their paths."""
         return {
-            as_string(one.get("name")): ((*self.path, "spec", "volumes", i), one)
-            for i, one in _mappings(self.spec.get("volumes"))
+            as_string(volume.get("name")): ((*self.path, "spec", "volumes", i), volume)
+            for i, volume in _mappings(self.spec.get("volumes"))
         }
 
     @cached_property
     def containers(self) -> tuple[ManifestContainer, ...]:
-        """Init containers first; a mapping is a container, and anything else is left out."""
+        """All containers, init containers first. Items that are not mappings are left out."""
         return tuple(self._containers())
 
     @cached_property
     def main_containers(self) -> tuple[ManifestContainer, ...]:
-        """The container that trains: one, or none in a template without containers."""
-        return tuple(one for one in self.containers if one.is_main)
+        """The training container: one, or none in a template without containers."""
+        return tuple(container for container in self.containers if container.is_main)
 
     def _containers(self) -> Iterator[ManifestContainer]:
         for key, init in (("initContainers", True), ("containers", False)):
             specs = _mappings(self.spec.get(key))
-            chosen = next(
-                (i for i, one in specs if as_string(one.get("name")) == self.main_name), specs[0][0] if specs else -1
+            main_index = next(
+                (i for i, spec in specs if as_string(spec.get("name")) == self.main_name), specs[0][0] if specs else -1
             )
-            for i, one in specs:
-                yield ManifestContainer((*self.path, "spec", key, i), one, init=init, main=not init and i == chosen)
+            for i, spec in specs:
+                yield ManifestContainer(
+                    (*self.path, "spec", key, i), spec, init=init, main=not init and i == main_index
+                )
 
 
 def _list(value: object) -> list[object]:
@@ -157,5 +159,5 @@ def _list(value: object) -> list[object]:
 
 
 def _mappings(value: object) -> list[tuple[int, Json]]:
-    """The mappings of a list that are not empty, with their indexes."""
-    return [(i, found) for i, one in enumerate(_list(value)) if (found := as_mapping(one))]
+    """Return the non-empty mappings of a list with their indexes."""
+    return [(i, mapping) for i, item in enumerate(_list(value)) if (mapping := as_mapping(item))]

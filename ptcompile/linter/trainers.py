@@ -1,4 +1,4 @@
-"""The roles that train, where each launch option is written, and who meets whom."""
+"""Training roles, where each of their launch options is written, and which roles meet."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
 
     OptionSource = Literal["flag", "env", "operator", "default"]
-    """Who gives an option of torchrun its value: the command line, the user's PET_* variable, the operator's,
-    torchrun."""
+    """What sets an option of torchrun: the command line, the user's PET_* variable, the operator's, or torchrun's
+    default.
+    """
 
 
 ENV_VARIABLES: dict[str, str] = {
@@ -36,7 +37,10 @@ ENV_VARIABLES: dict[str, str] = {
     "master-addr": "MASTER_ADDR",
     "master-port": "MASTER_PORT",
 }
-"""What a script without a launcher reads (torch.distributed, env://), by torchrun's options; it counts processes."""
+"""Variables that a script without a launcher reads (torch.distributed, env://), keyed by torchrun's options.
+
+WORLD_SIZE counts processes.
+"""
 
 
 _LAUNCHER_NAMES = ("torch", "accelerate", "deepspeed", "composer", "tune")
@@ -46,76 +50,76 @@ _BRANCHES = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|funct
 
 
 class TrainingRole:
-    """One role that trains: its first pod, and the container as it is written."""
+    """One training role: its first pod, and its container as written."""
 
     def __init__(
         self,
-        role: ExpandedRole,
+        expanded: ExpandedRole,
         pod: Pod,
-        seen: Rendezvous,
+        rendezvous: Rendezvous,
         path: Path,
         spec: Json,
         kind: tuple[str, str],
         manifest: Json,
     ) -> None:
-        self.expanded = role
+        self.expanded = expanded
         self.pod = pod
-        self.rendezvous = seen
+        self.rendezvous = rendezvous
         self.path = path
-        """Of the container from the root of the object; of `spec.trainer` in a TrainJob."""
+        """Path of the container from the root of the object; in a TrainJob, of `spec.trainer`."""
         self.spec = spec
-        """What stands there: `command`, `args`, `env`, and in a container all the rest."""
+        """The mapping at `path`, with `command`, `args` and `env`."""
         self.kind = kind
         self.manifest = manifest
         self.launch: Invocation = pod.launch
-        """What its command line starts."""
-        self.is_torchrun = seen.launcher == "torchrun"
-        """Whether torchrun starts it, beyond doubt."""
-        self.options: Mapping[str, str] = seen.options
-        """All options as torchrun would hold them."""
+        """What the command line starts."""
+        self.is_torchrun = rendezvous.launcher == "torchrun"
+        """Whether torchrun certainly starts the processes."""
+        self.options: Mapping[str, str] = rendezvous.options
+        """All options with their values as torchrun would read them."""
 
     @property
     def launcher_name(self) -> str:
-        """Who starts the processes, in words."""
+        """The launcher as a subject of a message, or "the script"."""
         return self.rendezvous.launcher if self.rendezvous.launcher != "command" else "the script"
 
     @property
     def is_python_script(self) -> bool:
-        """Whether it is a Python script without a launcher."""
+        """Whether the command is a Python script without a launcher."""
         words = self.launch.entry
         return self.rendezvous.launcher == "command" and bool(words) and basename(words[0]).startswith("python")
 
     @property
     def is_env_script(self) -> bool:
-        """Whether it is a script without a launcher that is told of others by its variables (env://)."""
+        """Whether the command is a script without a launcher that takes its rendezvous from variables (env://)."""
         return self.is_python_script and self.rendezvous.backend == "env"
 
     @cached_property
     def is_modeled(self) -> bool:
-        """Whether a launcher that is known here says in its own options how many nodes meet, and starts its own."""
+        """Whether a modeled launcher starts the processes and its options set the number of nodes."""
         from ptcompile.simulator.launchers import LAUNCHERS
 
         options = self.launch.options
         if self.rendezvous.launcher == "deepspeed" and "no-ssh" not in options:
-            return False  # one deepspeed starts all nodes, over ssh
-        counted = "nnodes" in options or "world-size" in options
+            return False  # one deepspeed process starts all nodes over ssh
+        sets_nodes = "nnodes" in options or "world-size" in options
         return self.is_torchrun or (
-            self.rendezvous.launcher in LAUNCHERS and counted and self.rendezvous.backend != "none"
+            self.rendezvous.launcher in LAUNCHERS and sets_nodes and self.rendezvous.backend != "none"
         )
 
     def option_name(self, option: str) -> str:
-        """What the launcher calls an option, dashed."""
+        """Return the launcher's name for an option, dashed."""
         from ptcompile.simulator.launchers import LAUNCHERS
 
-        dialect = LAUNCHERS.get(self.rendezvous.launcher)
-        if dialect is None:
+        launcher = LAUNCHERS.get(self.rendezvous.launcher)
+        if launcher is None:
             return option
-        same = {"rdzv-endpoint": "master-addr", "nnodes": "world-size"}.get(option, option)
-        return dialect.names.get(option) or dialect.names.get(same, option)
+        synonym = {"rdzv-endpoint": "master-addr", "nnodes": "world-size"}.get(option, option)
+        return launcher.names.get(option) or launcher.names.get(synonym, option)
 
     @cached_property
     def is_uncertain(self) -> bool:
-        """Whether something that no file shows may change the launch: envFrom, or branches of a shell script."""
+        """Whether something outside the files may change the launch: envFrom, or branches of a shell script."""
         main = self.pod.main
         if main is None or main.spec.get("envFrom"):
             return True
@@ -128,21 +132,21 @@ class TrainingRole:
 
     @cached_property
     def is_local(self) -> bool:
-        """Whether it meets at its own address, or at none."""
+        """Whether the role meets at its own address, or at none."""
         from ptcompile.simulator.meeting import LOOPBACK_HOSTS
 
         return not self.rendezvous.host or self.rendezvous.host in LOOPBACK_HOSTS
 
     @cached_property
     def is_standalone(self) -> bool:
-        """Whether torchrun is told to meet no other node, by --standalone or its variable."""
+        """Whether --standalone or its variable keeps torchrun from meeting other nodes."""
         if self.launch.launcher not in ("torchrun", "tune", "image"):
             return False
-        said = self.launch.options.get("standalone", self.launch.env.get("PET_STANDALONE", "0"))
-        return (atoi(said) or 0) != 0
+        value = self.launch.options.get("standalone", self.launch.env.get("PET_STANDALONE", "0"))
+        return (atoi(value) or 0) != 0
 
     def source_of(self, option: str) -> OptionSource:
-        """Who gives an option its value."""
+        """Return what sets the option's value."""
         if option in self.launch.options or (option == "nnodes" and "world-size" in self.launch.options):
             return "flag"
         name = self.variable(option)
@@ -153,130 +157,132 @@ class TrainingRole:
         return "operator"
 
     def variable(self, option: str) -> str:
-        """The variable that the launcher, or the script without one, takes an option from."""
+        """Return the variable that the launcher, or a script without one, reads an option from."""
         if self.is_env_script:
             return ENV_VARIABLES.get(option, "")
         from ptcompile.simulator.launchers import LAUNCHERS
 
-        dialect = LAUNCHERS.get(self.rendezvous.launcher)
-        return option_variable(option) if dialect is None else dialect.variables.get(option, "")
+        launcher = LAUNCHERS.get(self.rendezvous.launcher)
+        return option_variable(option) if launcher is None else launcher.variables.get(option, "")
 
     def env_index(self, name: str) -> int | None:
-        """The index of the user's env entry that counts, None where there is none or the operator's comes later."""
-        written = as_mappings(self.spec.get("env"))
-        found = [i for i, entry in enumerate(written) if entry.get("name") == name]
-        if not found:
+        """Return the index of the user's env entry that takes effect, or None if none does or the operator's comes
+        later.
+        """
+        entries = as_mappings(self.spec.get("env"))
+        indexes = [i for i, entry in enumerate(entries) if entry.get("name") == name]
+        if not indexes:
             return None
-        held = [entry for entry in (self.pod.main.env if self.pod.main else ()) if entry.get("name") == name]
-        return found[-1] if held and held[-1] == written[found[-1]] else None
+        pod_entries = [entry for entry in (self.pod.main.env if self.pod.main else ()) if entry.get("name") == name]
+        return indexes[-1] if pod_entries and pod_entries[-1] == entries[indexes[-1]] else None
 
     def path_of(self, option: str) -> Path:
-        """Where the value of an option is written: a word of the command, a variable, a field; else the container."""
-        origin = self.source_of(option)
-        if origin == "flag":
+        """Return the path of an option's value: an argument, a variable or a field; else the container's."""
+        source = self.source_of(option)
+        if source == "flag":
             return self.flag_path(option)
         name = self.variable(option)
-        index = self.env_index(name) if origin == "env" else None
+        index = self.env_index(name) if source == "env" else None
         if index is not None:
-            value = "value" in as_mappings(self.spec.get("env"))[index]
-            return (*self.path, "env", index, "value") if value else (*self.path, "env", index)
+            has_value = "value" in as_mappings(self.spec.get("env"))[index]
+            return (*self.path, "env", index, "value") if has_value else (*self.path, "env", index)
         return self.operator_field(option) or self.path
 
     def operator_field(self, option: str) -> Path | None:
-        """The operator's field that becomes this option, where the user wrote one."""
+        """Return the path of the operator's field that becomes this option, or None if the user did not set it."""
         for path in kind_named(self.kind).launch_fields.options.get(option, ()):
             if nested_map(self.manifest, *map(str, path[:-1])).get(str(path[-1])) is not None:
                 return path
         return None
 
     def flag_path(self, option: str) -> Path:
-        """The word of the command line that names an option; the script, where it stands in a shell's."""
-        spelled = self.option_name(option)
-        if (path := self._flag_paths.get(spelled)) is not None:
+        """Return the path of the argument that names the option, or of the script that contains it."""
+        name = self.option_name(option)
+        if (path := self._flag_paths.get(name)) is not None:
             return path
-        for path, word, names in self._dashed_tokens:
-            if spelled in names or spelled in word:
+        for path, token, names in self._dashed_tokens:
+            if name in names or name in token:
                 return path
         return self.command_path
 
     @cached_property
     def _flag_paths(self) -> dict[str, Path]:
-        """The words that are options, by their dashed names: the first of each."""
-        found: dict[str, Path] = {}
-        for key, i, word in self.indexed_tokens():
-            name = word.partition("=")[0]
+        """The first argument for each option, keyed by dashed name."""
+        paths: dict[str, Path] = {}
+        for key, i, token in self.indexed_tokens():
+            name = token.partition("=")[0]
             if name.startswith("-"):
-                found.setdefault(name.lstrip("-").replace("_", "-"), (*self.path, key, i))
-        return found
+                paths.setdefault(name.lstrip("-").replace("_", "-"), (*self.path, key, i))
+        return paths
 
     @cached_property
     def _dashed_tokens(self) -> list[tuple[Path, str, frozenset[str]]]:
-        """All words in dashes, and the names in each: to search a long script for each of its options takes long."""
-        words = [((*self.path, key, i), word.replace("_", "-")) for key, i, word in self.indexed_tokens()]
-        return [(path, word, frozenset(map(_strip_dashes, _OPTION_NAMES.findall(word)))) for path, word in words]
+        """All tokens in dashed form with the names in each, so a long script is not searched once per option."""
+        tokens = [((*self.path, key, i), token.replace("_", "-")) for key, i, token in self.indexed_tokens()]
+        return [(path, token, frozenset(map(_strip_dashes, _OPTION_NAMES.findall(token)))) for path, token in tokens]
 
     def edit_to(self, option: str, value: str) -> Edit | None:
-        """The edit that gives an option another value where it is written; None where a script or nothing sets it."""
-        now, path = self.options.get(option, ""), self.path_of(option)
+        """Return the edit that sets the option where it is written, or None if a script or nothing sets it."""
+        current, path = self.options.get(option, ""), self.path_of(option)
         if self.source_of(option) == "flag":
-            return self._flag_edit(path, now, value)
+            return self._flag_edit(path, current, value)
         if path == self.path or not isinstance(path[-1], str):
             return None
         if path == self.operator_field(option):
-            said = nested_map(self.manifest, *map(str, path[:-1])).get(path[-1])
+            written = nested_map(self.manifest, *map(str, path[:-1])).get(path[-1])
         else:
-            said = as_mappings(self.spec.get("env"))[int(path[-2])].get("value")
-        number = isinstance(said, int) and not isinstance(said, bool) and value.isdigit()
-        return Edit("set", path, int(value) if number else value) if str(said) == now else None
+            written = as_mappings(self.spec.get("env"))[int(path[-2])].get("value")
+        is_number = isinstance(written, int) and not isinstance(written, bool) and value.isdigit()
+        return Edit("set", path, int(value) if is_number else value) if str(written) == current else None
 
-    def _flag_edit(self, path: Path, now: str, value: str) -> Edit | None:
-        """`--name=now` or the word behind `--name`, with another value."""
-        found = [(key, i, word) for key, i, word in self.indexed_tokens() if (*self.path, key, i) == path]
-        if not found:
+    def _flag_edit(self, path: Path, current: str, value: str) -> Edit | None:
+        """Return the edit of `--name=current`, or of the argument after `--name`, or None."""
+        matches = [(key, i, token) for key, i, token in self.indexed_tokens() if (*self.path, key, i) == path]
+        if not matches:
             return None
-        key, i, word = found[0]
-        name, equals, said = word.partition("=")
+        key, i, token = matches[0]
+        name, equals, written = token.partition("=")
         if equals:
-            return Edit("set", path, f"{name}={value}") if said == now else None
-        behind = [one for one in self.indexed_tokens() if one[:2] == (key, i + 1)]
-        return Edit("set", (*self.path, key, i + 1), value) if behind and behind[0][2] == now else None
+            return Edit("set", path, f"{name}={value}") if written == current else None
+        next_tokens = [item for item in self.indexed_tokens() if item[:2] == (key, i + 1)]
+        return Edit("set", (*self.path, key, i + 1), value) if next_tokens and next_tokens[0][2] == current else None
 
     @property
     def command_path(self) -> Path:
-        """Where the command line is written: the command, else the arguments, else the container."""
+        """The path of the command line: of the command, else of the arguments, else of the container."""
         return next(((*self.path, key) for key in ("command", "args") if self.spec.get(key)), self.path)
 
     def indexed_tokens(self) -> list[tuple[str, int, str]]:
-        """The words of `command` and `args` as written, each with where it stands."""
+        """Return the tokens of `command` and `args` as written, each with its key and index."""
         return [
-            (key, i, word)
+            (key, i, token)
             for key in ("command", "args")
             if isinstance(self.spec.get(key), list)
-            for i, word in enumerate(self.spec[key])
-            if isinstance(word, str)
+            for i, token in enumerate(self.spec[key])
+            if isinstance(token, str)
         ]
 
 
 def training_roles(subject: WorkloadView) -> tuple[TrainingRole, ...]:
-    """The roles that train, each with the place where its container is written."""
+    """Return the training roles, each with the path of its container."""
     options = subject.record.launch_fields.options
     if not options and not any(mentions_launcher(template) for template in subject.templates):
         return ()
     if subject.job is None or subject.job.expansion.refused:
         return ()
-    found = []
-    for role, pod, seen in subject.leads:
+    roles = []
+    for role, pod, rendezvous in subject.leads:
         written = _written_container(subject, role.name)
         if written is not None:
-            found.append(TrainingRole(role, pod, seen, *written, subject.kind, subject.manifest))
-    return tuple(found)
+            roles.append(TrainingRole(role, pod, rendezvous, *written, subject.kind, subject.manifest))
+    return tuple(roles)
 
 
 def mentions_launcher(template: ManifestTemplate) -> bool:
-    """Whether a template speaks of a launcher at all: most Pods do not, and need no simulation."""
+    """Return whether a template mentions a launcher; most Pods do not and need no simulation."""
     for container in template.main_containers:
-        words = (*as_strings(container.spec.get("command")), *as_strings(container.spec.get("args")))
-        if any(name in word for word in words for name in _LAUNCHER_NAMES):
+        tokens = (*as_strings(container.spec.get("command")), *as_strings(container.spec.get("args")))
+        if any(name in token for token in tokens for name in _LAUNCHER_NAMES):
             return True
         if any(
             as_string(entry.get("name")).startswith(_RENDEZVOUS_PREFIXES)
@@ -290,13 +296,13 @@ def _strip_dashes(name: str) -> str:
     return name.lstrip("-")
 
 
-def count_nodes(found: tuple[TrainingRole, ...]) -> int:
-    """How many pods train."""
-    return sum([one.expanded.count for one in found])
+def count_nodes(roles: tuple[TrainingRole, ...]) -> int:
+    """Return how many pods train."""
+    return sum([role.expanded.count for role in roles])
 
 
 def _written_container(subject: WorkloadView, role: str) -> tuple[Path, Json] | None:
-    """The path and the content of the container that a role's pods train in."""
+    """Return the path and the mapping of the container that a role's pods train in, or None."""
     if trainer := subject.record.launch_fields.container:
         return trainer, nested_map(subject.manifest, *trainer)
     template = template_of(subject, role)
@@ -307,45 +313,45 @@ def _written_container(subject: WorkloadView, role: str) -> tuple[Path, Json] | 
 TrainingRoles = tuple[TrainingRole, ...]
 
 
-def rendezvous_groups(subject: WorkloadView, found: TrainingRoles) -> tuple[TrainingRoles, ...]:
-    """The trainers that are to meet one another, where the files decide all that their launchers read; else none.
+def rendezvous_groups(subject: WorkloadView, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
+    """Return the groups of roles that should meet, if the files settle all that their launchers read; else none.
 
-    All of a PyTorchJob are one party, and all that Volcano's pytorch plugin gives a rank. In other kinds roles may be
-    jobs of their own: those that name one endpoint are one party.
+    All roles of a PyTorchJob are one group, and all that Volcano's pytorch plugin gives a rank. In other kinds, roles
+    may be separate jobs: those that name the same endpoint are one group.
     """
-    return _group(subject, found, lambda one: one.is_modeled)
+    return _group(subject, roles, lambda role: role.is_modeled)
 
 
-def torchrun_groups(found: TrainingRoles, grouped: tuple[TrainingRoles, ...]) -> tuple[TrainingRoles, ...]:
-    """The groups where torchrun starts all trainers; else none."""
-    return grouped if all(one.is_torchrun for one in found) else ()
+def torchrun_groups(roles: TrainingRoles, groups: tuple[TrainingRoles, ...]) -> tuple[TrainingRoles, ...]:
+    """Return the groups if torchrun starts all roles; else none."""
+    return groups if all(role.is_torchrun for role in roles) else ()
 
 
-def env_groups(subject: WorkloadView, found: TrainingRoles) -> tuple[TrainingRoles, ...]:
-    """As `parties`, of scripts without a launcher that the user's own variables tell of others (env://)."""
-    return _group(subject, found, lambda one: one.is_env_script and one.env_index("MASTER_ADDR") is not None)
+def env_groups(subject: WorkloadView, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
+    """Like `rendezvous_groups`, for scripts without a launcher whose variables the user sets (env://)."""
+    return _group(subject, roles, lambda role: role.is_env_script and role.env_index("MASTER_ADDR") is not None)
 
 
 def _group(
-    subject: WorkloadView, found: TrainingRoles, wanted: Callable[[TrainingRole], bool]
+    subject: WorkloadView, roles: TrainingRoles, is_member: Callable[[TrainingRole], bool]
 ) -> tuple[TrainingRoles, ...]:
-    if not found or not all(wanted(one) and not one.is_uncertain for one in found):
+    if not roles or not all(is_member(role) and not role.is_uncertain for role in roles):
         return ()
     if subject.base is not None and subject.base.assumed:
         return ()
-    out: dict[tuple[str, ...], list[TrainingRole]] = {}
-    for one in found:
-        out.setdefault(_group_key(one, subject.record), []).append(one)
-    return tuple(tuple(members) for members in out.values())
+    groups: dict[tuple[str, ...], list[TrainingRole]] = {}
+    for role in roles:
+        groups.setdefault(_group_key(role, subject.record), []).append(role)
+    return tuple(tuple(members) for members in groups.values())
 
 
-def _group_key(one: TrainingRole, kind: Kind) -> tuple[str, ...]:
+def _group_key(role: TrainingRole, kind: Kind) -> tuple[str, ...]:
     meeting = kind.meeting
-    if meeting.all_pods or (meeting.ranked_by and one.pod.env.keys() >= set(meeting.ranked_by)):
+    if meeting.all_pods or (meeting.ranked_by and role.pod.env.keys() >= set(meeting.ranked_by)):
         return ()
-    alone = one.is_local or one.is_standalone
+    is_separate = role.is_local or role.is_standalone
     return (
-        (one.expanded.name,)
-        if alone
-        else (one.rendezvous.backend, one.rendezvous.endpoint, one.options.get("rdzv-id", ""))
+        (role.expanded.name,)
+        if is_separate
+        else (role.rendezvous.backend, role.rendezvous.endpoint, role.options.get("rdzv-id", ""))
     )

@@ -1,4 +1,4 @@
-"""Files that another tool renders before anything can judge them: Helm charts, templates of Jinja and ERB."""
+"""Files that another tool must render first: Helm charts, templates of Jinja and ERB."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 _SYNTAX_RULES: Final = frozenset({"yaml-syntax", "unsupported-yaml", "not-a-mapping"})
-"""What YAML says of a mark."""
+"""Rules that report how YAML reads a template mark."""
 
 
-def unrendered_file(read: Source, role: str | None) -> tuple[int, Problem] | None:
-    """Return the note on a file that is a template as a whole, with the index of its document; None for others.
+def unrendered_file(source: Source, role: str | None) -> tuple[int, Problem] | None:
+    """Return the note on a file that is a template as a whole, with the index of its document, or None.
 
-    A mark in a text that YAML rejects, or in a field whose value no controller fills in. What has marks for a reason of
-    its own is no template: command lines, data of ConfigMaps, kinds of others such as Argo's Workflow.
+    A mark counts in a text that YAML rejects, or in a field whose value no controller fills in. Command lines, data of
+    ConfigMaps and kinds of other projects, such as Argo's Workflow, have marks for other reasons.
     """
     if role == "template":
         message = "this file is a template of a Helm chart and is not checked"
         return 0, _note(message, "helm template CHART")._replace(span=Span(1, 1, 1, 1))
-    if not may_have_marks(read.text):
+    if not may_have_marks(source.text):
         return None
-    if any(problem.name in _SYNTAX_RULES for problem in read.problems):
-        mark = template_mark(read.text)
+    if any(problem.name in _SYNTAX_RULES for problem in source.problems):
+        mark = template_mark(source.text)
         if mark is not None:
-            span = read.span(mark.start, mark.start + 2)
+            span = source.span(mark.start, mark.start + 2)
             return 0, _note(_mark_message(mark), mark.command)._replace(span=span)
-    for document in read.documents:
+    for document in source.documents:
         if not foreign_kind(document.data) and (is_ours(document.data) or is_supported(document.data)):
             for path, mark in _template_marks(document.data, ()):
                 message = f"{field_path(path)}: {_mark_message(mark)}"
@@ -53,7 +53,7 @@ def _note(message: str, command: str) -> Problem:
 
 
 def _template_marks(value: object, path: Path) -> Iterator[tuple[Path, TemplateMark]]:
-    """Yield the marks in the values of an object, but for texts that have them for a reason of their own."""
+    """Yield the marks in the values of an object, except in fields that may contain them for other reasons."""
     if isinstance(value, Mapping):
         for key, child in value.items():
             if key not in UNCHECKED_KEYS:
@@ -70,12 +70,12 @@ def _template_marks(value: object, path: Path) -> Iterator[tuple[Path, TemplateM
 def without_verdicts_on_marks(
     problems: Sequence[Problem], manifest: Mapping[str, Any], marked: bool
 ) -> Sequence[Problem]:
-    """Return the problems without those about one value that has a mark. `marked`: the file may have marks."""
-    return [one for one in problems if not _concerns_mark(one, manifest)] if marked else problems
+    """Return the problems except those about one value that has a mark. `marked`: the file may have marks."""
+    return [problem for problem in problems if not _concerns_mark(problem, manifest)] if marked else problems
 
 
 def _concerns_mark(problem: Problem, manifest: Mapping[str, Any]) -> bool:
-    """Return whether a finding is about one value, and that value has a mark: what it will be is unknown."""
+    """Return whether the finding is about one value that has a mark: its rendered value is unknown."""
     value: object = manifest
     for key in problem.path:
         if mark_within(key) is not None:

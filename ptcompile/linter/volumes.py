@@ -1,4 +1,4 @@
-"""Mounts, volumes, and folders of checkpoints."""
+"""Mounts, volumes, and checkpoint folders."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _is_checkpoint_variable = Pattern(
 
 
 class Checkpoint(NamedTuple):
-    """A folder for checkpoints, and where it is written."""
+    """A checkpoint folder and the path of the field that names it."""
 
     folder: str
     path: Path
 
 
 def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
-    """The absolute paths that the command line and the variables of a container name for checkpoints."""
+    """Yield the absolute checkpoint folders in a container's command line and variables."""
     argv = container.argv
     for i, word in enumerate(argv):
         following = argv[i + 1] if i + 1 < len(argv) else None
-        pair = following is not None and word.text.startswith("-") and following.text.startswith("/")
+        is_pair = following is not None and word.text.startswith("-") and following.text.startswith("/")
         match = _CHECKPOINT_OPTION.search(
-            f"{word.text} {following.text}" if pair and following is not None else word.text
+            f"{word.text} {following.text}" if is_pair and following is not None else word.text
         )
         if match is not None:
-            yield Checkpoint(match[1], (following if pair and following is not None else word).path)
+            yield Checkpoint(match[1], (following if is_pair and following is not None else word).path)
     for entry in container.env:
         if entry.value and entry.value.startswith("/") and _is_checkpoint_variable(entry.name):
             yield Checkpoint(entry.value, (*entry.path, "value"))
@@ -52,32 +52,32 @@ _normalize = bounded_cache(64)(normpath)
 
 
 def mount_path(mount: Json) -> str:
-    """A mount's path as the kernel takes it: `/data` for `/data/`."""
+    """Return a mount's path as the kernel reads it: `/data` for `/data/`."""
     path = as_string(mount.get("mountPath"))
     return _normalize(path) if path else ""
 
 
 def mount_at(container: ManifestContainer, path: str) -> tuple[Path, Json] | None:
-    """The mount at this very path, with its own path in the object."""
-    return next(((where, mount) for where, mount in container.mounts if mount_path(mount) == path), None)
+    """Return the mount at exactly this path, with its document path, or None."""
+    return next(((field_path, mount) for field_path, mount in container.mounts if mount_path(mount) == path), None)
 
 
 def volume_of(template: ManifestTemplate, mount: Json) -> tuple[Path, Json] | None:
-    """The volume that a mount is of."""
+    """Return the volume of a mount, with its document path, or None."""
     return template.volumes.get(as_string(mount.get("name")))
 
 
 def is_in_memory(volume: Json) -> bool:
-    """Whether a volume is an emptyDir that lies in memory."""
+    """Return whether the volume is an emptyDir in memory."""
     return nested_map(volume, "emptyDir").get("medium") == "Memory"
 
 
 def mount_for(container: ManifestContainer, path: str) -> tuple[Path, Json] | None:
-    """The mount that a file at this path lies in: the deepest one above it."""
-    best = None
-    for where, mount in container.mounts:
+    """Return the mount that contains a file at this path, the deepest one, with its document path, or None."""
+    deepest = None
+    for field_path, mount in container.mounts:
         folder = mount_path(mount)
-        inside = path == folder or path.startswith(folder.rstrip("/") + "/")
-        if folder and inside and (best is None or len(folder) > len(mount_path(best[1]))):
-            best = where, mount
-    return best
+        is_inside = path == folder or path.startswith(folder.rstrip("/") + "/")
+        if folder and is_inside and (deepest is None or len(folder) > len(mount_path(deepest[1]))):
+            deepest = field_path, mount
+    return deepest

@@ -1,4 +1,4 @@
-"""One object in its stream: templates, namespace, the simulated job, containers beside their pods."""
+"""One object in its stream: templates, namespace, the simulated job, containers with their pods."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """The objects of a stream, as each of them finds the others: indexed once for all rules."""
+    """The objects of a stream, indexed once for all rules."""
 
     def __init__(
         self,
@@ -42,40 +42,40 @@ class Stream:
         related: Sequence[Json] | None = None,
     ) -> None:
         self.objects = Objects([*objects, *(related or ())])
-        self.related_ids = frozenset(id(one) for one in related or ())
-        """The identities of the objects of other files."""
+        self.related_ids = frozenset(id(manifest) for manifest in related or ())
+        """Identities of the objects from other files."""
         self.has_context = related is not None or len(objects) > 1
-        """Whether more is known than one object: what is missing then is missing in a stream or a folder."""
+        """Whether the stream has more than one object, so a missing object is missing from a file or a folder."""
         self.texts = texts or {}
-        """All keys and texts of an object, by its identity, where the reader knows them."""
+        """All keys and texts of objects, by identity, as far as the reader collected them."""
         self.versions = versions or Versions()
         """The releases in force."""
         self._cache: dict[Callable[[Stream], object], object] = {}
 
-    def cached(self, make: Callable[[Stream], T]) -> T:
-        """What a function makes of the stream, made once: an index that one rule alone looks things up in."""
-        if make not in self._cache:
-            self._cache[make] = make(self)
-        return cast("T", self._cache[make])
+    def cached(self, compute: Callable[[Stream], T]) -> T:
+        """Return what the function computes from this stream, such as an index for one rule; it is called once."""
+        if compute not in self._cache:
+            self._cache[compute] = compute(self)
+        return cast("T", self._cache[compute])
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """The kinds there are, as words that a rule may need: `@service`."""
-        return frozenset(["@" + kind_of(one)[1].casefold() for one in self.objects])
+        """The kinds in the stream, as words that a rule may need: `@service`."""
+        return frozenset(["@" + kind_of(manifest)[1].casefold() for manifest in self.objects])
 
     @cached_property
     def supporting_objects(self) -> Objects:
-        """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
-        return Objects([one for one in self.objects if kind_of(one) not in RUNS_PODS])
+        """Objects that create no pods but may affect others' pods: Services, runtimes."""
+        return Objects([manifest for manifest in self.objects if kind_of(manifest) not in RUNS_PODS])
 
     @cached_property
     def positions(self) -> dict[int, int]:
-        """The place of each object, by its identity."""
-        return {id(one): i for i, one in reversed(list(enumerate(self.objects)))}
+        """The index of each object, by its identity."""
+        return {id(manifest): i for i, manifest in reversed(list(enumerate(self.objects)))}
 
 
 class WorkloadView:
-    """One object among the others of its stream. What is derived here is derived once."""
+    """One object of a stream. Everything derived here is derived once."""
 
     def __init__(self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None) -> None:
         self.manifest = manifest
@@ -90,8 +90,8 @@ class WorkloadView:
 
     @cached_property
     def is_alone(self) -> bool:
-        """Whether no other object stands in the stream: most files hold one, and nothing needs to be looked for."""
-        return all(one is self.manifest for one in self.objects)
+        """Whether the stream has no other object. Most files have only one, so look-ups can be skipped."""
+        return all(manifest is self.manifest for manifest in self.objects)
 
     @cached_property
     def kind(self) -> tuple[str, str]:
@@ -100,17 +100,17 @@ class WorkloadView:
 
     @cached_property
     def record(self) -> Kind:
-        """The kind, or one without anything if it is unknown."""
+        """The kind's record, or an empty one if the kind is unknown."""
         return operators.kind_named(self.kind)
 
     @cached_property
     def spec(self) -> Json:
-        """The object's spec, empty where there is none."""
+        """The object's spec, or an empty mapping."""
         return nested_map(self.manifest, "spec")
 
     @cached_property
     def metadata(self) -> Json:
-        """The object's metadata, empty where there is none."""
+        """The object's metadata, or an empty mapping."""
         return nested_map(self.manifest, "metadata")
 
     @cached_property
@@ -120,26 +120,28 @@ class WorkloadView:
 
     @cached_property
     def templates(self) -> tuple[ManifestTemplate, ...]:
-        """The pod templates of the object, in its own order; empty for kinds without pods."""
-        found = templates_of(self.kind, self.manifest)
-        return tuple(ManifestTemplate(one.path, as_mapping(one.template), *one[2:]) for one in found)
+        """The object's pod templates, in its own order; empty for kinds without pods."""
+        written = templates_of(self.kind, self.manifest)
+        return tuple(
+            ManifestTemplate(template.path, as_mapping(template.template), *template[2:]) for template in written
+        )
 
     @cached_property
     def templates_by_role(self) -> dict[str, ManifestTemplate]:
-        """The first pod template of each role, by its name in lower case."""
-        return {one.role.lower(): one for one in reversed(self.templates)}
+        """The first pod template of each role, by role name in lower case."""
+        return {template.role.lower(): template for template in reversed(self.templates)}
 
     @cached_property
     def containers(self) -> tuple[ManifestContainer, ...]:
         """The containers of all templates."""
-        return tuple(one for template in self.templates for one in template.containers)
+        return tuple(container for template in self.templates for container in template.containers)
 
     @cached_property
     def job(self) -> SimulatedJob | None:
-        """The job as it would run, by the operator of this version; None for kinds that make no pods.
+        """The job as this release of its operator would run it; None for kinds that create no pods.
 
-        None too for one whose pods are too many to be looked at (`Kind.crowded`). Its pods are built when
-        asked for: look at `folded` ones, not at all.
+        None too for a job with too many pods to simulate (`Kind.crowded`). Pods are built on access: read `folded`
+        ones, not all of them.
         """
         from ptcompile.simulator.job import job_of
 
@@ -149,25 +151,25 @@ class WorkloadView:
 
     @cached_property
     def leads(self) -> list[Lead]:
-        """The roles that train, each with its first pod and how that meets the others; none for kinds without pods."""
+        """The training roles, each with its first pod and its rendezvous; empty for kinds without pods."""
         from ptcompile.simulator.meeting import training_roles
 
         return training_roles(self.job) if self.job is not None else []
 
     @property
     def rendezvous(self) -> Rendezvous | None:
-        """How the first pod that trains meets the others; None for kinds without pods."""
+        """The rendezvous of the first training pod, or None for kinds without pods."""
         return self.leads[0][2] if self.leads else None
 
     @cached_property
     def neighbors(self) -> Objects:
-        """The objects of the stream in the same namespace, this one too."""
+        """The objects of the stream in the same namespace, including this one."""
         return self.stream.objects.in_namespace(namespace_of(self.manifest))
 
     @cached_property
     def base(self) -> Base | None:
-        """The object that its controller fills it from; None where there is no such thing."""
-        if not is_overridden(self.record, Kind.runtime):  # which other objects decide is then not worth finding out
+        """The object that the controller takes defaults from, or None."""
+        if not is_overridden(self.record, Kind.runtime):  # saves the search for supporting objects
             return None
         return self.record.runtime(self.manifest, self.stream.supporting_objects, self.versions)
 
@@ -176,7 +178,7 @@ POD: Final = ("v1", "Pod")
 
 
 def container_views(subject: WorkloadView) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
-    """Each container that is written, with its path and as it is in the first pod of its role."""
+    """Yield each written container: its path, its manifest, its view in the first pod of its role, and that pod."""
     trainer = subject.record.launch_fields.container
     for role, pod in subject.job.first_pods() if subject.job is not None else ():
         if trainer:
@@ -184,19 +186,19 @@ def container_views(subject: WorkloadView) -> Iterator[tuple[Path, Json, Contain
                 yield trainer, nested_map(subject.manifest, *trainer), pod.main, pod
             continue
         template = template_of(subject, role.name)
-        made = {(view.name, view.init): view for view in pod.containers}
-        for one in template.containers if template is not None else ():
-            if (one.name, one.is_init) in made:
-                yield one.path, one.spec, made[one.name, one.is_init], pod
+        views = {(view.name, view.init): view for view in pod.containers}
+        for container in template.containers if template is not None else ():
+            if (container.name, container.is_init) in views:
+                yield container.path, container.spec, views[container.name, container.is_init], pod
 
 
 def template_of(subject: WorkloadView, role: str) -> ManifestTemplate | None:
-    """The pod template of a role of the simulated job."""
+    """Return the pod template of a role of the simulated job, or None."""
     if len(subject.templates) == 1:
         return subject.templates[0]
     return subject.templates_by_role.get(role.lower())
 
 
 def mapping_at(manifest: Json, path: Path) -> Json:
-    """The mapping at a path, an empty one where something else stands there, or nothing."""
+    """Return the mapping at a path, or an empty mapping."""
     return as_mapping(get(manifest, path))

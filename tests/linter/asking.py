@@ -22,7 +22,7 @@ def of_families(*names: str) -> list[Rule]:
 def ask(rule: str, text: str, **added: Any) -> list[Problem]:
     """What a rule finds in the first object of a stream of YAML."""
     first, *others = yaml.safe_load_all(text)
-    return list(run(first, others=[first, *others], only={rule}, **added))
+    return list(run(first, stream=[first, *others], only={rule}, **added))
 
 
 def pod(**spec: Any) -> Json:
@@ -42,7 +42,7 @@ def container(**fields: Any) -> Json:
 
 def found(rule: str, manifest: Mapping[str, Any], *others: Mapping[str, Any]) -> list[Problem]:
     """What a rule finds in an object, among others of its stream."""
-    return list(run(manifest, others=[manifest, *others], only={rule}))
+    return list(run(manifest, stream=[manifest, *others], only={rule}))
 
 
 def fires(rule: str, manifest: Mapping[str, Any], *others: Mapping[str, Any]) -> bool:

@@ -13,12 +13,12 @@ Json = dict[str, Any]
 
 def found(manifest: Json, *, others: Sequence[Json] = (), versions: Versions | None = None) -> set[str]:
     """The names of the rules that find something in one object."""
-    return {problem.name for problem in run(manifest, others=others, versions=versions)}
+    return {problem.name for problem in run(manifest, stream=others, versions=versions)}
 
 
 def paths(manifest: Json, rule: str, *, others: Sequence[Json] = ()) -> list[tuple[str | int, ...]]:
     """Where one rule finds something."""
-    return [problem.path for problem in run(manifest, others=others, only=[rule])]
+    return [problem.path for problem in run(manifest, stream=others, only=[rule])]
 
 
 def template(

@@ -22,5 +22,5 @@ def test_mutated_examples(stream: dict[str, Any]) -> None:
     documents = stream.get("documents")
     objects = [one for one in documents if isinstance(one, dict)] if isinstance(documents, list) else []
     for one in objects:
-        for problem in run(one, others=objects, every=True):
+        for problem in run(one, stream=objects, every=True):
             assert problem.message.startswith(field_path(problem.path))

@@ -36,7 +36,7 @@ def assert_same(objects: list[Any]) -> None:
     """Ask every rule about every object, and then those with the words alone."""
     others = Stream([one for one in objects if isinstance(one, dict)])
     for one in others.objects:
-        found, whole = list(run(one, others=others)), list(run(one, others=others, every=True))
+        found, whole = list(run(one, stream=others)), list(run(one, stream=others, every=True))
         lost = {problem.name for problem in whole if problem not in found}
         assert found == whole, f"{lost} find something in an object without their words: widen them"
 

@@ -70,7 +70,7 @@ def test_each_object_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_looked_at_is_not_kept() -> None:
     stream = Stream(list(yaml.safe_load_all(TEXT)))
     for one in stream.objects:
-        list(ptcompile.linter.run(one, others=stream))
+        list(ptcompile.linter.run(one, stream=stream))
     assert not stream.cached(ptcompile.linter.subject._subjects)
 
 

@@ -66,7 +66,7 @@ def pytorchjob(*, master: Sequence[str] | None = None, worker: Sequence[str] | N
 
 def names(manifest: Json, *, others: Sequence[Json] = ()) -> set[str]:
     """The names of the rules of launch, PyTorchJobs and Kueue that find something."""
-    return {problem.name for problem in run(manifest, others=others, only=OURS)}
+    return {problem.name for problem in run(manifest, stream=others, only=OURS)}
 
 
 def messages(manifest: Json, only: str) -> list[str]:
