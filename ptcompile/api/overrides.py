@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import has
 from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path
-from ptcompile.diagnostics.paths import MOST_PARTS, PlaceError, place
+from ptcompile.diagnostics.paths import MAX_PATH_PARTS, PathSyntaxError, parse_path
 from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
 
@@ -95,11 +95,11 @@ def read_overrides(overrides: Sequence[tuple[str | Path, Any]], name: str | None
     diagnostics: list[Diagnostic] = []
     for number, (target, value) in enumerate(overrides):
         try:
-            path = place(target) if isinstance(target, str) else tuple(target)
-            if len(path) > MOST_PARTS:
-                raise PlaceError(f"a place has at most {MOST_PARTS} parts", 0)
+            path = parse_path(target) if isinstance(target, str) else tuple(target)
+            if len(path) > MAX_PATH_PARTS:
+                raise PathSyntaxError(f"a path has at most {MAX_PATH_PARTS} parts", 0)
             values.append((number, path, value))
-        except PlaceError as error:
+        except PathSyntaxError as error:
             problem = Problem("spec-invalid-value", (), f"{target}: {error}", authority="ptcompile")
             diagnostics.append(streams.to_diagnostic(problem, None, override_filename(number)))
     if name is not None:

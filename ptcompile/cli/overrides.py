@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics import Diagnostic, Path, Span
-from ptcompile.diagnostics.paths import PlaceError, assignment
+from ptcompile.diagnostics.paths import PathSyntaxError, parse_assignment
 from ptcompile.source import documents as source
 from ptcompile.source.documents import Document
 from ptcompile.source.secrets.names import mask_value
@@ -55,9 +55,9 @@ def parse_string(text: str) -> Set:
 
 def _parse_path(text: str, option: str) -> tuple[Path, int]:
     try:
-        return assignment(text)
-    except PlaceError as error:
-        raise _usage_error(option, text, error.at, str(error)) from None
+        return parse_assignment(text)
+    except PathSyntaxError as error:
+        raise _usage_error(option, text, error.offset, str(error)) from None
 
 
 def _masked_text(text: str, path: Path, start: int) -> str:

@@ -42,7 +42,7 @@ def findings_of_rules(
     if selection is None:
         return ReportedFindings(())
     diagnostics = [to_diagnostic(problem) for problem in rule_findings(compiled, data, profile, extensions)]
-    reported = [diagnostic for diagnostic in diagnostics if selection.tells(diagnostic.name, diagnostic.stage)]
+    reported = [diagnostic for diagnostic in diagnostics if selection.includes(diagnostic.name, diagnostic.stage)]
     return ReportedFindings(
         tuple(reported), tuple([diagnostic for diagnostic in diagnostics if diagnostic.name in selection.ignore])
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Edit, Path, Problem
-from ptcompile.diagnostics.fixes import label
+from ptcompile.diagnostics.fixes import nearest_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _replace_value(data: dict[str, Any], path: Path) -> bool:
     """Replace a required value with a valid one. Return False if the value is optional."""
     holder = get(data, path[:-1])
     if path == ("metadata", "name") and isinstance(holder, dict):
-        holder["name"] = label(str(holder.get("name") or ""))[:20].strip("-") or "name"
+        holder["name"] = nearest_label(str(holder.get("name") or ""))[:20].strip("-") or "name"
         return True
     if isinstance(holder, dict) and (path in _NEEDED or (path[-1] in _PLACEHOLDERS and path[-1] in holder)):
         holder[str(path[-1])] = _NEEDED.get(path) or _PLACEHOLDERS[path[-1]]

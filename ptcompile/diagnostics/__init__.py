@@ -1,7 +1,7 @@
-"""Problems, diagnostics, fixes and edits: what is wrong, where, and how to fix it.
+"""Problems, diagnostics, fixes and edits: mistakes, their positions and their repairs.
 
-A user's mistake is never an exception here. Producers (front ends, validators, rules) yield a `Problem`: a path into
-the document and a sentence. `ptcompile.source.streams` turns it into a `Diagnostic` with its code and its position.
+A user's mistake is never an exception here. Producers (frontends, validators, rules) yield a `Problem`: a path into the
+document and a sentence. `ptcompile.source.streams` turns it into a `Diagnostic` with its code and position.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.terms import Authority as Authority, Severity as Severity, Stage as Stage
 
     Op = Literal["set", "remove", "rename", "append", "quote", "deduplicate"]
-else:  # what programs get that ask for the hints of `Diagnostic`: each start would pay for more precise ones
+else:  # the type hints of `Diagnostic` at run time: precise ones would slow down each start
     Authority = Severity = Stage = Op = str
 
 Path = tuple[str | int, ...]
@@ -29,7 +29,7 @@ Path = tuple[str | int, ...]
 
 
 class Span(NamedTuple):
-    """A stretch of text. Lines and columns count from 1, in code points; the end is exclusive."""
+    """A range of text. Lines and columns count from 1, in code points; the end is exclusive."""
 
     line: int
     column: int
@@ -38,12 +38,12 @@ class Span(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """One change to a document, in terms of its data; `ptcompile.fixer` makes a change of text of it.
+    """One change to a document's data; `ptcompile.fixer` turns it into a text edit.
 
-    `set` gives a value (parents that are missing are made), `remove` takes a key or an item away, `rename` gives the
-    last key of the path the name `value`, `append` puts `value` at the end of the list at the path, `quote` makes a
-    string of a plain number or word as it is written, `deduplicate` removes the first of two equal keys, the second of
-    which the finding stands on. Several edits are made in order, each on the result of those before it.
+    `set` sets a value and creates missing parents, `remove` removes a key or an item, `rename` changes the last key of
+    the path to `value`, `append` adds `value` to the end of the list at the path, `quote` turns a plain number or word
+    into a string as written, and `deduplicate` removes the first of two equal keys, where the finding is on the second.
+    Edits are applied in order, each to the result of the previous ones.
     """
 
     op: Op
@@ -52,20 +52,20 @@ class Edit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """How a finding can be fixed automatically."""
+    """An automatic repair of a finding."""
 
     title: str
-    """What it does, for people: "set completions to 4"."""
+    """What the fix does, as text: "set completions to 4"."""
     edits: tuple[Edit, ...]
     safe: bool
-    """Whether the job stays what its author meant, beyond doubt; else `--unsafe-fixes` has to be asked for."""
+    """Whether the job certainly keeps its author's intent; otherwise the fix needs `--unsafe-fixes`."""
 
 
 class Problem(NamedTuple):
-    """One mistake, as the producer knows it: which rule, where in the document, and why.
+    """One mistake as its producer knows it: the rule, the path in the document, and the message.
 
-    `name` is a key of `codes.CODES`; `on_key` asks for the position of the last key of `path` instead of its value
-    (unknown fields, duplicate keys). A `path` that does not exist in the document points at its nearest ancestor.
+    `name` is a key of `codes.CODES`; `on_key` requests the position of the last key of `path` instead of its value (for
+    unknown fields and duplicate keys). A `path` that does not exist in the document points at its nearest ancestor.
     """
 
     name: str
@@ -77,27 +77,29 @@ class Problem(NamedTuple):
     authority: Authority = "kube-apiserver"
     on_key: bool = False
     span: Span | None = None
-    """Known already: the reader's findings, which have no path."""
+    """The position, if already known: only for findings of the reader, which have no path."""
     fix: Fix | None = None
     code: str = ""
-    """Of a rule outside ptcompile, whose name has no code in `codes.CODES`."""
+    """The code of a rule outside ptcompile, whose name is not in `codes.CODES`."""
     blocks_compile: bool = False
-    """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` covers such a problem."""
+    """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` suppresses such a problem."""
     owner: str = ""
     """Whose rule it is, if not ptcompile's: `rule of ptcompile.toml`, `rule of plugin acme-ptcompile`."""
 
 
 def deduplicate(problems: Iterable[Problem]) -> list[Problem]:
-    """Each problem once, by what it says: a fix may hold a list, so that a problem is no key."""
-    told: dict[tuple[str, Path, str], Problem] = {}
-    for one in problems:
-        told.setdefault((one.name, one.path, one.message), one)
-    return [*told.values()]
+    """Return the distinct problems by name, path and message. A problem with a fix may hold a list and is not
+    hashable.
+    """
+    distinct: dict[tuple[str, Path, str], Problem] = {}
+    for problem in problems:
+        distinct.setdefault((problem.name, problem.path, problem.message), problem)
+    return [*distinct.values()]
 
 
 def blocking(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the problems of a spec or a profile with the errors marked: they keep `compile` from writing."""
-    return [one._replace(blocks_compile=True) if one.severity == "error" else one for one in problems]
+    """Return the problems of a spec or a profile, with errors marked as blocking `compile`."""
+    return [problem._replace(blocks_compile=True) if problem.severity == "error" else problem for problem in problems]
 
 
 def blocking_text(problems: Iterable[Problem]) -> list[Problem]:
@@ -106,7 +108,7 @@ def blocking_text(problems: Iterable[Problem]) -> list[Problem]:
 
 
 class Diagnostic(NamedTuple):
-    """One finding, complete: the contract of the public API and of the JSON report."""
+    """A complete finding: the contract of the public API and of the JSON report."""
 
     code: str
     name: str
@@ -121,20 +123,22 @@ class Diagnostic(NamedTuple):
     document: int = 0
     """Index of the document in its stream, from 0."""
     resource: str | None = None
-    """`Kind/name` of the object, where it has them."""
+    """`Kind/name` of the object, if it has both."""
     fix: Fix | None = None
-    """How to fix it automatically; its paths are from the root of the document, as `path` is."""
+    """The automatic repair; its paths start at the root of the document, like `path`."""
     template: str | None = None
-    """The template that the document was rendered from, as Helm's `# Source:` comment says."""
+    """The template that the document was rendered from, according to Helm's `# Source:` comment."""
     masked: bool = False
-    """Whether `***` stands for a secret in the message, the help or the path."""
+    """Whether `***` replaces a secret in the message, the help or the path."""
     blocks_compile: bool = False
-    """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` covers such a finding."""
+    """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` suppresses such a finding."""
     owner: str = ""
     """Whose rule it is, if not ptcompile's. Text reports print it; the JSON form lacks it."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form: the same names; `span` as an object or null, `path` as a list, and `url`, the code's page."""
+        """Return the JSON form: the same names, `span` as an object or null, `path` as a list, and `url`, the code's
+        page.
+        """
         return {
             "code": self.code,
             "name": self.name,
@@ -156,21 +160,22 @@ class Diagnostic(NamedTuple):
 
 
 def code_of(name: str) -> str:
-    """The code of a rule's name, for example `PTC501` of `unknown-field`."""
+    """Return the code of a rule's name, for example `PTC501` for `unknown-field`."""
     return CODES[name]
 
 
 def field_path(path: Iterable[str | int]) -> str:
-    """A path in the API server's notation: `spec.containers[0].env[1].name`, `metadata.labels[app.kubernetes.io/x]`.
+    """Return a path in the API server's notation: `spec.containers[0].env[1].name`,
+    `metadata.labels[app.kubernetes.io/x]`.
 
-    A key that is not a plain word stands in brackets, as the server writes map keys.
+    Keys that are not plain words are in brackets, as the server writes map keys.
     """
-    out = ""
+    text = ""
     for part in path:
         if isinstance(part, int):
-            out += f"[{part}]"
+            text += f"[{part}]"
         elif part.replace("_", "").replace("-", "").isalnum():
-            out += f".{part}" if out else part
+            text += f".{part}" if text else part
         else:
-            out += f"[{part}]"
-    return out
+            text += f"[{part}]"
+    return text

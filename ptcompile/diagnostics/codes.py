@@ -24,7 +24,7 @@ CODES: dict[str, str] = {
     "no-documents": "PTC009",
     "unknown-kind": "PTC010",
     "unrendered-template": "PTC076",
-    # 02x: our own two kinds
+    # 02x: TrainingJob and ClusterProfile
     "spec-unknown-field": "PTC021",
     "spec-missing-field": "PTC022",
     "spec-wrong-type": "PTC023",
@@ -236,7 +236,7 @@ CODES: dict[str, str] = {
     "processes-differ-from-slots": "PTC495",
     "unknown-rdzv-option": "PTC464",
     "nccl-without-gpu": "PTC465",
-    # 5xx: what the API server answers, by the server's own kinds of error
+    # 5xx: errors of the API server, by the server's own error types
     "unknown-field": "PTC501",
     "wrong-type": "PTC502",
     "invalid-quantity": "PTC503",
@@ -253,7 +253,7 @@ CODES: dict[str, str] = {
     "unread-rule": "PTC591",
     "pod-security": "PTC592",
     "repeated-object": "PTC576",
-    # 55x: what an operator's webhook or controller answers
+    # 55x: errors of an operator's webhook or controller
     "webhook-refusal": "PTC551",
     "refused-child": "PTC552",
     "controller-failure": "PTC553",

@@ -1,4 +1,4 @@
-"""Automatic fixes for what is rejected: the commonest mistakes that have one answer. Loaded only when one is made."""
+"""Automatic fixes for the most common rejected values with a single answer. Imported only when a fix is made."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import Any, Final, Literal
 
 
-class Cure(NamedTuple):
-    """A fix that does not know yet where it is."""
+class FixTemplate(NamedTuple):
+    """A fix without a path."""
 
     title: str
     op: Literal["set", "remove", "rename", "quote"]
@@ -24,83 +24,96 @@ class Cure(NamedTuple):
     safe: bool = True
 
     def at(self, path: Path) -> Fix:
-        """The fix, for the value at a path."""
+        """Return the fix for the value at a path."""
         return Fix(self.title, (Edit(self.op, path, self.value),), self.safe)
 
 
-QUOTES: Final = Cure("put it in quotes", "quote")
-NO_ITEM: Final = Cure("remove the empty item", "remove", safe=False)
+QUOTES: Final = FixTemplate("put it in quotes", "quote")
+NO_ITEM: Final = FixTemplate("remove the empty item", "remove", safe=False)
 
 DEDUPLICATED: Final = Fix("remove the first, which kubectl drops", (Edit("deduplicate", ()),), safe=False)
-"""Of two equal keys."""
+"""The fix for two equal keys."""
 
-_WORDS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-_whole = Pattern(r"-?(?:0|[1-9][0-9]{0,8})").fullmatch
+_BOOLEAN_WORDS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_is_integer = Pattern(r"-?(?:0|[1-9][0-9]{0,8})").fullmatch
 
 
-def fix_type(expected: str, value: Any) -> Cure | None:
-    """For a value of another type than the field: a number or a word without its quotes, or with them.
+def fix_type(expected: str, value: Any) -> FixTemplate | None:
+    """Return the fix for a value of another type than the field's: it lacks quotes, or has unneeded ones.
 
-    `expected` is the API server's word for the type. Only the very spelling `true` or `8` is beyond doubt.
+    `expected` is the API server's name of the type. Only the exact spellings `true` and `8` are safe.
     """
     if expected == "string":
         return QUOTES if isinstance(value, bool | int | float) else None
     if not isinstance(value, str):
         return None
-    if expected in ("integer", "int32", "int64") and _whole(value):
-        return Cure(f"write {value}", "set", int(value))
-    if expected == "boolean" and value.lower() in _WORDS:
-        word = _WORDS[value.lower()]
-        return Cure(f"write {str(word).lower()}", "set", word, value in ("true", "false"))
+    if expected in ("integer", "int32", "int64") and _is_integer(value):
+        return FixTemplate(f"write {value}", "set", int(value))
+    if expected == "boolean" and value.lower() in _BOOLEAN_WORDS:
+        boolean = _BOOLEAN_WORDS[value.lower()]
+        return FixTemplate(f"write {str(boolean).lower()}", "set", boolean, value in ("true", "false"))
     return None
 
 
-def fix_list(value: Any) -> Cure | None:
-    """For a single word where a list of words belongs."""
-    if isinstance(value, str) and value and not any(c.isspace() for c in value):
-        return Cure(f"write [{value}]", "set", [value])
+def fix_list(value: Any) -> FixTemplate | None:
+    """Return the fix for a single word in place of a list."""
+    if isinstance(value, str) and value and not any(character.isspace() for character in value):
+        return FixTemplate(f"write [{value}]", "set", [value])
     return None
 
 
-def fix_spelling(value: str, meant: str | None) -> Cure | None:
-    """For one of a closed list of words: beyond doubt where only case, `_` and `-` differ."""
-    return Cure(f"write {meant}", "set", meant, _letters(value) == _letters(meant)) if meant else None
-
-
-def fix_key(key: str, meant: str | None, there: Mapping[str, Any]) -> Cure | None:
-    """For a field's name; `there` is the object around it, which may have the right field too."""
-    if not meant or meant in there:
-        return None
-    return Cure(f"write {meant}", "rename", meant, _letters(key) == _letters(meant))
-
-
-def _letters(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
-
-
-def fix_quantity(value: Any) -> Cure | None:
-    """For a quantity: blanks within it are beyond doubt, as is the case of `gi`; what `GB` or `g` means is not."""
-    if not isinstance(value, str):
-        return None
-    together = "".join(value.split())
-    if together != value and quantity.is_quantity(together):
-        return Cure(f"write {together}", "set", together)
-    meant = quantity.likely_quantity(value)
+def fix_spelling(value: str, suggestion: str | None) -> FixTemplate | None:
+    """Return the fix for a value of a closed set; safe if only case, `_` and `-` differ."""
     return (
-        Cure(f"write {meant}", "set", meant, meant.endswith("i") and meant.lower() == together.lower())
-        if meant
+        FixTemplate(f"write {suggestion}", "set", suggestion, _normalize(value) == _normalize(suggestion))
+        if suggestion
         else None
     )
 
 
-def label(text: str) -> str:
-    """The DNS label that is nearest to a text; empty where none is."""
+def fix_key(key: str, suggestion: str | None, siblings: Mapping[str, Any]) -> FixTemplate | None:
+    """Return the fix for a misspelled key; none if the surrounding mapping `siblings` already has the right one."""
+    if not suggestion or suggestion in siblings:
+        return None
+    return FixTemplate(f"write {suggestion}", "rename", suggestion, _normalize(key) == _normalize(suggestion))
+
+
+def _normalize(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def fix_quantity(value: Any) -> FixTemplate | None:
+    """Return the fix for a quantity; safe for spaces within it and for the case of `gi`, but not for `GB` or `g`."""
+    if not isinstance(value, str):
+        return None
+    unspaced = "".join(value.split())
+    if unspaced != value and quantity.is_quantity(unspaced):
+        return FixTemplate(f"write {unspaced}", "set", unspaced)
+    suggestion = quantity.likely_quantity(value)
+    return (
+        FixTemplate(
+            f"write {suggestion}",
+            "set",
+            suggestion,
+            suggestion.endswith("i") and suggestion.lower() == unspaced.lower(),
+        )
+        if suggestion
+        else None
+    )
+
+
+def nearest_label(text: str) -> str:
+    """Return the DNS label most similar to a text, or "" if nothing remains."""
     import re
 
     return re.sub(r"[^a-z0-9]+", "-", text[:200].lower()).strip("-")[:DNS_LABEL_MAX].rstrip("-")
 
 
-def as_label(value: str, path: Path) -> Fix | None:
-    """For a name that nothing else in the object refers to."""
-    near = label(value)
-    return Cure(f"write {near}", "set", near, safe=False).at(path) if near and near != value else None
+def fix_name(value: str, path: Path) -> Fix | None:
+    """Return the fix for an invalid name that nothing else in the object refers to."""
+    suggestion = nearest_label(value)
+    return (
+        FixTemplate(f"write {suggestion}", "set", suggestion, safe=False).at(path)
+        if suggestion and suggestion != value
+        else None
+    )

@@ -1,7 +1,7 @@
-"""The one grammar of places in a document: what `--set` and `overrides` take, and what messages print (`field_path`).
+r"""The grammar of paths, shared by `--set`, `overrides` and messages (`field_path`).
 
 spec.elastic.nnodes                   keys
-metadata.annotations."a.b/c"          a key with dots or slashes, in double quotes (\\" and \\\\ inside)
+metadata.annotations."a.b/c"          a key with dots or slashes, in double quotes (\" and \\ inside)
 metadata.annotations[a.b/c]           the same, as messages print it
 spec.args[1]                          an item of a list by its index, from 0
 spec.podTemplate.spec.containers[pytorch].image      an item of a list by its name
@@ -15,83 +15,83 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-MOST_PARTS: Final = 64
-"""Parts of a place."""
+MAX_PATH_PARTS: Final = 64
+"""Maximum number of keys and indexes of a path."""
 
 
-class PlaceError(ValueError):
-    """A text that is not a place. `at` is the offset of the character that is wrong."""
+class PathSyntaxError(ValueError):
+    """Raised for a text that is not a path. `offset` is the offset of the wrong character."""
 
-    def __init__(self, message: str, at: int) -> None:
-        self.at = at
+    def __init__(self, message: str, offset: int) -> None:
+        self.offset = offset
         super().__init__(message)
 
 
-def place(text: str) -> Path:
-    """The parts of a place: names as text, indexes in brackets as numbers. Raises `PlaceError`."""
-    parts, end = _read(text)
+def parse_path(text: str) -> Path:
+    """Parse a path: keys as strings, indexes in brackets as integers. Raises PathSyntaxError."""
+    parts, end = _parse_parts(text)
     if end < len(text):
-        raise PlaceError("'=' inside a place: put a key that contains it in double quotes", end)
+        raise PathSyntaxError("'=' inside a path: put a key that contains it in double quotes", end)
     return parts
 
 
-def assignment(text: str) -> tuple[Path, int]:
-    """The place of PLACE=VALUE, and the offset of the value. Raises `PlaceError`."""
-    parts, end = _read(text)
+def parse_assignment(text: str) -> tuple[Path, int]:
+    """Parse the path of PATH=VALUE, and return it with the offset of the value. Raises PathSyntaxError."""
+    parts, end = _parse_parts(text)
     if end == len(text):
-        raise PlaceError("a value is missing: write PATH=VALUE, such as spec.nodes=4", end)
+        raise PathSyntaxError("a value is missing: write PATH=VALUE, such as spec.nodes=4", end)
     return parts, end + 1
 
 
-def _read(text: str) -> tuple[Path, int]:
-    """The parts of a place, and where it ends: at the end of the text or at a '='."""
+def _parse_parts(text: str) -> tuple[Path, int]:
+    """Return the parts of a path and the offset of its end: the end of the text or a '='."""
     parts: list[str | int] = []
-    at = 0
+    offset = 0
     while True:
-        key, at = _key(text, at)
+        key, offset = _parse_key(text, offset)
         parts.append(key)
-        while text[at : at + 1] == "[":
-            inside, at = _in_brackets(text, at + 1)
-            parts.append(inside)
-        if len(parts) > MOST_PARTS:
-            raise PlaceError(f"a place has at most {MOST_PARTS} parts", at)
-        if at == len(text) or text[at] == "=":
-            return tuple(parts), at
-        if text[at] != ".":
-            raise PlaceError("write a dot between two keys", at)
-        at += 1
+        while text[offset : offset + 1] == "[":
+            part, offset = _parse_bracketed(text, offset + 1)
+            parts.append(part)
+        if len(parts) > MAX_PATH_PARTS:
+            raise PathSyntaxError(f"a path has at most {MAX_PATH_PARTS} parts", offset)
+        if offset == len(text) or text[offset] == "=":
+            return tuple(parts), offset
+        if text[offset] != ".":
+            raise PathSyntaxError("write a dot between two keys", offset)
+        offset += 1
 
 
-def _key(text: str, at: int) -> tuple[str, int]:
-    if text[at : at + 1] == '"':
-        return _quoted(text, at)
-    end = next((i for i in range(at, len(text)) if text[i] in '.[]="'), len(text))
-    if end == at:
-        raise PlaceError("a key is missing: write PATH=VALUE, such as spec.nodes=4", at)
-    return text[at:end], end
+def _parse_key(text: str, offset: int) -> tuple[str, int]:
+    if text[offset : offset + 1] == '"':
+        return _parse_quoted_key(text, offset)
+    end = next((index for index in range(offset, len(text)) if text[index] in '.[]="'), len(text))
+    if end == offset:
+        raise PathSyntaxError("a key is missing: write PATH=VALUE, such as spec.nodes=4", offset)
+    return text[offset:end], end
 
 
-def _quoted(text: str, at: int) -> tuple[str, int]:
-    """A key in double quotes, and where it ends."""
-    out, i = "", at + 1
-    while i < len(text) and text[i] != '"':
-        i += text[i] == "\\" and i + 1 < len(text)
-        out += text[i]
-        i += 1
-    if i == len(text):
-        raise PlaceError("the double quote is not closed", at)
-    return out, i + 1
+def _parse_quoted_key(text: str, start: int) -> tuple[str, int]:
+    """Return a key in double quotes, and the offset after it."""
+    key, offset = "", start + 1
+    while offset < len(text) and text[offset] != '"':
+        offset += text[offset] == "\\" and offset + 1 < len(text)
+        key += text[offset]
+        offset += 1
+    if offset == len(text):
+        raise PathSyntaxError("the double quote is not closed", start)
+    return key, offset + 1
 
 
-def _in_brackets(text: str, at: int) -> tuple[str | int, int]:
-    """An index, or a name as it stands or in double quotes; and where it ends, behind the bracket."""
-    if text[at : at + 1] == '"':
-        key, end = _quoted(text, at)
+def _parse_bracketed(text: str, start: int) -> tuple[str | int, int]:
+    """Return an index, or a plain or double-quoted name, and the offset after the bracket."""
+    if text[start : start + 1] == '"':
+        key, end = _parse_quoted_key(text, start)
         if text[end : end + 1] != "]":
-            raise PlaceError("']' belongs after the closing quote", end)
+            raise PathSyntaxError("']' belongs after the closing quote", end)
         return key, end + 1
-    end = text.find("]", at)
+    end = text.find("]", start)
     if end < 0:
-        raise PlaceError("the bracket is not closed", at - 1)
-    inside = text[at:end]
-    return (int(inside) if inside.isascii() and inside.isdigit() and len(inside) < 10 else inside), end + 1
+        raise PathSyntaxError("the bracket is not closed", start - 1)
+    part = text[start:end]
+    return (int(part) if part.isascii() and part.isdigit() and len(part) < 10 else part), end + 1

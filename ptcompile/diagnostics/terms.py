@@ -1,12 +1,13 @@
-"""The words in which a finding says how sure it is, when it would have failed, and who says so."""
+"""The values of a finding's severity, stage, effect and authority."""
 
 from __future__ import annotations
 
 from typing import Literal  # noqa: TID253 - read at run time by schemas alone
 
 Severity = Literal["error", "warning", "note"]
-"""How certain it is: an error could run on no cluster as it is written; a warning hangs on something outside the files;
-a note is worth knowing, and never changes the exit status."""
+"""How certain a finding is: an error cannot work on any cluster as written; a warning depends on something outside the
+files; a note states a fact and never changes the exit status.
+"""
 
 Stage = Literal["apply", "pod", "run", "style"]
 """When it would have failed: the object is rejected (apply); the object is accepted and its pods are rejected (pod);
@@ -45,4 +46,4 @@ Authority = Literal[
     "torchrun",
     "ptcompile",
 ]
-"""Who says so."""
+"""The program whose behavior the finding describes."""

@@ -24,7 +24,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.cel import evaluate, fresh_budget, why_invalid
 from ptcompile.apiserver.cel.values import CelError
 from ptcompile.diagnostics import Path
-from ptcompile.diagnostics.paths import PlaceError, place
+from ptcompile.diagnostics.paths import PathSyntaxError, parse_path
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.extending import Found, Rule, found_at
 from ptcompile.extending.calls import shared
@@ -111,8 +111,8 @@ def _kinds(value: object) -> tuple[str, ...]:
 
 def _path(text: str) -> Path:
     try:
-        return place(text)
-    except PlaceError as error:
+        return parse_path(text)
+    except PathSyntaxError as error:
         raise ValueError(f"path {text!r}: {error}") from None
 
 

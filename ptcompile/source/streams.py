@@ -102,7 +102,7 @@ def select(
 
     def selected() -> Iterator[Diagnostic]:
         for diagnostic in diagnostics:
-            if diagnostic.blocks_compile or selection.tells(diagnostic.name, diagnostic.stage):
+            if diagnostic.blocks_compile or selection.includes(diagnostic.name, diagnostic.stage):
                 yield diagnostic
             elif diagnostic.name in selection.ignore and len(ignored) < limits().findings:
                 ignored.append(diagnostic)

@@ -55,13 +55,13 @@ def suppress(source: Source, diagnostics: Sequence[Diagnostic], selection: Selec
         if ignore in useless and ignore not in used:
             problem = _problem("bad-ignore", ignore.span, "errors that keep a spec from compiling cannot be ignored")
             problems.append(problem._replace(help="fix the error and remove the comment"))
-        elif ignore not in used and any(selection.tells(name, "style") for name in ignore.names):
+        elif ignore not in used and any(selection.includes(name, "style") for name in ignore.names):
             problems.append(_problem("unused-ignore", ignore.span, "unused ignore comment: it matches no finding"))
     covered = {id(diagnostic) for diagnostic in suppressed}
     return Suppressed(
         tuple(diagnostic for diagnostic in diagnostics if id(diagnostic) not in covered),
         tuple(suppressed),
-        tuple(p for p in problems if selection.tells(p.name, p.stage)),
+        tuple(p for p in problems if selection.includes(p.name, p.stage)),
     )
 
 

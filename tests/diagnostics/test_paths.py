@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ptcompile.diagnostics import field_path
-from ptcompile.diagnostics.paths import PlaceError, assignment, place
+from ptcompile.diagnostics.paths import PathSyntaxError, parse_assignment, parse_path
 
 PLACES = {
     "spec.nodes": ("spec", "nodes"),
@@ -27,8 +27,8 @@ PLACES = {
 
 @pytest.mark.parametrize("text", PLACES)
 def test_a_place(text: str) -> None:
-    assert place(text) == PLACES[text]
-    assert assignment(f"{text}=x=y") == (PLACES[text], len(text) + 1)
+    assert parse_path(text) == PLACES[text]
+    assert parse_assignment(f"{text}=x=y") == (PLACES[text], len(text) + 1)
 
 
 BAD = {"": 0, ".a": 0, "a.": 2, "a..b": 2, "a[": 1, 'a."b': 2, 'a["b"': 5, "a]b": 1, "a=b": 1, 'a"b"': 1, "a[0]b": 4}
@@ -36,9 +36,9 @@ BAD = {"": 0, ".a": 0, "a.": 2, "a..b": 2, "a[": 1, 'a."b': 2, 'a["b"': 5, "a]b"
 
 @pytest.mark.parametrize("text", BAD)
 def test_what_is_no_place(text: str) -> None:
-    with pytest.raises(PlaceError) as caught:
-        place(text)
-    assert caught.value.at == BAD[text]
+    with pytest.raises(PathSyntaxError) as caught:
+        parse_path(text)
+    assert caught.value.offset == BAD[text]
 
 
 KEYS = st.text(st.characters(exclude_characters="]", exclude_categories=["Cs"]), max_size=8).filter(
@@ -49,11 +49,11 @@ KEYS = st.text(st.characters(exclude_characters="]", exclude_categories=["Cs"]),
 @given(st.lists(KEYS.filter(lambda key: key.isalpha()), min_size=1, max_size=1), st.lists(KEYS | st.integers(0, 999)))
 def test_what_a_message_prints_is_read_back(head: list[str], rest: list[str | int]) -> None:
     path = (*head, *rest[:60])
-    assert place(field_path(path)) == path
+    assert parse_path(field_path(path)) == path
 
 
 @given(st.text(max_size=40))
 def test_no_text_makes_it_raise_anything_else(text: str) -> None:
-    for read in (place, assignment):
-        with contextlib.suppress(PlaceError):
+    for read in (parse_path, parse_assignment):
+        with contextlib.suppress(PathSyntaxError):
             read(text)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path
-from ptcompile.diagnostics.fixes import Cure, fix_key, fix_type
+from ptcompile.diagnostics.fixes import FixTemplate, fix_key, fix_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class SchemaViolation:
         """Field of the same object that was probably meant, if this one is unknown."""
         self.home: int | None = None
         """Number of steps up to an object that has the field, if it is unknown here."""
-        self.fix_template: Cure | None = None
+        self.fix_template: FixTemplate | None = None
         self.moved_value: str | int | None = None
         """Scalar value of an unknown field whose home does not set it."""
 

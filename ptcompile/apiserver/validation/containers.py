@@ -17,7 +17,7 @@ from ptcompile.apiserver.validation.resources import check_resources
 from ptcompile.apiserver.validation.security import check_container_security
 from ptcompile.apiserver.validation.values import check_port_number, check_port_reference, check_ports
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.diagnostics.fixes import as_label
+from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 
 TYPE_CHECKING = False
@@ -166,7 +166,7 @@ def _check_names(container: dict[str, Any], path: Path, seen: set[str], problems
         if not names.is_dns_label(name):
             why = names.why_not_dns_label(name) or ""
             name_path = (*path, "name")
-            f.invalid(problems, name_path, name, why, f.label_help(name), fix=as_label(name, name_path))
+            f.invalid(problems, name_path, name, why, f.label_help(name), fix=fix_name(name, name_path))
         if name in seen:
             f.duplicate(problems, (*path, "name"), name, "rename one: every container of a pod has its own name")
         seen.add(name)

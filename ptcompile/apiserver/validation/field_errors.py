@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix, Path, Problem, field_path
-from ptcompile.diagnostics.fixes import fix_spelling, label
+from ptcompile.diagnostics.fixes import fix_spelling, nearest_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def as_field_int(value: Any) -> int | None:
 
 def label_help(text: str) -> str:
     """Return the help for a text that must be a DNS label: a similar label if there is one."""
-    near = label(text)
+    near = nearest_label(text)
     return f'write it as, for example, "{near}"' if near else "use lower case letters, digits and '-'"
 
 

@@ -18,7 +18,7 @@ from ptcompile.apiserver.validation.pod import (
     check_template_metadata,
 )
 from ptcompile.diagnostics import Path, Problem
-from ptcompile.diagnostics.fixes import Cure
+from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.model import ApiServer
@@ -78,7 +78,7 @@ def check_restart_policy(pod: Any, path: Path, problems: f.Problems) -> None:
     if policy in (None, "", "Always"):
         help = "set restartPolicy: Never, or OnFailure to restart in place"
         policy_path = (*path, "restartPolicy")
-        fix = Cure("set restartPolicy to Never", "set", "Never", safe=False).at(policy_path)
+        fix = FixTemplate("set restartPolicy to Never", "set", "Never", safe=False).at(policy_path)
         f.required(problems, policy_path, 'valid values: "OnFailure", "Never"', help, fix=fix)
 
 

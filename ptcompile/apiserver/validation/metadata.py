@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import bounded_cache
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.field_errors import forbidden_change, immutable
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.diagnostics.fixes import as_label
+from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 from ptcompile.registry.model import ApiServer
 
@@ -72,7 +72,7 @@ def _check_name(meta: dict[str, Any], path: Path, problems: f.Problems, name_rul
         f.required(problems, (*path, "name"), "name or generateName is required", "give the object a name")
     if type(name) is str and name and (why := name_rule(name)):
         name_path = (*path, "name")
-        f.invalid(problems, name_path, name, why, f.label_help(name), fix=as_label(name, name_path))
+        f.invalid(problems, name_path, name, why, f.label_help(name), fix=fix_name(name, name_path))
 
 
 def check_generation(manifest: Any, problems: f.Problems) -> None:

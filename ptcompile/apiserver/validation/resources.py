@@ -13,7 +13,7 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.metadata import why_not_key
 from ptcompile.diagnostics import Edit, Fix, Path, field_path, fixes
-from ptcompile.diagnostics.fixes import Cure
+from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource, never_shared
@@ -85,7 +85,9 @@ def check_amounts(resources: dict[str, Any], path: Path, problems: f.Problems, *
             why = f"must be {relation} {name} limit of {limit}"
             help = "set both to the same amount" if is_exact else "lower the request or raise the limit"
             amount_path = (*path, "requests", name)
-            template = Cure(f"set the request to {limit}", "set", written[name], safe=False) if is_exact else None
+            template = (
+                FixTemplate(f"set the request to {limit}", "set", written[name], safe=False) if is_exact else None
+            )
             f.invalid(
                 problems,
                 amount_path,

@@ -18,7 +18,7 @@ from ptcompile._internal.schema_files import load
 from ptcompile._internal.spelling import closest_match, distance
 from ptcompile.compiler.frontend import aliases
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes
-from ptcompile.diagnostics.fixes import Cure
+from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mapping
@@ -211,7 +211,7 @@ def invalid_field(path: Path, message: str, help: str | None) -> Problem:
 
 def name_help(name: str, example: str) -> str:
     """Return the help for an invalid name: the user's own name made valid, or the example if nothing remains."""
-    return f"such as {(fixes.label(name) or example)!r}"
+    return f"such as {(fixes.nearest_label(name) or example)!r}"
 
 
 def conflict(path: Path, message: str, help: str) -> Problem:
@@ -381,21 +381,23 @@ _MAX_COMMAND = 60
 """Maximum length of a command line that a help repeats; the message is cut at the same length."""
 
 
-def form_help(path: Path, value: Any) -> tuple[str, Cure | None] | None:
+def form_help(path: Path, value: Any) -> tuple[str, FixTemplate | None] | None:
     """Return the help for a value of another form, with its fix if there is exactly one; None for other values.
 
     Values of variables are not repeated, because they may be secrets.
     """
     if path[-1:] == ("env",) and isinstance(value, list):
         variables = _env_mapping(value)
-        cure = Cure("write a mapping", "set", variables) if variables else None
+        cure = FixTemplate("write a mapping", "set", variables) if variables else None
         name = next(iter(variables or {}), "NAME")
         return f"write a mapping, not a list of name and value: {name}: ...", cure
     if path[-1:] in (("args",), ("command",)) and isinstance(value, str):
         words = _split_command(value)
         if not words or len(value) > _MAX_COMMAND:
             return "write a list, one word per item", None
-        return f"write a list, one word per item: {json.dumps(words)}", Cure("write a list", "set", words, safe=False)
+        return f"write a list, one word per item: {json.dumps(words)}", FixTemplate(
+            "write a list", "set", words, safe=False
+        )
     return None
 
 
