@@ -15,8 +15,10 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS
 from ptcompile.registry.model import Feature
 from ptcompile.registry.table import FEATURES
+from ptcompile.report import FORMATS
 from ptcompile.spec.cluster_profile import ProfileSpec
 from ptcompile.spec.training_job import RunPolicy
+from tests.cli.running import here
 from website.blocks import PAGES, ROOT, blocks
 
 GUIDE = ROOT / "docs" / "guide"
@@ -71,3 +73,36 @@ def test_the_configuration_is_taken(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(block.text)
     assert load(str(tmp_path / "pyproject.toml")).fail_on == "warning"
     assert tomllib.loads(block.text)["tool"]["ptcompile"]["extend-select"] == ["PTC302"]
+
+
+def test_every_guide_is_in_the_navigation_once() -> None:
+    listed = re.findall(r"guide/([\w-]+\.md)", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(path.name for path in GUIDE.glob("*.md"))
+
+
+def test_every_report_format_is_in_the_guide_to_ci() -> None:
+    rows = text("ci.md").partition("## Formats")[2].partition("\n## ")[0]
+    assert sorted(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", rows, re.MULTILINE)))) == sorted(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("options", "content", "status"),
+    [
+        ((), "", 0),
+        ((), "  restartPolicy: Never\n", 0),
+        (("--fail-on", "warning"), "  restartPolicy: Never\n", 1),
+        ((), "  serviceAcountName: x\n", 1),
+        (("--exit-zero",), "  serviceAcountName: x\n", 0),
+        (("--diff",), "  activeDeadlineSeconds: '5'\n", 1),
+        (("none/",), "", 2),
+        (("--exit-zero", "none/"), "", 2),
+        (("--allow-empty", "none/*.yaml"), "", 0),
+    ],
+)
+def test_the_exit_status_is_that_of_the_guide_to_ci(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], content: str, status: int
+) -> None:
+    containers = "  containers: [{name: c, image: 'i:1', command: [sleep, '1']}]\n"
+    pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec:\n  restartPolicy: Never\n{containers}{content}"
+    (tmp_path / "pod.yaml").write_text(pod, encoding="utf-8")
+    assert here(capsys, "lint", "--isolated", *options, tmp_path / "pod.yaml").status == status
