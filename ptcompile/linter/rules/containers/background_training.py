@@ -42,7 +42,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if script is not None and reading is not None and reading.separator == "&" and not reading.after:
             yield found_at(
                 script.word.path,
-                "the shell exits behind the &, and the container with it, before the training has begun",
+                "the shell starts the training in the background and exits, and the container stops with it",
                 "remove the &, or end the script with wait",
             )
 

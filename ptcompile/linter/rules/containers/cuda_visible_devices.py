@@ -64,9 +64,11 @@ def _problem(value: str, count: int) -> str | None:
     numbers = [int(index) for index in indexes]
     beyond = next((number for number in numbers if number >= count), None)
     if beyond is not None:
-        return f"the container has {count} GPU{'s' if count > 1 else ''}, numbered from 0, and no number {beyond}"
+        return (
+            f"the container has {count} GPU{'s' if count > 1 else ''}, numbered from 0, so GPU {beyond} does not exist"
+        )
     if len(set(numbers)) < count:
-        return f"{len(set(numbers))} of the container's {count} GPUs are seen"
+        return f"only {len(set(numbers))} of the container's {count} GPUs are visible"
     return None
 
 

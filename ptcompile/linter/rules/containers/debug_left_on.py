@@ -38,10 +38,10 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _COSTS = {
-    ("CUDA_LAUNCH_BLOCKING", "1"): "every kernel is waited for",
-    ("TORCH_DISTRIBUTED_DEBUG", "DETAIL"): "every collective is checked on all ranks first",
-    ("NCCL_DEBUG", "TRACE"): "every call is logged",
-    ("PYTORCH_NO_CUDA_MEMORY_CACHING", "1"): "every allocation goes to the driver",
+    ("CUDA_LAUNCH_BLOCKING", "1"): "the CPU waits for every kernel",
+    ("TORCH_DISTRIBUTED_DEBUG", "DETAIL"): "all ranks check every collective first",
+    ("NCCL_DEBUG", "TRACE"): "NCCL logs every call",
+    ("PYTORCH_NO_CUDA_MEMORY_CACHING", "1"): "the driver handles every allocation",
 }
 
 
@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 yield found_at(
                     path,
                     f"{entry.name}={entry.value}: {cost}, for as long as the job runs",
-                    "remove it once the fault is found",
+                    "remove the variable when debugging is done",
                     Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
                 )
 

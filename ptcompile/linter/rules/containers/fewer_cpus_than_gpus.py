@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield found_at(
                 path,
                 f"{cpu_limit} for {count} GPU{'s' if count > 1 else ''}: the processes that feed them are throttled",
-                f"give at least {count}, better 8 for each GPU",
+                f"raise the limit to at least {count} CPUs, better 8 per GPU",
             )
 
 

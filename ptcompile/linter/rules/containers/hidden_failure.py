@@ -24,7 +24,7 @@ Example:
               - python train.py 2>&1 | tee /logs/train.log  # <--
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: begin the script with set -e -o pipefail.
+Fix: start the script with set -e -o pipefail.
 
 Source: POSIX 2024, exit status of pipelines and lists; Kubernetes 1.36, a container succeeds with exit code 0.
 """
@@ -48,8 +48,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if script is not None and reason is not None:
             yield found_at(
                 script.word.path,
-                f"{reason}: a training that fails counts as a success",
-                "begin the script with set -e -o pipefail",
+                f"{reason}: a failed training counts as a success",
+                "start the script with set -e -o pipefail",
             )
 
 

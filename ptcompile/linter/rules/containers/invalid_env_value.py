@@ -59,7 +59,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 number = _SWITCH_NUMBERS.get(value.lower()) if entry.name in NCCL_INTEGERS else None
                 yield found_at(
                     path,
-                    f"{entry.name} does not take {value!r}: it is {expected}",
+                    f"{entry.name} must be {expected}, not {value!r}",
                     f'write "{number}"' if number else f"write {expected}",
                     Fix(f'write "{number}"', (Edit("set", path, number),), safe=False) if number else None,
                 )
@@ -70,7 +70,7 @@ def _expected_value(name: str, value: str) -> str | None:
     if name in LEVEL_VARIABLES:
         return None if value.strip().upper() in LEVEL_VARIABLES[name] else "one of " + ", ".join(LEVEL_VARIABLES[name])
     if name in NCCL_INTEGERS:
-        return None if _is_number(value.strip().lstrip("+-")[:1]) else "a number: 0 or 1"
+        return None if _is_number(value.strip().lstrip("+-")[:1]) else "a number such as 0 or 1"
     if name in THREAD_COUNTS:
         parts = value.split(",")
         return None if all(_is_number(part.strip()) and int(part) > 0 for part in parts) else "a number above 0"

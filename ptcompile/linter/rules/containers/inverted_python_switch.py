@@ -59,7 +59,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path = (*entry.path, "value")
                 yield found_at(
                     path,
-                    f"{entry.name}={entry.value} turns it on: Python takes it for 1",
+                    f"{entry.name}={entry.value} turns the switch on: Python reads the value as 1",
                     'remove the variable, or write "1" to turn it on',
                     Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
                 )

@@ -46,7 +46,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = (*container.path, "image")
             yield found_at(
                 path,
-                f"{image} is whatever was pushed last when a pod starts: ranks may run different code",
+                f"{image} can change between two pod starts, so ranks may run different code",
                 "use a version tag or a digest",
             )
 

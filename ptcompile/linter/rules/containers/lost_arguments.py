@@ -52,8 +52,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
             first_line = unused[0].text.strip().split("\n")[0]
             yield found_at(
                 unused[0].path,
-                f"never runs: the shell's -c takes one word for the script, and "
-                f"{_shorten(first_line)!r} is a parameter that the script does not use",
+                "never runs: -c takes the script as one argument, and the script ignores its parameter "
+                f"{_shorten(first_line)!r}",
                 "write the whole script as one item",
             )
 

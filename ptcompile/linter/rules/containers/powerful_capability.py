@@ -47,8 +47,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path = (*container.path, "securityContext", "capabilities", "add", i)
                 yield found_at(
                     path,
-                    f"{name} is nearly as much as privileged: it opens the node to the training code",
-                    "remove it, or add only the capability that is needed",
+                    f"{name} is almost equivalent to privileged: it opens the node to the training code",
+                    "remove it, or add only the capability that the training needs",
                 )
 
 

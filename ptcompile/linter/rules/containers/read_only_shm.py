@@ -45,9 +45,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = (*mount[0], "readOnly")
             yield found_at(
                 path,
-                f"shared memory needs a writable {SHM}, and it is read-only",
+                f"{SHM} is read-only, but processes create shared memory there",
                 "remove readOnly",
-                Fix("let the processes write to /dev/shm", (Edit("remove", path),), safe=True),
+                Fix(f"remove readOnly from the mount at {SHM}", (Edit("remove", path),), safe=True),
             )
 
 

@@ -46,7 +46,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 absolute = "/" + working_dir.removeprefix("./")
                 yield found_at(
                     path,
-                    f"{working_dir} is not an absolute path, and the container runtime rejects it",
+                    f"{working_dir} is not an absolute path, so the container runtime rejects it",
                     f"write {absolute}, or the intended path",
                     Fix(f"write {absolute}", (Edit("set", path, absolute),), safe=False),
                 )

@@ -51,10 +51,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path = (*entry.path, "name")
                 yield found_at(
                     path,
-                    f"{entry.name} is set again in entry {last[entry.name].path[-1]}, which counts",
+                    f"{entry.name} is set again in entry {last[entry.name].path[-1]}, and the last entry wins",
                     "remove all but the last",
                     Fix(
-                        f"remove the {entry.name} that does not count",
+                        f"remove the overridden {entry.name}",
                         (Edit("remove", entry.path),),
                         safe=entry.name not in referenced,
                     ),

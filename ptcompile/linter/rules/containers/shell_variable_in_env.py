@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 all_defined = all((reference[1] or reference[2]) in defined for reference in _VARIABLE.finditer(value))
                 yield found_at(
                     path,
-                    f"{match[0]} stays as written: no shell reads env values",
+                    f"{match[0]} is not expanded: no shell reads env values",
                     f"write $({name})" if all_defined else "write the value out",
                     Fix(f"write $({name})", (Edit("set", path, replaced),), safe=False) if all_defined else None,
                 )

@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 replaced = _VARIABLE.sub(lambda reference: f"$({reference[1] or reference[2]})", word.text)
                 yield found_at(
                     word.path,
-                    f"{match[0]} stays as written: no shell runs",
+                    f"{match[0]} is not expanded: no shell runs",
                     f"write $({name})",
                     Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if is_defined else None,
                     severity="error" if _launcher_reads(subject, container, match[0]) else None,

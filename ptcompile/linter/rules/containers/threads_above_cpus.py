@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 yield found_at(
                     path,
                     f"{entry.value} threads share {limit} CPUs and are throttled",
-                    f"write {cpus} or less",
+                    f"use at most {cpus}",
                     Fix(f"set {entry.name} to {cpus}", (Edit("set", path, str(cpus)),), safe=False),
                 )
 

@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         lacks_unit = str(limit).strip().isdigit() and amount.value <= _MAX_GIBIBYTES
         yield found_at(
             path,
-            f"{limit} is {amount.value} bytes, and no container starts in less than 4 MiB",
+            f"{limit} is {amount.value} bytes, but no container starts with less than 4 MiB",
             f"write the unit, such as {limit}Gi" if lacks_unit else "raise the limit",
             Fix(f"write {limit}Gi", (Edit("set", path, f"{limit}Gi"),), safe=False) if lacks_unit else None,
         )

@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield found_at(
                 command.word.path,
                 f"{match[0].partition('&&')[0].strip()} needs the capability "
-                "SYS_RESOURCE, and the script ends where it fails",
+                "SYS_RESOURCE, and the script ends at the failed command",
                 "remove it, or append || true",
             )
 

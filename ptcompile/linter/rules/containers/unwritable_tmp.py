@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = (*container.path, "securityContext", "readOnlyRootFilesystem")
             yield found_at(
                 path,
-                "torchrun needs a temporary folder, and nothing can be written at /tmp",
+                "torchrun needs a temporary folder, but /tmp is not writable",
                 "mount an emptyDir at /tmp",
             )
 

@@ -52,7 +52,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
     for argv in command_lines.values():
         if argv and len(argv[0].text.split()) > 1:
-            message = f"no shell splits {_shorten(argv[0].text)!r}: a program with that whole name is looked up"
+            message = (
+                f"no shell splits {_shorten(argv[0].text)!r}: the runtime looks for a program with that whole name"
+            )
             yield _finding(argv, 0, message)
         elif any(" " in word.text for word in argv[1:]) and (entry := _find_entry([word.text for word in argv])):
             index, starter, noun = entry

@@ -19,7 +19,7 @@ Example:
             command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: render the template first, and lint the result.
+Fix: render the template, and lint the result.
 
 Source: Kubernetes 1.36, kubelet, ErrInvalidImageName; distribution/reference 0.6.
 """
@@ -37,7 +37,7 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for path, image in image_references(subject):
         if is_placeholder(image):
-            yield found_at(path, "a placeholder, to be filled in", "render the template first")
+            yield found_at(path, f"{image} is a placeholder", "render the template, and lint the result")
 
 
 RULE = Rule("image-placeholder", _check, severity="note", stage="pod", authority="kubelet")

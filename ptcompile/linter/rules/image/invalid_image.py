@@ -38,7 +38,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for path, image in image_references(subject):
         reason = None if is_placeholder(image) else why_not_image(image)
         if reason is not None:
-            yield found_at(path, f"not the name of an image: {reason}", "write REGISTRY/REPOSITORY:TAG")
+            yield found_at(path, f"is not a valid image name: {reason}", "write REGISTRY/REPOSITORY:TAG")
 
 
 RULE = Rule("invalid-image", _check, severity="error", stage="pod", authority="kubelet")

@@ -59,7 +59,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = (*sidecar.path, "resources", "limits")
             yield found_at(
                 path,
-                f"the accelerators belong to this container, and {main.name}, which trains, has none",
+                f"this container gets the accelerators, but {main.name}, which trains, gets none",
                 f"move them to the container {main.name}",
             )
 

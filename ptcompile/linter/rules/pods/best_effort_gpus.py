@@ -43,8 +43,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = (*requesting.path, "resources")
             yield found_at(
                 path,
-                "accelerators but no cpu or memory: the pod is BestEffort, the first to be evicted",
-                "add requests of cpu and memory",
+                "requests accelerators but no cpu or memory: the pod is BestEffort and is evicted first",
+                "add requests for cpu and memory",
                 on_key=True,
             )
 

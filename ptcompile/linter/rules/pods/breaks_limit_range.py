@@ -107,7 +107,7 @@ def _check_container(container: ManifestContainer, allowances: Allowances) -> It
         half = "limits" if bound.side == "max" else "requests"
         word = "maximum" if bound.side == "max" else "minimum"
         text = f"{word} {bound.resource} usage per Container is {bound.allowed}, but {half.rstrip('s')} is {requested}"
-        help = f"ask for {bound.allowed} at {'most' if bound.side == 'max' else 'least'}, or use another namespace"
+        help = f"request at {'most' if bound.side == 'max' else 'least'} {bound.allowed}, or use another namespace"
         yield found_at((*container.path, "resources", half, bound.resource), text, help)
 
 

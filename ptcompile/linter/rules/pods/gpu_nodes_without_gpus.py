@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = (*template.path, "spec", "nodeSelector", label)
             yield found_at(
                 path,
-                f"nodes with {selector[label]}, but no container requests an accelerator, so none is assigned",
+                f"selects nodes with {selector[label]}, but no container requests an accelerator, so none gets one",
                 "add the accelerator to the limits of the container that trains",
             )
 

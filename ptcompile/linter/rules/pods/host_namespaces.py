@@ -35,7 +35,10 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_EFFECTS = {"hostIPC": "shared memory is the node's", "hostPID": "the processes of the node are seen"}
+_EFFECTS = {
+    "hostIPC": "the pod shares the node's shared memory with other pods",
+    "hostPID": "the pod sees the processes of the node and of other pods",
+}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -45,7 +48,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path = (*template.path, "spec", key)
                 yield found_at(
                     path,
-                    f"{effect}, and so are those of other pods",
+                    effect,
                     "remove it; for shared memory mount an emptyDir of medium Memory at /dev/shm"
                     if key == "hostIPC"
                     else "remove it",

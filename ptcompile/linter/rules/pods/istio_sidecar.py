@@ -50,7 +50,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                     path,
                     "the proxy breaks the connections of NCCL and Gloo, and may outlive the training",
                     'set the label to "false"',
-                    Fix("keep the proxy out", (Edit("set", path, "false"),), safe=False),
+                    Fix('set the label to "false"', (Edit("set", path, "false"),), safe=False),
                 )
 
 

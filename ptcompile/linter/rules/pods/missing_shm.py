@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             if _shares_memory(container) and not _has_shm_mount(container) and _trains_with_torch(subject, container):
                 yield found_at(
                     container.path,
-                    f"{accelerators(container)} accelerators and no volume at /dev/shm: "
+                    f"{accelerators(container)} accelerators but no volume at /dev/shm: "
                     "processes share 64 MiB of memory, and a data loader that needs more dies with a bus error",
                     "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at /dev/shm",
                     _mount_shm(template, container),

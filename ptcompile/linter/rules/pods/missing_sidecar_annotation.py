@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 continue
             yield found_at(
                 path,
-                f'{driver} mounts by a sidecar, which pods get only with the annotation {annotation}: "true"',
+                f'{driver} mounts through a sidecar, which pods get only with the annotation {annotation}: "true"',
                 f'add the annotation {annotation}: "true" to the pod template',
                 _add_annotation(template, annotation),
             )

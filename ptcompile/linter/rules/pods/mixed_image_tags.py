@@ -75,7 +75,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path = (*container.path, "image")
                 yield found_at(
                     path,
-                    f"{version or 'no tag'} of {repository}, and {expected[2]} runs {expected[0] or 'no tag'}",
+                    f"uses {version or 'no tag'} of {repository}, but {expected[2]} uses {expected[0] or 'no tag'}",
                     "use one version for all roles",
                     Fix(f"use {expected[1]}", (Edit("set", path, expected[1]),), safe=False),
                 )

@@ -42,7 +42,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = (*template.path, "spec", "terminationGracePeriodSeconds")
             yield found_at(
                 path,
-                "0: the processes are killed without time for a checkpoint",
+                "with 0 seconds the processes are killed before they can write a checkpoint",
                 "allow the time that a checkpoint takes, or remove it for the default of 30 seconds",
             )
 

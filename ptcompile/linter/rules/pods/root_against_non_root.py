@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path = (*owner_path, "securityContext", "runAsUser")
                 yield found_at(
                     path,
-                    f"0 is root, and runAsNonRoot forbids it: the container {container.name} never starts",
+                    f"0 is root, but runAsNonRoot forbids root: the container {container.name} never starts",
                     "use another user, or remove runAsNonRoot",
                 )
 

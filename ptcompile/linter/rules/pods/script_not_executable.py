@@ -72,7 +72,7 @@ def _check_command(template: ManifestTemplate, container: ManifestContainer) -> 
     yield found_at(
         word.path,
         f"{word.text} is a file of the volume {as_string(volume[1].get('name'))} with mode "
-        f"{mode:04o}, and is not executable",
+        f"{mode:04o}, which is not executable",
         "set the volume's defaultMode to 0755, or start the file with its interpreter",
         Fix("make the files executable", (Edit("set", default, _EXECUTABLE),), safe=True)
         if mode == _READ_ONLY

@@ -69,11 +69,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 suggestion = closest_match(inside, sorted(files))
                 yield Finding(
                     word.path,
-                    f"{field_path(word.path)}: {script} does not exist: what is mounted at {mount_path(mount[1])} has "
+                    f"{field_path(word.path)}: {script} does not exist: the volume at {mount_path(mount[1])} has "
                     + (", ".join(sorted(files)[:5]) or "no files"),
                     f"write {join(mount_path(mount[1]), suggestion)}"
                     if suggestion
-                    else f"add {inside} to what is mounted",
+                    else f"add {inside} to the mounted ConfigMap or Secret",
                 )
 
 

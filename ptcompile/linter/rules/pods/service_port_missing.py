@@ -63,8 +63,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     path = ("spec",) if main is None else (*main.path, "command") if "command" in main.spec else main.path
     yield found_at(
         path,
-        f"the rendezvous is at {rendezvous.endpoint}, and the Service {object_name(service)} has "
-        f"{'the ports' if len(ports) > 1 else 'the port'} only {', '.join(sorted(ports))}",
+        f"the rendezvous is at {rendezvous.endpoint}, but the Service {object_name(service)} only has "
+        f"{'the ports' if len(ports) > 1 else 'the port'} {', '.join(sorted(ports))}",
         "add the port to the Service, or use one that it has",
         on_key=True,
     )

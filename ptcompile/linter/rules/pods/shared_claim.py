@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield found_at(
                 claim.path,
                 f"{template.replicas} pods share the devices of one claim, {claim.object_name}",
-                "name a ResourceClaimTemplate by resourceClaimTemplateName, of which each pod gets a claim",
+                "use resourceClaimTemplateName with a ResourceClaimTemplate, from which each pod gets its own claim",
             )
 
 

@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 yield found_at(
                     path,
                     f"{size} is above the memory limit, {limit}, so the container is killed first",
-                    "shared memory counts as memory: raise the limit or lower the size",
+                    "raise the memory limit, or lower the sizeLimit",
                 )
 
 

@@ -56,9 +56,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                     path,
                     f"{SHM} is a folder on the node's disk, not in memory",
                     "set medium to Memory",
-                    Fix(
-                        "put /dev/shm into memory", (Edit("set", path, {**empty_dir, "medium": "Memory"}),), safe=False
-                    ),
+                    Fix("set medium to Memory", (Edit("set", path, {**empty_dir, "medium": "Memory"}),), safe=False),
                 )
 
 

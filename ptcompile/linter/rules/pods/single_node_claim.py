@@ -70,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path = (*volume_path, "persistentVolumeClaim", "claimName")
                 yield found_at(
                     path,
-                    f"{name} is {', '.join(modes)}, and {pods} pods share it: those on another node never start",
+                    f"{name} is {', '.join(modes)}, but {pods} pods share it: pods on other nodes never start",
                     "use a claim with ReadWriteMany or ReadOnlyMany, or an ephemeral volume per pod",
                     severity="error" if modes == ["ReadWriteOncePod"] and subject.min_nodes_to_start > 1 else None,
                 )

@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 unit = f" ({size.value} bytes)" if str(size_limit).isdigit() else ""
                 yield found_at(
                     path,
-                    f"{size_limit}{unit} of shared memory: without the volume a container has 64 MiB",
+                    f"{size_limit}{unit} is no more than the 64 MiB that a container has by default",
                     "use a few GiB, below the memory limit",
                 )
 

@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if lost is not None and lost.recreated == "none":
             yield found_at(
                 _limit_path(subject, template),
-                f"the pods run on machines that can be preempted ({label}), and none is recreated: the first "
+                f"the pods run on machines that can be preempted ({label}), but no pod is recreated: the first "
                 "preemption ends the job",
                 "allow retries",
             )

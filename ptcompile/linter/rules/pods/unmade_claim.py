@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield found_at(
                 claim.path,
                 f"nothing in the stream creates the {claim.kind} {claim.object_name}; it has {names}",
-                f"use {suggestion}" if suggestion else "use the name of an existing one",
+                f"use {suggestion}" if suggestion else f"use the name of an existing {claim.kind}",
                 Fix(f"use {suggestion}", (Edit("set", claim.path, suggestion),), safe=False) if suggestion else None,
             )
 

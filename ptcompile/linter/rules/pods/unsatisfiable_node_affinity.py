@@ -95,7 +95,7 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
 
 
 def _conflict_message(key: str, values: set[str], conflict: str) -> str:
-    return f"{key} has to be {_join_values(values)} and {conflict}"
+    return f"{key} must be both {_join_values(values)} and {conflict}"
 
 
 def _join_values(values: set[str]) -> str:

@@ -77,7 +77,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path = ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",)
                 yield found_at(
                     path,
-                    f"the pods of {pod.job.title} cannot reach one another, and they have to meet",
+                    f"the pods of {pod.job.title} cannot reach one another, but training needs all their ports",
                     f"allow them {'from' if direction == 'Ingress' else 'to'} each other, on all ports",
                     on_key=True,
                     severity=None if as_mapping(subject.spec.get("podSelector")) else "warning",

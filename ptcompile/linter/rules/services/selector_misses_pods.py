@@ -51,7 +51,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if users and not any(selector and selector.items() <= user.labels.items() for user in users):
         path = ("spec", "selector") if selector else ("spec",)
         missing = [f"{key}={value}" for key, value in selector.items() if users[0].labels.get(key) != value]
-        reason = f"the pods of {users[0].title} do not have {', '.join(missing)}" if missing else "there is no selector"
+        reason = (
+            f"the pods of {users[0].title} do not have {', '.join(missing)}"
+            if missing
+            else "the Service has no selector"
+        )
         yield found_at(
             path,
             f"{reason}, so no pod gets a name in the subdomain {subject.name}",
