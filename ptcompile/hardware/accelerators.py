@@ -42,7 +42,7 @@ class AcceleratorRow(NamedTuple):
     slices: tuple[str, ...] = ()
     processes: int = 1
     """Number of processes per device."""
-    refused: Mapping[str, tuple[str, ...]] = _NONE
+    unavailable_slices: Mapping[str, tuple[str, ...]] = _NONE
     """Slices that a cloud's device plugin does not offer, keyed by cloud."""
     domain: int = 0
     """Number of nodes that NVLink joins in one rack; 0 if NVLink ends at the machine."""
@@ -51,7 +51,9 @@ class AcceleratorRow(NamedTuple):
 
     def slices_in(self, cloud: str) -> tuple[str, ...]:
         """Return the slices that a cloud's nodes can offer."""
-        return tuple(slice_name for slice_name in self.slices if slice_name not in self.refused.get(cloud, ()))
+        return tuple(
+            slice_name for slice_name in self.slices if slice_name not in self.unavailable_slices.get(cloud, ())
+        )
 
     def sources(self, cloud: str) -> tuple[str, ...]:
         """Return the sources of the row's values for a cloud, each with its date."""
@@ -138,28 +140,28 @@ ROWS: dict[str, AcceleratorRow] = {
         "aks": ("Standard_ND96asr_v4",),
         "oke": ("BM.GPU4.8", "BM.GPU.B4.8"),
         ANYWHERE: ("NVIDIA-A100-SXM4-40GB", "NVIDIA-A100-PCIE-40GB"),
-    }, _AMPERE_40, refused={"gke": ("1g.10gb", "4g.20gb")}),
+    }, _AMPERE_40, unavailable_slices={"gke": ("1g.10gb", "4g.20gb")}),
     "nvidia-a100-80gb": AcceleratorRow("nvidia", {
         "gke": ("nvidia-a100-80gb",),
         "eks": ("p4de.24xlarge",),
         "aks": (*(f"Standard_NC{n}ads_A100_v4" for n in (24, 48, 96)), "Standard_ND96amsr_A100_v4"),
         "oke": ("BM.GPU.A100-v2.8",),
         ANYWHERE: ("NVIDIA-A100-SXM4-80GB", "NVIDIA-A100-80GB-PCIe"),
-    }, _HOPPER_80, refused={"gke": ("1g.20gb", "4g.40gb")}),
+    }, _HOPPER_80, unavailable_slices={"gke": ("1g.20gb", "4g.40gb")}),
     "nvidia-h100": AcceleratorRow("nvidia", {
         "gke": ("nvidia-h100-80gb",),
         "eks": ("p5.48xlarge", "p5.4xlarge"),
         "aks": ("Standard_ND96isr_H100_v5",),
         "oke": ("BM.GPU.H100.8",),
         ANYWHERE: ("NVIDIA-H100-80GB-HBM3", "NVIDIA-H100-PCIe"),
-    }, _HOPPER_80, refused={"gke": ("4g.40gb",)}),
+    }, _HOPPER_80, unavailable_slices={"gke": ("4g.40gb",)}),
     "nvidia-h100-nvl": AcceleratorRow("nvidia", {
         "aks": ("Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5"),
         ANYWHERE: ("NVIDIA-H100-NVL",),
     }, _HOPPER_94),  # 94 GB: its MIG profiles differ from those of 80 GB
     "nvidia-h100-mega": AcceleratorRow("nvidia", {
         "gke": ("nvidia-h100-mega-80gb",),
-    }, _HOPPER_80, refused={"gke": ("4g.40gb",)}),  # A3 Mega, of TCPXO
+    }, _HOPPER_80, unavailable_slices={"gke": ("4g.40gb",)}),  # A3 Mega, of TCPXO
     "nvidia-h200": AcceleratorRow("nvidia", {
         "gke": ("nvidia-h200-141gb",),
         "eks": ("p5e.48xlarge", "p5en.48xlarge"),

@@ -44,16 +44,16 @@ class FabricNeeds(NamedTuple):
     """Devices that a pod claims (DRA): DeviceClass and count, keyed by claim name."""
     compute_domain: bool = False
     """Whether a job has a ComputeDomain and each pod claims one of its channels."""
-    beyond: Mapping[str, str] = _EMPTY
+    companions: Mapping[str, str] = _EMPTY
     """Additional fabric for nodes that this one does not connect, keyed by cloud."""
-    of: Mapping[str, FabricNeeds] = _EMPTY
+    by_accelerator: Mapping[str, FabricNeeds] = _EMPTY
     """Replacements for the machines of some accelerators, keyed by accelerator."""
     device_network: str = ""
     """The network that Multus' annotation repeats for each counted device."""
     node_has: Mapping[str, int] = _EMPTY
     """MiB of a resource that every node has; a pod gets at most its share, in proportion to its accelerators."""
 
-    def with_beyond(self, extra: FabricNeeds) -> FabricNeeds:
+    def with_companion(self, extra: FabricNeeds) -> FabricNeeds:
         """Return this fabric combined with another; values of this one take precedence."""
         return self._replace(
             resources={**extra.resources, **self.resources},
@@ -276,7 +276,7 @@ GKE: dict[str, FabricNeeds] = {
         ),
     ),
     "gib": _GIB._replace(
-        of={
+        by_accelerator={
             "nvidia-gb200": _GIB._replace(annotations=_rdma_annotations(4)),
             "nvidia-gb300": FabricNeeds(
                 source=f"{_RDMA}; AI-Hypercomputer/gpu-recipes training/a4x-max (2026-08-12)",
@@ -413,7 +413,7 @@ FABRICS: dict[str, FabricNeeds] = {
         "docs/recommended-nccl-rccl-parameters-by-shape.md (2026-08-20)",
         env={"NCCL_MNNVL_ENABLE": "1", "NCCL_NVLS_ENABLE": "1"},
         compute_domain=True,
-        beyond={"eks": "efa", "aks": "infiniband", "gke": "gib"},
+        companions={"eks": "efa", "aks": "infiniband", "gke": "gib"},
     ),
     **GKE,
 }  # fmt: skip
@@ -425,11 +425,11 @@ def fabric_in(name: str, cloud: str | None, accelerator: str | None) -> FabricNe
     needs, row_name = FABRICS.get(name), _row_name(accelerator)
     if needs is None:
         return None
-    needs = needs.of.get(row_name, needs)
+    needs = needs.by_accelerator.get(row_name, needs)
     needs = needs._replace(env={**needs.env, **recommended_env(name, cloud, row_name)})
-    beyond = needs.beyond.get(cloud or "")
-    extra = fabric_in(beyond, cloud, accelerator) if beyond is not None else None
-    return needs.with_beyond(extra) if extra is not None else needs
+    companion = needs.companions.get(cloud or "")
+    extra = fabric_in(companion, cloud, accelerator) if companion is not None else None
+    return needs.with_companion(extra) if extra is not None else needs
 
 
 def _row_name(accelerator: str | None) -> str:

@@ -91,7 +91,7 @@ def _fabric_dict(name: str) -> Json:
         "capabilities": list(fabric.capabilities),
         "env": dict(fabric.env),
         "computeDomain": fabric.compute_domain,
-        "besideIt": dict(fabric.beyond),
+        "besideIt": dict(fabric.companions),
     }
 
 

@@ -1,7 +1,7 @@
 """Shared parts of the targets' `emit` modules: metadata, unsupported settings, PodGroups, device claims.
 
 resource.k8s.io is v1 since Kubernetes 1.34, which enables device claims by default; 1.33 has v1beta2 and 1.32 v1beta1,
-behind the feature gate DynamicResourceAllocation. A ComputeDomain creates the claim template of its channels itself
+with the feature gate DynamicResourceAllocation. A ComputeDomain creates the claim template of its channels itself
 (dra-driver-nvidia-gpu, api/nvidia.com/resource/v1beta1/computedomain.go, 2026-08). Its numNodes is 0 since 25.8,
 because torchrun waits for the nodes; older drivers delay the pods until that many nodes have joined.
 

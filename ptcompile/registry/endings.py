@@ -157,7 +157,7 @@ def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
             "peers-fail-too",
             path,
             f"{field_path(path)}: the processes of the other nodes fail with the lost one, and torchrun may not "
-            "restart them (maxRestarts 0), so their pods fail, which counts",
+            "restart them (maxRestarts 0), so their pods fail too, and each failure counts",
             "set elastic.maxRestarts" if each else "set elastic.maxRestarts, or runPolicy.backoffLimit",
             "warning",
             "run",

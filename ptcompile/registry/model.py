@@ -63,11 +63,11 @@ class QueueSystem(NamedTuple):
     """The spec of a queue of this name."""
     namespaced: bool = False
     """Whether a queue is in the namespace of its jobs rather than cluster-wide."""
-    there: frozenset[str] = frozenset()
+    built_in_queues: frozenset[str] = frozenset()
     """Queues that its release includes."""
     priority: str = "PriorityClass"
     """Kind of the priority class of a queued job."""
-    behind: Callable[[JsonDict], tuple[str, str]] | None = None
+    backing_object: Callable[[JsonDict], tuple[str, str]] | None = None
     """For a queue, the other object that must exist, and why."""
     devices: Callable[[str, Versions], tuple[str, str]] | None = None
     """For a DeviceClass, the configuration needed before jobs that claim its devices are admitted, and why."""

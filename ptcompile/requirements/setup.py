@@ -149,7 +149,7 @@ def _queue_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) ->
         (_queue_object(system, space, queue, cluster), system)
         for name, system in sorted(systems, key=lambda pair: not pair[1].namespaced)
         for space, queue in sorted(queues[name])
-        if queue not in system.there
+        if queue not in system.built_in_queues
     ]
 
 
@@ -163,8 +163,8 @@ def _queue_object(system: QueueSystem, space: str, name: str, cluster: ClusterPr
 def _queue_requirements(queues: Iterable[tuple[Json, QueueSystem]]) -> Iterator[Requirement]:
     """Yield the objects that the queues depend on and that the setup does not contain."""
     for queue, system in queues:
-        if system.behind is not None:
-            name, why = system.behind(queue)
+        if system.backing_object is not None:
+            name, why = system.backing_object(queue)
             yield Requirement("object", name, "", why)
 
 

@@ -107,7 +107,7 @@ def fabric_devices(profile: ClusterProfile, name: str | None, entry: Accelerator
     from ptcompile.hardware.fabrics import FABRICS
 
     built_in = FABRICS.get(name or "")
-    companion = built_in.beyond.get(profile.spec.cloud or "") if built_in is not None else None
+    companion = built_in.companions.get(profile.spec.cloud or "") if built_in is not None else None
     return next(
         (entry.fabric_devices[fabric_name] for fabric_name in (name, companion) if fabric_name in entry.fabric_devices),
         None,

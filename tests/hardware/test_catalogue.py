@@ -32,8 +32,8 @@ def test_every_row_is_somewhere_and_its_vendor_speaks_there() -> None:
     for name, row in ROWS.items():
         assert row.nodes, name
         assert row.nodes.keys() <= VENDORS[row.vendor].dialects.keys(), name
-        assert row.refused.keys() <= row.nodes.keys(), name
-        assert {one for refused in row.refused.values() for one in refused} <= set(row.slices), name
+        assert row.unavailable_slices.keys() <= row.nodes.keys(), name
+        assert {one for refused in row.unavailable_slices.values() for one in refused} <= set(row.slices), name
         assert all(re.search(r"\(20\d\d", source) for cloud in row.nodes for source in row.sources(cloud)), name
         assert len(set(row.slices)) == len(row.slices), name
         assert names.is_dns_label(name), name

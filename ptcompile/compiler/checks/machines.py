@@ -112,7 +112,7 @@ def _counted_fabric(fabric: str, cluster: ClusterProfile) -> str:
     from ptcompile.hardware.fabrics import FABRICS
 
     built_in = FABRICS.get(fabric)
-    return built_in.beyond.get(cluster.spec.cloud or "", fabric) if built_in is not None else fabric
+    return built_in.companions.get(cluster.spec.cloud or "", fabric) if built_in is not None else fabric
 
 
 def _amount_path(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:

@@ -196,7 +196,7 @@ SENTENCES: Mapping[str, str] = {
     **POD_COUNT_SENTENCES,
     "completions": "The pods of a Job: all equal nodes, one of a master and workers, or all of an auxiliary role.",
     "parallelism": "All pods run at once; the default of 1 would run one rank after the other.",
-    "replicatedJobs.name": "Equal nodes are one replicatedJob `node`; a master, workers and each role beside them are "
+    "replicatedJobs.name": "Equal nodes are one replicatedJob `node`; a master, workers and each auxiliary role have "
     "one each.",
     "replicas": "How many Jobs: one with all its pods, or one for each pod of a master and workers.",
     "network": "Names of pods resolve, even before the pods are ready.",

@@ -266,7 +266,7 @@ QUEUES = QueueSystem(
     lambda name: {"clusterQueue": name},
     namespaced=True,
     priority="WorkloadPriorityClass",
-    behind=_cluster_queue,
+    backing_object=_cluster_queue,
     devices=_device_class,
     named_by=queue_of,
 )

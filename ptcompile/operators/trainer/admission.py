@@ -139,7 +139,7 @@ FIXED_IN_RUNTIMES: Final = tuple((f"spec.template.spec.{path}", "Value is immuta
 
 def unseen_by_running_jobs(_old: Mapping[str, Any]) -> tuple[tuple[tuple[str, ...], str], ...]:
     """Return the runtime fields whose changes running TrainJobs do not see, each with the reason."""
-    return ((("spec",), "running TrainJobs stay as they are; it applies to the next ones"),)
+    return ((("spec",), "running TrainJobs are unchanged; it applies to later ones"),)
 
 
 _PATCH_TITLES: Final = {

@@ -126,7 +126,7 @@ def check_trainer(spec: dict[str, Any], context: ApiServer, problems: f.Problems
     image = trainer.get("image")
     if type(image) is str and image != image.strip():
         f.invalid(
-            problems, (*path, "image"), image, "must not have leading or trailing whitespace", "remove the blanks"
+            problems, (*path, "image"), image, "must not have leading or trailing whitespace", "remove the whitespace"
         )
     for name, part in f.as_field_mapping(spec.get("initializer")).items():
         if f.as_field_mapping(part).get("env"):

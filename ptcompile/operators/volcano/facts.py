@@ -58,7 +58,7 @@ FOLLOWING: Final = Following(
 
 
 QUEUES = QueueSystem(
-    lambda _: "scheduling.volcano.sh/v1beta1", "Queue", lambda _: {"weight": 1}, there=frozenset({"default"})
+    lambda _: "scheduling.volcano.sh/v1beta1", "Queue", lambda _: {"weight": 1}, built_in_queues=frozenset({"default"})
 )
 
 
