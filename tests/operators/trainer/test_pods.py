@@ -18,7 +18,7 @@ def made(policy: Json | None, trainer: Json | None, *jobs: Json, **spec: Any) ->
     job = trainjob("mine", **spec)
     if trainer is not None:
         job["spec"]["trainer"] = trainer
-    return pods(job, others=[runtime(policy, *jobs)])
+    return pods(job, related=[runtime(policy, *jobs)])
 
 
 def test_35_torch() -> None:
