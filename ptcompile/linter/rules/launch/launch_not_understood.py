@@ -35,8 +35,8 @@ Example:
     +                     - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: nothing needs to be done; to have it checked, start the job with torchrun, accelerate, deepspeed --no_ssh,
-composer or env://.
+Fix: if the job is right, ignore the note. To have it checked, start the script with torchrun, which starts scripts for
+accelerate, DeepSpeed and Lightning too, or pass accelerate or deepspeed --no_ssh the nodes as options.
 
 Source: ptcompile, the launchers of its simulation.
 """
@@ -49,7 +49,7 @@ from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command
 from ptcompile.linter.rule import Finding, Rule
-from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines
+from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
 from ptcompile.linter.workload import template_of
@@ -58,6 +58,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.registry.pods import ExpandedRole
     from ptcompile.simulator.pod import Pod
+
+
+_HELP = {
+    "accelerate": "start the script with torchrun, which accelerate supports, or pass --num_machines and its ranks",
+    "deepspeed": "start the script with torchrun, which DeepSpeed supports, or pass --num_nodes and --node_rank too",
+    "image": "write the command that the image runs",
+}
+_OTHER_HELP = "start torchrun in the command itself, or ignore this note"
+"""How to have the launch checked, by launcher and for others."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -76,7 +85,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         why, path = _why_unknown(subject, role, pod, training_roles.get(role.name)), _command_path(subject, role)
         if why and path is not None:
             message = f"{field_path(path)}: {why}: how the pods meet is not checked"
-            yield Finding(path, message, "nothing needs to be done")
+            yield Finding(path, message, _HELP.get(pod.launch.launcher, _OTHER_HELP))
             return
 
 
@@ -90,7 +99,7 @@ def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: Train
     if launch.launcher in ("accelerate", "deepspeed", "composer"):
         return (
             None
-            if training is None or ignores_other_machines(training)
+            if training is None or ignores_other_machines(training) or starts_other_hosts(training)
             else f"{launch.launcher} takes its nodes from a file or from its defaults"
         )
     if launch.launcher == "mpirun":

@@ -1,9 +1,11 @@
 """A launcher that does not read the operator's variables runs on several pods.
 
 What: accelerate launch or deepspeed starts the processes of several pods, and its command line does not mention the
-other machines.
+other machines; or deepspeed has a host file, but not --no_ssh.
 
-Why: they read their own options and files, but no PET_* variables. Each pod then trains alone.
+Why: they read their own options and files, but no PET_* variables. Each pod then trains alone. Without --no_ssh,
+deepspeed starts the processes of all hosts itself, over ssh, from each of the pods; pods serve no ssh unless the image
+does.
 
 Example:
 
@@ -28,7 +30,7 @@ Example:
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: start the script with torchrun, or give accelerate --num_machines, --machine_rank, --main_process_ip and
---main_process_port, and deepspeed --hostfile or --no_ssh with --node_rank.
+--main_process_port, and deepspeed --no_ssh with --hostfile, --node_rank and --master_addr.
 
 Source: Accelerate 1.10 and DeepSpeed 0.17, their command lines; kubeflow/trainer pull request 3930.
 """
@@ -67,6 +69,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 f"{count_nodes(roles)} pods: each trains alone",
                 "start the script with torchrun, or pass the launcher its machines",
             )
+        elif starts_other_hosts(role) and not role.is_uncertain:
+            yield found_at(
+                role.command_path,
+                f"deepspeed without --no_ssh starts the processes of all hosts over ssh, and each of "
+                f"{count_nodes(roles)} pods starts it",
+                "start the script with torchrun, or add --no_ssh with --node_rank and --master_addr",
+            )
 
 
 def _starts_all_nodes(role: TrainingRole) -> bool:
@@ -77,6 +86,16 @@ def _starts_all_nodes(role: TrainingRole) -> bool:
         and starts_several
         and "no-ssh" not in role.launch.options
         and role.expanded.count > 1
+    )
+
+
+def starts_other_hosts(role: TrainingRole) -> bool:
+    """Return whether every pod of the role runs a deepspeed that starts the hosts of its host file over ssh."""
+    return (
+        role.rendezvous.launcher == "deepspeed"
+        and "no-ssh" not in role.launch.options
+        and role.expanded.count > 1
+        and not ignores_other_machines(role)
     )
 
 

@@ -62,6 +62,17 @@ CASES: list[tuple[str, Json, set[str]]] = [
         set(),
     ),
     ("deepspeed on two", pytorchjob(worker=["deepspeed", "t.py"], elasticPolicy={}), {"launcher-alone"}),
+    (
+        "deepspeed with a host file, over ssh",
+        pytorchjob(worker=["deepspeed", "--hostfile=/etc/hosts.txt", "t.py"], elasticPolicy={}),
+        {"launcher-alone"},
+    ),
+    (
+        "deepspeed with a host file, without ssh",
+        pytorchjob(worker=["deepspeed", "--hostfile=/etc/hosts.txt", "--no_ssh", "t.py"], elasticPolicy={}),
+        set(),
+    ),
+    ("deepspeed over ssh from one pod", jobset(role("deepspeed", "--hostfile=/h", "t.py", pods=1)), set()),
 ]
 
 
@@ -88,3 +99,23 @@ def test_sidecars_are_overwritten_too() -> None:
     spec["containers"].append({"name": "side", "image": "i:1", **env(RANK="7")})
     (found,) = run(manifest, only={"reserved-env"})
     assert found.path[-4:] == ("containers", 1, "env", 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (("deepspeed", "--hostfile=/h", "--no_ssh", "t.py"), "which DeepSpeed supports"),
+        (("accelerate", "launch", "--config_file=fsdp.yaml", "t.py"), "which accelerate supports"),
+        (("/opt/start.sh",), "start torchrun in the command itself"),
+        ((), "write the command that the image runs"),
+    ],
+)
+def test_help_of_an_unknown_launch(command: tuple[str, ...], expected: str) -> None:
+    manifest = jobset(role(*command, resources={"limits": {"nvidia.com/gpu": 1}}))
+    (finding,) = run(manifest, only={"launch-not-understood"})
+    assert expected in (finding.help or "")
+
+
+def test_deepspeed_over_ssh_is_one_finding() -> None:
+    manifest = jobset(role("deepspeed", "--hostfile=/h", "t.py", resources={"limits": {"nvidia.com/gpu": 1}}))
+    assert list(run(manifest, only={"launch-not-understood"})) == []
