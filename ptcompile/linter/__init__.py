@@ -108,7 +108,7 @@ def run(
 
     `stream` has the objects of its file and of related files. A caller that checks every object passes one `Stream`,
     which is indexed once. `only` limits the rules to these names. `every` also runs the rules whose words the object
-    lacks; that takes longer and changes nothing.
+    lacks: the result is the same, only slower.
 
     A container whose references expand to too much text is reported in any case. Accepts any data; never raises.
     """

@@ -81,7 +81,7 @@ def channel_template(domain: Json) -> str:
 
 
 def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
-    """Return the objects of the stream that claims are made from."""
+    """Return the objects of the stream from which claims are made."""
     sources = []
     for manifest in stream.objects:
         kind, space = as_string(manifest.get("kind")), namespace_of(manifest)

@@ -64,7 +64,7 @@ def pod_specific_part(value: str) -> str | None:
 
 
 def is_never_number(value: str) -> bool:
-    """Return whether an unresolved value is certainly a text and not a whole number."""
+    """Return whether an unresolved value is certainly not a whole number."""
     return ("<" in value or "hostname" in value) and any(source in value for source in _NEVER_NUMBERS)
 
 

@@ -28,7 +28,9 @@ _UNKNOWN: Final = "a document without apiVersion and kind"
 
 
 def foreign_kind(data: Mapping[str, Any]) -> str | None:
-    """Return what a document without apiVersion and kind is, or "a pod template" for one of another tool; else None."""
+    """Return what a document is that has no apiVersion or kind, or that another tool completes; None for other
+    documents.
+    """
     if "kind" not in data and data.keys() >= _CHART_KEYS:
         return "a Helm chart"
     if any(isinstance(data.get(key), str) and data[key] for key in ("apiVersion", "kind")):
@@ -92,7 +94,7 @@ def placeholder_note(data: Mapping[str, Any]) -> Problem | None:
     return Problem(
         "unrendered-template",
         path,
-        f"{field_path(path)}: {name} is filled in by another tool, such as envsubst or sed: its value is not judged",
+        f"{field_path(path)}: {name} is filled in by another tool, such as envsubst or sed: its value is not checked",
         "render it first: envsubst < FILE | ptcompile lint -",
         severity="note",
         stage="style",

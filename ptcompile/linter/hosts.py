@@ -7,13 +7,14 @@ other than the pods'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import nearest
 from ptcompile.kubernetes.index import SERVICE, selector
 from ptcompile.kubernetes.names import is_label
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, kind_of, nested_map, object_name
+from ptcompile.linter.references import service_selects
 from ptcompile.linter.subject import Subject, subject_of
 from ptcompile.linter.workload import POD, Stream
 from ptcompile.registry.table import KINDS, RUNS_PODS
@@ -55,7 +56,7 @@ class WrongHost(NamedTuple):
 
 
 class UnservedHost(NamedTuple):
-    """Why no Service of the files makes a host name resolve, and how to fix it."""
+    """Why no Service of the files makes a host name resolve, and how to fix that."""
 
     reason: str
     help: str
@@ -64,7 +65,7 @@ class UnservedHost(NamedTuple):
 
 
 class _ClusterName(NamedTuple):
-    """The parts of a name in the cluster that are written: `pod.service.space`."""
+    """The written parts of a name in the cluster: `pod.service.space`."""
 
     pod: str
     service: str
@@ -77,7 +78,7 @@ class _ClusterName(NamedTuple):
 
 
 def wrong_host(subject: Subject, pod: Pod, host: str, *, complete: bool) -> WrongHost | None:
-    """Return why a host name that the pod uses leads to no pod of the job, or None if it does or may.
+    """Return why `host` leads to no pod of the job, or None if it does or may.
 
     `complete` means that all nodes are pods of this object, so the host must be one of them.
     """
@@ -105,9 +106,9 @@ def wrong_host(subject: Subject, pod: Pod, host: str, *, complete: bool) -> Wron
 
 
 def unserved_host(subject: Subject, pod: Pod, host: str) -> UnservedHost | None:
-    """Return why no Service of the stream makes a host name that the pod uses resolve, or None.
+    """Return why no Service of the stream makes `host` resolve for the pod, or None.
 
-    None if a Service does, if another finding has the reason, and if the files cannot settle it: addresses, aliases of
+    None if a Service does, if another finding has the reason, and if the files do not settle it: addresses, aliases of
     the pod, names outside the cluster or in other namespaces, pods of other files.
     """
     host = host.removesuffix(".").lower()
@@ -147,7 +148,7 @@ def _is_host_name(labels: Sequence[str]) -> bool:
 
 
 def _aliases(pod: Pod) -> set[str]:
-    """Return the names that the pod's own /etc/hosts gives to addresses."""
+    """Return the names in the pod's own /etc/hosts."""
     return {
         name.lower()
         for alias in as_mappings(pod.view.spec.get("hostAliases"))
@@ -160,10 +161,10 @@ def _is_decidable(subject: Subject, pod: Pod, name: _ClusterName) -> bool:
 
     A name of two labels may be in the company's domain; one label may be a machine, for a pod on its node's network.
     """
-    space = as_string(subject.metadata.get("namespace"))
+    namespace = as_string(subject.metadata.get("namespace"))
     names_pod = _find_pod(subject, pod.job, name.pod) is not None or _could_be_pod(name.pod, pod.job)
-    if name.space and name.space != space:
-        return names_pod and not space
+    if name.space and name.space != namespace:
+        return names_pod and not namespace
     return names_pod or name.service in _subdomains(pod.job) if name.pod and not name.space else not pod.on_host
 
 
@@ -176,25 +177,25 @@ def _find_pod(subject: Subject, job: WorkloadPods, label: str) -> Pod | None:
 def _service_mistake(
     subject: Subject, job: WorkloadPods, name: _ClusterName, services: Sequence[Json]
 ) -> UnservedHost | None:
-    """Return why the Services with this name do not give the job's pod a name, or None."""
+    """Return why the Services called `name` do not resolve it to the job's pod, or None."""
     pod = _find_pod(subject, job, name.pod) if name.pod else None
     if pod is None:  # the pod may be in another file
         return None
-    service, subdomain, stateful = name.service, pod.view.subdomain, _is_stateful(pod)
-    labels = {**pod.view.labels, **({"statefulset.kubernetes.io/pod-name": name.pod} if stateful else {})}
+    service_name, subdomain, is_stateful = name.service, pod.view.subdomain, _is_stateful(pod)
+    labels = {**pod.view.labels, **({"statefulset.kubernetes.io/pod-name": name.pod} if is_stateful else {})}
     headless = [service for service in services if as_string(nested_map(service, "spec").get("clusterIP")) == "None"]
-    serving = [service for service in headless if _selects(service, labels)]
-    if subdomain != service:
-        field = "serviceName" if stateful else "subdomain"
-        reason = f"the pods' {field} is {subdomain}, not {service}" if subdomain else f"{field} is not set"
-        is_reported, help = bool(serving) and _is_reported_at_subdomain(pod), f"set {field} to {service}"
+    serving = [service for service in headless if service_selects(service, labels)]
+    if subdomain != service_name:
+        field = "serviceName" if is_stateful else "subdomain"
+        reason = f"the pods' {field} is {subdomain}, not {service_name}" if subdomain else f"{field} is not set"
+        is_reported, help = bool(serving) and _is_reported_at_subdomain(pod), f"set {field} to {service_name}"
     elif not serving:
         is_reported = _is_reported_at_service(pod) and not any(
-            id(one) in subject.stream.related_ids for one in services
+            id(service) in subject.stream.related_ids for service in services
         )
-        fault = "does not select the pods" if headless else "has a cluster IP, so it names no pods"
+        mistake = "does not select the pods" if headless else "has a cluster IP, so it names no pods"
         reason, help = (
-            f"the Service {service} {fault}",
+            f"the Service {service_name} {mistake}",
             "select labels of the pods" if headless else "set clusterIP to None",
         )
     elif pod.view.hostname:
@@ -202,12 +203,6 @@ def _service_mistake(
     else:
         is_reported, reason, help = False, "the pod has a subdomain but no hostname", f"set hostname to {name.pod}"
     return None if is_reported else UnservedHost(f"nothing answers to {name.within}: {reason}", help, services)
-
-
-def _selects(service: Json, labels: Mapping[str, str]) -> bool:
-    """Return whether the Service selects pods with these labels."""
-    selected = selector(service)
-    return bool(selected) and selected.items() <= labels.items()
 
 
 def _is_stateful(pod: Pod) -> bool:
@@ -242,26 +237,26 @@ def _is_own_subdomain_name(pod: Pod, host: str) -> bool:
 
 
 def _wrong_domain(labels: Sequence[str]) -> WrongHost | None:
-    """Return a misspelling of `svc.cluster.local`, or None."""
+    """Return the mistake if the name misspells `svc.cluster.local`."""
     tail = ".".join(labels[labels.index("svc", 2) + 1 :]) if "svc" in labels[2:4] else ""
     if tail and tail != _CLUSTER_DOMAIN and nearest(tail, (_CLUSTER_DOMAIN,)):
-        right = ".".join(labels).removesuffix(tail) + _CLUSTER_DOMAIN
-        return WrongHost(f"the cluster's domain is {_CLUSTER_DOMAIN}, not {tail}", right, is_certain=True)
+        corrected = ".".join(labels).removesuffix(tail) + _CLUSTER_DOMAIN
+        return WrongHost(f"the cluster's domain is {_CLUSTER_DOMAIN}, not {tail}", corrected, is_certain=True)
     return None
 
 
 def _parse_name(subject: Subject, job: WorkloadPods, labels: Sequence[str]) -> _ClusterName | None:
     """Return the parts of a host name, or None for a name outside the cluster."""
     is_qualified = "svc" in labels[2:4]
-    short = labels[: labels.index("svc", 2)] if is_qualified else labels
-    if len(short) > 3 or (not is_qualified and len(labels) > 1 and labels[-1] in _TOP_DOMAINS):
+    parts = labels[: labels.index("svc", 2)] if is_qualified else labels
+    if len(parts) > 3 or (not is_qualified and len(labels) > 1 and labels[-1] in _TOP_DOMAINS):
         return None
-    if len(short) != 2:
-        return _ClusterName("", short[0], "") if len(short) == 1 else _ClusterName(short[0], short[1], short[2])
+    if len(parts) != 2:
+        return _ClusterName("", parts[0], "") if len(parts) == 1 else _ClusterName(parts[0], parts[1], parts[2])
     names_service = (
-        is_qualified or short[1] == subject.metadata.get("namespace") or _services_named(subject, job, short[0])
+        is_qualified or parts[1] == subject.metadata.get("namespace") or _services_named(subject, job, parts[0])
     )
-    return _ClusterName("", short[0], short[1]) if names_service else _ClusterName(short[0], short[1], "")
+    return _ClusterName("", parts[0], parts[1]) if names_service else _ClusterName(parts[0], parts[1], "")
 
 
 def _services_named(subject: Subject, job: WorkloadPods, name: str) -> list[Json]:
@@ -287,11 +282,11 @@ def _resolves_elsewhere(subject: Subject, job: WorkloadPods, host: str) -> bool:
     label = host.partition(".")[0]
     jobs = subject.stream.cached(_jobs_by_name).get(job.namespace, {})
     candidates = {
-        id(one): one
+        id(candidate): candidate
         for name in {label, label.rpartition("-")[0], hostname_stem(label), ""}
-        for one in jobs.get(name, ())
+        for candidate in jobs.get(name, ())
     }
-    return any(_resolves(one, host) for one in candidates.values() if one.manifest is not job.manifest)
+    return any(_resolves(peer, host) for peer in candidates.values() if peer.manifest is not job.manifest)
 
 
 def _peers_with_pod(subject: Subject, job: WorkloadPods, label: str) -> list[WorkloadPods]:
@@ -349,11 +344,11 @@ def _jobs_by_namespace(stream: Stream) -> dict[str, list[WorkloadPods]]:
 
 def _wrong_namespace(subject: Subject, job: WorkloadPods, name: _ClusterName) -> WrongHost | None:
     """Return the mistake if the name is the job's own, but in another namespace."""
-    space = as_string(subject.metadata.get("namespace"))
-    if not name.space or not space or name.space == space or not _resolves(job, name.within):
+    namespace = as_string(subject.metadata.get("namespace"))
+    if not name.space or not namespace or name.space == namespace or not _resolves(job, name.within):
         return None
     return WrongHost(
-        f"the pods are in namespace {space}, not in {name.space}", f"{name.within}.{space}", is_certain=True
+        f"the pods are in namespace {namespace}, not in {name.space}", f"{name.within}.{namespace}", is_certain=True
     )
 
 
@@ -361,8 +356,8 @@ def _service_elsewhere(subject: Subject, job: WorkloadPods, name: _ClusterName) 
     """Return the mistake if the stream has the Service only in other namespaces."""
     namespace = as_string(subject.metadata.get("namespace"))
     service_namespaces = {
-        as_string(nested_map(one, "metadata").get("namespace"))
-        for one in subject.objects.by_name(SERVICE, name.service)
+        as_string(nested_map(service, "metadata").get("namespace"))
+        for service in subject.objects.by_name(SERVICE, name.service)
     }
     if (
         not service_namespaces
@@ -371,8 +366,8 @@ def _service_elsewhere(subject: Subject, job: WorkloadPods, name: _ClusterName) 
         or (name.pod and not _has_pod(job, name.pod))
     ):
         return None
-    where = ", ".join(sorted(space or "default" for space in service_namespaces))
-    reason = f"Service {name.service} is in namespace {where}, the pods are in {namespace or 'default'}"
+    namespaces = ", ".join(sorted(space or "default" for space in service_namespaces))
+    reason = f"Service {name.service} is in namespace {namespaces}, but the pods are in {namespace or 'default'}"
     return WrongHost(reason, None, is_certain=bool(namespace) and "" not in service_namespaces)
 
 
@@ -439,7 +434,9 @@ def _wrong_service(subject: Subject, job: WorkloadPods, name: _ClusterName, comp
     near = nearest(name.service, services)
     if near is None:
         return None
-    return WrongHost(f"there is no Service {name.service}, but {near}", near, is_certain=near in created and complete)
+    return WrongHost(
+        f"no Service is named {name.service}, but {near} exists", near, is_certain=near in created and complete
+    )
 
 
 def _selects_one_job(service: Json) -> bool:

@@ -61,7 +61,7 @@ def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
     from ptcompile.simulator.amounts import pod_requests
 
     amounts, resources = pod_requests(template.spec), _machine_amounts(pins, template)
-    asks = {name: Ask(what, amounts[name].nano) for name, what in resources.items() if name in amounts}
+    asks = {name: Ask(amount, amounts[name].nano) for name, amount in resources.items() if name in amounts}
     for misfit in misfits(list(asks.values()), pins.machines, pins.cloud or None):
         name = next(name for name, ask in asks.items() if ask is misfit.ask)
         path = _request_path(template, name)
@@ -119,9 +119,7 @@ def _fabric_of_variable(entry: EnvEntry) -> str:
 
 
 def _machine_amounts(pins: PinnedMachines, template: ManifestTemplate) -> dict[str, str]:
-    """Return the amount of a machine type that each resource uses; accelerators come first, since they select the
-    type.
-    """
+    """Return which amount of a machine type each resource uses, accelerators first: they select the type."""
     from ptcompile.spec.devices import counted_resource
 
     selector = string_map(template.spec.get("nodeSelector"))
@@ -138,12 +136,12 @@ def pinned_machines(template: ManifestTemplate) -> PinnedMachines | None:
     for label in _INSTANCE_TYPE_LABELS:
         for _, values in pinned_values(template.spec, label):
             types = [machines_by_name().get(value) for value in values]
-            known = [machine for machine in types if machine is not None]
-            if not known or len(known) < len(types) or len({machine.cloud for machine in known}) > 1:
+            known_types = [machine for machine in types if machine is not None]
+            if not known_types or len(known_types) < len(types) or len({machine.cloud for machine in known_types}) > 1:
                 return None
-            machines = tuple(machine.machine for machine in known)
+            machines = tuple(machine.machine for machine in known_types)
             return PinnedMachines(
-                machines, known[0].cloud, _resource_of(known[0].accelerator), " or ".join(values), True
+                machines, known_types[0].cloud, _resource_of(known_types[0].accelerator), " or ".join(values), True
             )
     for label, cloud in ((_GKE_LABEL, "gke"), (_PRODUCT_LABEL, ANYWHERE)):
         for _, values in pinned_values(template.spec, label):

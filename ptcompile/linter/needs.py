@@ -38,7 +38,7 @@ NODE_LAUNCHERS: Final = "torchrun/torch/accelerate/deepspeed/composer"
 """Launchers whose options set the number of nodes (`simulator.launchers`)."""
 
 RENDEZVOUS_WORDS: Final = f"{NODE_LAUNCHERS}/master/world"
-"""Those launchers, or a script that gets its rendezvous from variables."""
+"""Node launchers, or a script that gets its rendezvous from variables."""
 
 TRAINING_LAUNCHERS: Final = "torchrun/torch/accelerate/deepspeed/composer/mpirun/mpiexec"
 """Launchers of training processes (`linter.containers.LAUNCHERS`)."""

@@ -28,7 +28,9 @@ def oversized_parts(manifest: Json, templates: Iterable[tuple[Path, Json]] | Non
     if (problem := kind_named(kind_of(manifest)).too_wide(manifest)) is not None:
         yield problem
     if templates is None:
-        templates = [(one.path, as_mapping(one.template)) for one in templates_of(kind_of(manifest), manifest)]
+        templates = [
+            (written.path, as_mapping(written.template)) for written in templates_of(kind_of(manifest), manifest)
+        ]
     for path, template in templates:
         for key in _CONTAINER_KEYS:
             for i, spec in indexed_mappings(nested_map(template, "spec").get(key)):

@@ -77,9 +77,9 @@ def meets_by_name(subject: Subject, user: ServiceUser) -> bool:
     """Return whether the user's pods meet at a name that this Service gives one of them."""
     user_subject = subject_of(user.manifest, subject.stream)
     hosts = [
-        one.rendezvous.host
+        role.rendezvous.host
         for group in (*user_subject.rendezvous_groups, *user_subject.env_groups)
-        for one in group
+        for role in group
         if count_nodes(group) > 1
     ]
     return any(host.split(".")[1:2] == [subject.name] for host in hosts)
@@ -188,8 +188,8 @@ def _endpoint_key(role: TrainingRole) -> tuple[str, ...]:
 
 
 def selects(selector: Json, labels: Json) -> bool:
-    """Return whether a label selector selects these labels. An empty one selects all; an unknown operator counts as
-    met.
+    """Return whether a label selector selects these labels; an empty one selects all. Unknown operators always
+    match.
     """
     if not string_map(selector.get("matchLabels")).items() <= labels.items():
         return False

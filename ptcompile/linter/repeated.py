@@ -50,8 +50,8 @@ def object_key(manifest: Mapping[str, Any], definitions: Definitions | None) -> 
     namespace = namespace_of(manifest)
     if not name or any(find_placeholder(text) or mark_within(text) for text in (name, namespace)):
         return None
-    known = kind == "TrainingJob" if is_ours(manifest) else is_supported(manifest, definitions)
-    return (group, kind, namespace, name) if known else None
+    is_known = kind == "TrainingJob" if is_ours(manifest) else is_supported(manifest, definitions)
+    return (group, kind, namespace, name) if is_known else None
 
 
 def repeated_in_folder(manifest: Mapping[str, Any], filename: str) -> Problem:

@@ -28,7 +28,7 @@ class Subject(WorkloadView):
     """One object of a stream. Rules share what is derived here; nothing is derived twice."""
 
     def cached(self, compute: Callable[[Subject], T]) -> T:
-        """Return what the function computes from this object; it is called once. Rules of one operator share it."""
+        """Return `compute(self)`, computed once. The rules of one operator share such results."""
         cache = self._cache
         if compute not in cache:
             cache[compute] = compute(self)
@@ -40,35 +40,35 @@ class Subject(WorkloadView):
 
     @cached_property
     def training_roles(self) -> tuple[TrainingRole, ...]:
-        """Training roles, each as its first pod sees it; empty for a kind without pods or a job without any."""
+        """Training roles, each as its first pod sees it; empty for a kind or a job without pods."""
         from ptcompile.linter.trainers import training_roles
 
         return training_roles(self)
 
     @cached_property
     def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
-        """Groups of roles that torchrun starts and that should meet; empty if the files do not settle it."""
+        """Groups of torchrun's roles that should meet; empty if the files do not settle it."""
         from ptcompile.linter.trainers import torchrun_groups
 
         return torchrun_groups(self.training_roles, self.rendezvous_groups)
 
     @cached_property
     def rendezvous_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
-        """Like `torchrun_groups`, for every modeled launcher."""
+        """Groups of roles that should meet, for every modeled launcher; empty if the files do not settle it."""
         from ptcompile.linter.trainers import rendezvous_groups
 
         return rendezvous_groups(self, self.training_roles)
 
     @cached_property
     def env_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
-        """Like `torchrun_groups`, for scripts without a launcher (env://)."""
+        """Groups of scripts without a launcher that should meet (env://); empty if the files do not settle it."""
         from ptcompile.linter.trainers import env_groups
 
         return env_groups(self, self.training_roles)
 
     @cached_property
     def lacks_rendezvous(self) -> bool:
-        """Whether the operator gives the pods no rendezvous at all, which a rule of the operator reports."""
+        """Whether the operator gives the pods no rendezvous at all, which one of its rules reports."""
         if not is_overridden(self.record, Kind.lacks_rendezvous):
             return False
         return self.record.lacks_rendezvous(

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
 
     OptionSource = Literal["flag", "env", "operator", "default"]
-    """What sets an option of torchrun: the command line, the user's PET_* variable, the operator's, or torchrun's
-    default.
-    """
+    """What sets an option: the command line, the user's PET_* variable, the operator's, or torchrun's default."""
 
 
 ENV_VARIABLES: dict[str, str] = {
@@ -80,7 +78,7 @@ class TrainingRole:
 
     @property
     def launcher_name(self) -> str:
-        """The launcher as a subject of a message, or "the script"."""
+        """The launcher's name in messages, or "the script"."""
         return self.rendezvous.launcher if self.rendezvous.launcher != "command" else "the script"
 
     @property
@@ -217,7 +215,7 @@ class TrainingRole:
 
     @cached_property
     def _dashed_tokens(self) -> list[tuple[Path, str, frozenset[str]]]:
-        """All tokens in dashed form with the names in each, so a long script is not searched once per option."""
+        """All tokens with dashes for underscores, and the option names in each. Computed once: scripts may be long."""
         tokens = [((*self.path, key, i), token.replace("_", "-")) for key, i, token in self.indexed_tokens()]
         return [(path, token, frozenset(map(_strip_dashes, _OPTION_NAMES.findall(token)))) for path, token in tokens]
 
@@ -314,21 +312,21 @@ TrainingRoles = tuple[TrainingRole, ...]
 
 
 def rendezvous_groups(subject: WorkloadView, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
-    """Return the groups of roles that should meet, if the files settle all that their launchers read; else none.
+    """Return the groups of roles that should meet; empty unless the files determine everything their launchers read.
 
-    All roles of a PyTorchJob are one group, and all that Volcano's pytorch plugin gives a rank. In other kinds, roles
+    All roles of a PyTorchJob are one group, and so are all that Volcano's pytorch plugin ranks. In other kinds, roles
     may be separate jobs: those that name the same endpoint are one group.
     """
     return _group(subject, roles, lambda role: role.is_modeled)
 
 
 def torchrun_groups(roles: TrainingRoles, groups: tuple[TrainingRoles, ...]) -> tuple[TrainingRoles, ...]:
-    """Return the groups if torchrun starts all roles; else none."""
+    """Return the groups if torchrun starts all roles, else an empty tuple."""
     return groups if all(role.is_torchrun for role in roles) else ()
 
 
 def env_groups(subject: WorkloadView, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
-    """Like `rendezvous_groups`, for scripts without a launcher whose variables the user sets (env://)."""
+    """Return the groups of scripts without a launcher whose variables the user sets (env://)."""
     return _group(subject, roles, lambda role: role.is_env_script and role.env_index("MASTER_ADDR") is not None)
 
 

@@ -53,7 +53,7 @@ class Stream:
         self._cache: dict[Callable[[Stream], object], object] = {}
 
     def cached(self, compute: Callable[[Stream], T]) -> T:
-        """Return what the function computes from this stream, such as an index for one rule; it is called once."""
+        """Return `compute(self)`, computed once, such as an index for one rule."""
         if compute not in self._cache:
             self._cache[compute] = compute(self)
         return cast("T", self._cache[compute])

@@ -101,7 +101,7 @@ def _finding(role: TrainingRole) -> Finding:
 
 
 def _knows_torch_version(role: TrainingRole) -> bool:
-    """Return whether the image shows its torch version. Otherwise the newest is assumed, which only justifies a
+    """Return whether the image shows its torch version. If not, the newest is assumed, so the finding is only a
     note.
     """
     image = as_string(role.pod.main.spec.get("image")) if role.pod.main else None
