@@ -63,9 +63,9 @@ def rehearse(
     job = only_job(world, source, cluster)
     parsed_faults: list[tuple[Any, str, str]] = [fault_text.partition(" ") for fault_text in faults]
     injected = [rehearsal.fault(kind, text.strip()) for kind, _, text in parsed_faults]
-    seconds = rehearsal.enough(injected, scale) if limit is None else limit
+    seconds = rehearsal.default_limit(injected, scale) if limit is None else limit
     settings = rehearsal.RehearsalSettings(python, script, own_command, scale, seconds, image)
-    return rehearsal.rehearse(job, injected, settings=settings, most=max_processes, progress=progress)
+    return rehearsal.rehearse(job, injected, settings=settings, max_processes=max_processes, progress=progress)
 
 
 def only_job(world: World, source: Any, cluster: Any) -> SimulatedJob:

@@ -8,7 +8,7 @@ it.
 
 from ptcompile.rehearsal.places import RehearsalSettings
 from ptcompile.rehearsal.report import text, to_dict
-from ptcompile.rehearsal.runner import Rehearsal, enough, rehearse
+from ptcompile.rehearsal.runner import Rehearsal, default_limit, rehearse
 from ptcompile.rehearsal.settings import FORMS, RehearsalError, fault
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "Rehearsal",
     "RehearsalError",
     "RehearsalSettings",
-    "enough",
+    "default_limit",
     "fault",
     "rehearse",
     "text",

@@ -46,7 +46,7 @@ Opening = Callable[[str, RehearsalSettings, Sequence[str]], AbstractContextManag
 
 
 @contextmanager
-def ground(folder: str, settings: RehearsalSettings, images: Sequence[str]) -> Iterator[Ground]:
+def open_ground(folder: str, settings: RehearsalSettings, images: Sequence[str]) -> Iterator[Ground]:
     """Open namespaces if this machine allows them, else containers; only containers if an image is set.
 
     Raises:

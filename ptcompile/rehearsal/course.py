@@ -1,4 +1,4 @@
-"""The course of a rehearsal: pods are started, faults injected, and everything is observed."""
+"""The course of a rehearsal: starts pods, injects faults and records what happens."""
 
 from __future__ import annotations
 
@@ -14,95 +14,95 @@ from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.places import Places, RehearsalSettings
 from ptcompile.simulator.faults import Fault
 
-_LINE = re.compile(r"^[ \t]*(([\w.]{1,200}|torchrun: error): .+)$", re.MULTILINE)
-_NAMES = ("Error", "Exception", "Timeout", "torchrun: error")
-_SHOWN = 200
-"""Characters of an error that are kept."""
+_ERROR_LINE = re.compile(r"^[ \t]*(([\w.]{1,200}|torchrun: error): .+)$", re.MULTILINE)
+_ERROR_MARKS = ("Error", "Exception", "Timeout", "torchrun: error")
+_MAX_ERROR_LENGTH = 200
+"""Maximum number of characters of an error."""
 
 
 class Round(NamedTuple):
-    """What a process saw of one meeting; `time` in seconds since the start."""
+    """What a process reported about one round of the rendezvous; `time` is in seconds since the start."""
 
     time: float
     rank: int
     world: int
     nodes: int
     group: int
-    """The node's rank."""
+    """Node rank."""
     right: bool
-    """Whether the sum over all ranks was right."""
+    """Whether the sum over all ranks was correct."""
 
 
-class Seen(NamedTuple):
-    """What was seen of one pod."""
+class Observation(NamedTuple):
+    """The observations of one pod."""
 
     rounds: tuple[Round, ...]
     starts: int
     exit: int | None
-    """The exit status of its last start; None where it was still running when all was over."""
+    """Exit status of its last start, or None if it was still running at the end."""
     lost: bool
-    """Whether a fault took it away for good."""
+    """Whether a fault removed it for good."""
     error: str | None
-    """The first line of its log that is an error."""
+    """First line of its log that is an error."""
 
 
-def rounds_of(folder: str, begun: float) -> list[Round]:
-    """The meetings that the processes of a pod wrote down in its folder; `begun` is the clock's time at the start."""
+def read_rounds(folder: str, start_time: float) -> list[Round]:
+    """Return the rounds recorded in a pod's folder. `start_time` is the wall-clock time of the rehearsal's start."""
     try:
         with open(os.path.join(folder, "seen.jsonl"), encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file]
+            records = [json.loads(line) for line in file]
     except FileNotFoundError:
         return []
     return [
         Round(
-            time=one["time"] - begun,
-            rank=one["rank"],
-            world=one["world"],
-            nodes=one["hosts"],
-            group=int(one["GROUP_RANK"] or one["rank"]),
-            right=one["sum"] == one["world"] * (one["world"] - 1) // 2,
+            time=record["time"] - start_time,
+            rank=record["rank"],
+            world=record["world"],
+            nodes=record["hosts"],
+            group=int(record["GROUP_RANK"] or record["rank"]),
+            right=record["sum"] == record["world"] * (record["world"] - 1) // 2,
         )
-        for one in lines
+        for record in records
     ]
 
 
-def first_error(folder: str) -> str | None:
-    """The first line of a pod's log that is an error."""
+def find_error(folder: str) -> str | None:
+    """Return the first line of a pod's log that is an error, or None."""
     try:
         with open(os.path.join(folder, "log"), encoding="utf-8", errors="replace") as file:
-            lines = _LINE.finditer(file.read())
-            found = next((one for one in lines if any(name in one[2] for name in _NAMES)), None)
+            matches = _ERROR_LINE.finditer(file.read())
+            error = next((match for match in matches if any(name in match[2] for name in _ERROR_MARKS)), None)
     except FileNotFoundError:
         return None
-    return found[1].strip()[:_SHOWN] if found else None
+    return error[1].strip()[:_MAX_ERROR_LENGTH] if error else None
 
 
-GRACE = 30.0
+GRACE_SECONDS = 30.0
 """Seconds from SIGTERM to SIGKILL: a pod's terminationGracePeriodSeconds (Kubernetes 1.36)."""
-QUIET = 90.0
-"""Seconds without news after which nothing more is expected of pods that train."""
-LINGER = 20.0
-"""Seconds without news that the others have to end, once a pod has failed that no fault took."""
-_TICK = 0.1
+QUIET_SECONDS = 90.0
+"""Seconds without changes after which nothing more is expected of training pods."""
+LINGER_SECONDS = 20.0
+"""Seconds without changes that the other pods have to end after a pod failed without a fault."""
+_TICK_SECONDS = 0.1
 
 Progress = Callable[[str], None]
 
 
 class Backend(Protocol):
-    """Who runs the pods."""
+    """The protocol of back ends, which run pods."""
 
     def start(self, pod: int, config: dict[str, Any]) -> None:
         """Start a pod."""
 
     def signal(self, pod: int, number: int) -> None:
-        """Send a signal to its first process."""
+        """Send a signal to the pod's first process."""
 
     def exits(self) -> Iterable[tuple[int, int]]:
-        """The pods that have ended since, each with its exit status."""
+        """Yield the pods that exited since the last call, with their exit status."""
 
 
 class Course:
-    """One rehearsal, from the first start to the last exit."""
+    """A rehearsal from the first start to the last exit."""
 
     def __init__(
         self,
@@ -113,124 +113,133 @@ class Course:
         settings: RehearsalSettings,
         recreated: Sequence[range] = (),
     ) -> None:
-        """`recreated` has for each pod the numbers of the pods that the operator recreates when it loses it."""
+        """Prepare the course. `recreated[pod]` are the pods that the operator recreates if it loses `pod`."""
         self._faults, self._places, self._backend, self._settings = faults, places, backend, settings
         self._recreated = recreated
         self._pods = range(len(actors))
         self._starts = dict.fromkeys(self._pods, 0)
         self._exits: dict[int, int] = {}
-        self._expected_to_go: set[int] = set()
-        self._since = dict.fromkeys(self._pods, 0.0)
-        """When each pod's last start was."""
-        self._due: list[tuple[float, Callable[[], None]]] = []
-        self._draining: dict[int, float] = {}
-        """Pods that were told to end, and when they are made to."""
-        self._begun = time.monotonic()
-        self._wall = time.time()
+        self._lost_pods: set[int] = set()
+        self._last_starts = dict.fromkeys(self._pods, 0.0)
+        """Time of each pod's last start."""
+        self._schedule: list[tuple[float, Callable[[], None]]] = []
+        self._kill_times: dict[int, float] = {}
+        """Pods that got SIGTERM, and when they get SIGKILL."""
+        self._start_time = time.monotonic()
+        self._wall_clock_start = time.time()
         self._last_fault = 0.0
-        self._news = 0.0
+        self._last_change = 0.0
         self.limited = False
-        """Whether the time limit ended it."""
+        """Whether the time limit ended the rehearsal."""
 
     @property
     def now(self) -> float:
         """Seconds since the start."""
-        return time.monotonic() - self._begun
+        return time.monotonic() - self._start_time
 
-    def play(self, progress: Progress) -> tuple[Seen, ...]:
-        """Play all of it, at most for the limit's seconds."""
+    def play(self, progress: Progress) -> tuple[Observation, ...]:
+        """Run the rehearsal, up to the time limit, and return one observation per pod."""
         for pod in self._pods:
             self._start(pod)
         self._places.write_hosts()
-        trained, finishing, shown = self._settings.blind, False, ""
-        if trained:  # when is unknown: faults count from the start
+        has_trained, is_finishing, last_line = self._settings.blind, False, ""
+        if has_trained:  # the script does not report when it trains, so fault times count from the start
             self._plan_faults()
-        while not self._over():
+        while not self._is_over():
             if self.now > self._settings.limit:
                 self.limited = True
                 break
-            time.sleep(_TICK)
-            self._happen()
-            if not trained and self._all_train():
-                trained = True
+            time.sleep(_TICK_SECONDS)
+            self._process_events()
+            if not has_trained and self._are_all_training():
+                has_trained = True
                 self._plan_faults()
-            if not finishing and trained and not self._due and (self._all_train() or self._quiet()):
-                finishing = True
+            if (
+                not is_finishing
+                and has_trained
+                and not self._schedule
+                and (self._are_all_training() or self._is_quiet())
+            ):
+                is_finishing = True
                 self._finish()
-            if (line := self._line()) != shown:
+            if (line := self._progress_line()) != last_line:
                 progress(f"{self.now:6.1f} s  {line}")
-                shown, self._news = line, self.now
-        return tuple(self._seen(pod) for pod in self._pods)
+                last_line, self._last_change = line, self.now
+        return tuple(self._observe(pod) for pod in self._pods)
 
     def _start(self, pod: int) -> None:
-        first = self._starts[pod] == 0
-        late = next((one for one in self._faults if first and one.kind == "late" and one.pod == pod), None)
-        lag = next((one for one in self._faults if first and one.kind == "dns-lag" and one.pod == pod), None)
+        is_first_start = self._starts[pod] == 0
+        late = next(
+            (fault for fault in self._faults if is_first_start and fault.kind == "late" and fault.pod == pod), None
+        )
+        dns_lag = next(
+            (fault for fault in self._faults if is_first_start and fault.kind == "dns-lag" and fault.pod == pod), None
+        )
         self._starts[pod] += 1
         self._exits.pop(pod, None)
-        self._places.made(pod)
-        if lag is None:
-            self._name(pod)
+        self._places.assign_address(pod)
+        if dns_lag is None:
+            self._publish_names(pod)
         else:
-            self._due.append((self.now + self._scaled(lag.at), lambda: self._name(pod)))
+            self._schedule.append((self.now + self._scale(dns_lag.at), lambda: self._publish_names(pod)))
         self._places.write_hosts()
-        self._since[pod] = self.now
-        self._backend.start(pod, self._places.config(pod, self._scaled(late.at) if late else 0.0))
+        self._last_starts[pod] = self.now
+        self._backend.start(pod, self._places.config(pod, self._scale(late.at) if late else 0.0))
 
-    def _name(self, pod: int) -> None:
-        self._places.named.add(pod)
+    def _publish_names(self, pod: int) -> None:
+        self._places.resolvable.add(pod)
         self._places.write_hosts()
 
-    def _scaled(self, seconds: float) -> float:
+    def _scale(self, seconds: float) -> float:
         return seconds / self._settings.scale
 
-    def _happen(self) -> None:
-        """What has ended, and what is due."""
-        for pod, code in self._backend.exits():
-            self._exits[pod] = code
-            if pod in self._expected_to_go:
-                self._places.gone(pod)
+    def _process_events(self) -> None:
+        """Record exited pods, kill pods whose grace period is over, and run the actions that are due."""
+        for pod, status in self._backend.exits():
+            self._exits[pod] = status
+            if pod in self._lost_pods:
+                self._places.release_address(pod)
                 self._places.write_hosts()
-        for pod, until in list(self._draining.items()):
-            if pod in self._exits or self.now > until:
-                del self._draining[pod]
-            if pod not in self._exits and self.now > until:
+        for pod, deadline in list(self._kill_times.items()):
+            if pod in self._exits or self.now > deadline:
+                del self._kill_times[pod]
+            if pod not in self._exits and self.now > deadline:
                 self._backend.signal(pod, signal.SIGKILL)
-        for when, what in sorted(self._due, key=lambda one: one[0]):
-            if when <= self.now:
-                self._due = [one for one in self._due if one[1] is not what]
-                what()
+        for time_due, action in sorted(self._schedule, key=lambda entry: entry[0]):
+            if time_due <= self.now:
+                self._schedule = [entry for entry in self._schedule if entry[1] is not action]
+                action()
 
     def _plan_faults(self) -> None:
-        for one in self._faults:
-            if one.kind in ("kill", "drain", "fail-process"):
-                self._due.append((self.now + self._scaled(one.at), lambda one=one: self._strike(one)))  # type: ignore[misc]
+        for fault in self._faults:
+            if fault.kind in ("kill", "drain", "fail-process"):
+                self._schedule.append((self.now + self._scale(fault.at), lambda fault=fault: self._inject(fault)))  # type: ignore[misc]
 
-    def _strike(self, fault: Fault) -> None:
-        self._last_fault = self._news = self.now
+    def _inject(self, fault: Fault) -> None:
+        self._last_fault = self._last_change = self.now
         if fault.kind == "fail-process":
             self._touch(fault.pod, "fail")
             return
-        others = [pod for pod in self._recreated[fault.pod] if pod != fault.pod] if self._recreated else []
-        self._expected_to_go.update((fault.pod, *others))
-        terminated = others
+        peers = [pod for pod in self._recreated[fault.pod] if pod != fault.pod] if self._recreated else []
+        self._lost_pods.update((fault.pod, *peers))
+        terminated = peers
         if fault.kind == "drain":
-            terminated = [fault.pod, *others]
+            terminated = [fault.pod, *peers]
         else:
             self._backend.signal(fault.pod, signal.SIGKILL)
         for pod in (pod for pod in terminated if pod not in self._exits):
             self._backend.signal(pod, signal.SIGTERM)
-            self._draining[pod] = self.now + GRACE
-        again = [fault.pod, *others] if fault.back is not None else others
-        if again:
-            self._due.append((self.now + self._scaled(fault.back or 0), lambda: self._make_again(again)))
+            self._kill_times[pod] = self.now + GRACE_SECONDS
+        recreated = [fault.pod, *peers] if fault.back is not None else peers
+        if recreated:
+            self._schedule.append((self.now + self._scale(fault.back or 0), lambda: self._recreate(recreated)))
 
-    def _make_again(self, pods: Sequence[int]) -> None:
-        if any(pod not in self._exits for pod in pods):  # the operator waits until the old pods are gone
-            self._due.append((self.now + 1, lambda: self._make_again(pods)))
+    def _recreate(self, pods: Sequence[int]) -> None:
+        if any(pod not in self._exits for pod in pods):  # the operator waits until the old pods have exited
+            self._schedule.append((self.now + 1, lambda: self._recreate(pods)))
             return
-        self._expected_to_go.difference_update(pods)
-        self._last_fault = self._news = self.now
+        self._lost_pods.difference_update(pods)
+        self._last_fault = self._last_change = self.now
         for pod in pods:
             self._start(pod)
 
@@ -242,46 +251,46 @@ class Course:
         for pod in self._pods:
             self._touch(pod, "finish")
 
-    def _living(self) -> list[int]:
+    def _running_pods(self) -> list[int]:
         return [pod for pod in self._pods if pod not in self._exits]
 
-    def _over(self) -> bool:
-        if self._due:
+    def _is_over(self) -> bool:
+        if self._schedule:
             return False
-        failed = any(code for pod, code in self._exits.items() if pod not in self._expected_to_go)
-        return len(self._exits) == len(self._pods) or (failed and self.now - self._news > LINGER)
+        has_failed = any(status for pod, status in self._exits.items() if pod not in self._lost_pods)
+        return len(self._exits) == len(self._pods) or (has_failed and self.now - self._last_change > LINGER_SECONDS)
 
-    def _all_train(self) -> bool:
-        """Whether all pods that live have met one another since the last fault."""
-        living = self._living()
-        for pod in living:
+    def _are_all_training(self) -> bool:
+        """Return whether all running pods have joined one rendezvous since the last fault."""
+        running = self._running_pods()
+        for pod in running:
             rounds = self._rounds(pod)
-            if not rounds or rounds[-1].nodes != len(living) or rounds[-1].time < self._since[pod]:
+            if not rounds or rounds[-1].nodes != len(running) or rounds[-1].time < self._last_starts[pod]:
                 return False
             if rounds[-1].time < self._last_fault:
                 return False
-        return bool(living)
+        return bool(running)
 
-    def _quiet(self) -> bool:
-        return self.now - max(self._news, self._last_fault) > QUIET
+    def _is_quiet(self) -> bool:
+        return self.now - max(self._last_change, self._last_fault) > QUIET_SECONDS
 
-    def _line(self) -> str:
-        """How far it is, in a line."""
-        living = self._living()
-        seen = [self._rounds(pod)[-1:] for pod in living]
-        training = [found[0] for found in seen if found]
-        world = max((one.world for one in training), default=0)
-        return f"{len(living)} of {len(self._pods)} pods run, {len(training)} have met, world {world}"
+    def _progress_line(self) -> str:
+        """Return the progress in one line."""
+        running = self._running_pods()
+        last_rounds = [self._rounds(pod)[-1:] for pod in running]
+        training = [rounds[0] for rounds in last_rounds if rounds]
+        world = max((last_round.world for last_round in training), default=0)
+        return f"{len(running)} of {len(self._pods)} pods run, {len(training)} have met, world {world}"
 
     def _rounds(self, pod: int) -> list[Round]:
-        return rounds_of(self._places.folder(pod), self._wall)
+        return read_rounds(self._places.folder(pod), self._wall_clock_start)
 
-    def _seen(self, pod: int) -> Seen:
+    def _observe(self, pod: int) -> Observation:
         folder = self._places.folder(pod)
-        return Seen(
+        return Observation(
             rounds=tuple(self._rounds(pod)),
             starts=self._starts[pod],
             exit=self._exits.get(pod),
-            lost=pod in self._expected_to_go,
-            error=first_error(folder),
+            lost=pod in self._lost_pods,
+            error=find_error(folder),
         )

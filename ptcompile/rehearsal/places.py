@@ -44,10 +44,10 @@ class Places:
         env: Mapping[str, str],
     ) -> None:  # fmt: skip
         self._root, self._settings = root, settings
-        self._python, self._network, self._around = python, network, env
+        self._python, self._network, self._base_env = python, network, env
         self._addresses: dict[int, str] = {}
-        self._given = 0
-        self.named: set[int] = set()
+        self._address_count = 0
+        self.resolvable: set[int] = set()
         """Pods whose names DNS resolves."""
         self._actors = tuple(actors)
         for actor in self._actors:
@@ -62,15 +62,15 @@ class Places:
         """Return a pod's folder, the only one it can write to."""
         return os.path.join(self._root, f"pod{pod}")
 
-    def made(self, pod: int) -> None:
+    def assign_address(self, pod: int) -> None:
         """Assign a new address to a pod, as when it is recreated."""
-        self._given += 1
-        self._addresses[pod] = f"{self._network}.{self._given // 250}.{self._given % 250 + 2}"
+        self._address_count += 1
+        self._addresses[pod] = f"{self._network}.{self._address_count // 250}.{self._address_count % 250 + 2}"
 
-    def gone(self, pod: int) -> None:
+    def release_address(self, pod: int) -> None:
         """Release a pod's address and names."""
         self._addresses.pop(pod, None)
-        self.named.discard(pod)
+        self.resolvable.discard(pod)
 
     def config(self, pod: int, hold: float) -> dict[str, Any]:
         """Return the configuration with which `inside` sets up a pod and starts its process after `hold` seconds."""
@@ -101,9 +101,9 @@ class Places:
         conf = [argument for argument in arguments if argument.startswith(("--rdzv-conf", "--rdzv_conf"))]
         if self._settings.scale != 1 and not conf and "PET_RDZV_CONF" not in actor.env and program == "torchrun":
             arguments = ["--rdzv-conf=", *arguments]
-        return [self._python, "-m", MODULES[program], *map(self._scaled, arguments)]
+        return [self._python, "-m", MODULES[program], *map(self._scale_argument, arguments)]
 
-    def _scaled(self, argument: str) -> str:
+    def _scale_argument(self, argument: str) -> str:
         name, _, conf = argument.partition("=")
         if self._settings.scale == 1 or name not in ("--rdzv-conf", "--rdzv_conf"):
             return argument
@@ -114,7 +114,7 @@ class Places:
         folder.
         """
         folder = self.folder(actor.number)
-        env = {**self._around, "HOME": folder, "TMPDIR": os.path.join(folder, "tmp"), **actor.env}
+        env = {**self._base_env, "HOME": folder, "TMPDIR": os.path.join(folder, "tmp"), **actor.env}
         if self._settings.scale != 1 and "PET_RDZV_CONF" in env:
             env["PET_RDZV_CONF"] = scale_conf(env["PET_RDZV_CONF"], self._settings.scale)
         return env
@@ -127,7 +127,7 @@ class Places:
         dns_lines = [
             f"{self._addresses[actor.number]} {' '.join(actor.names)}"
             for actor in self._actors
-            if actor.number in self.named and actor.names
+            if actor.number in self.resolvable and actor.names
         ]
         for actor in self._actors:
             own_lines = (

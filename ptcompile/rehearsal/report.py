@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ptcompile.rehearsal.cast import Actor
-from ptcompile.rehearsal.course import Round, Seen
+from ptcompile.rehearsal.course import Observation, Round
 from ptcompile.rehearsal.runner import Rehearsal
 from ptcompile.rehearsal.verdict import END_TEXTS
 from ptcompile.report.layout import join_escaped, table, with_label
@@ -63,7 +63,7 @@ def fault_text(fault: Fault) -> str:
     }[fault.kind]
 
 
-def _pod_row(actor: Actor, observation: Seen, rehearsal: Rehearsal) -> list[str]:
+def _pod_row(actor: Actor, observation: Observation, rehearsal: Rehearsal) -> list[str]:
     last = observation.rounds[-1] if observation.rounds else None
     state = "lost" if observation.lost else "running"
     return [
@@ -114,7 +114,7 @@ def to_dict(rehearsal: Rehearsal) -> dict[str, Any]:
     }
 
 
-def _pod_to_dict(actor: Actor, observation: Seen) -> dict[str, Any]:
+def _pod_to_dict(actor: Actor, observation: Observation) -> dict[str, Any]:
     return {
         "name": actor.name,
         "role": actor.role,

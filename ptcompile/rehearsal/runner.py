@@ -1,4 +1,4 @@
-"""One rehearsal: a job's pods as real processes, the faults that are asked for, and the verdict."""
+"""One rehearsal: runs a job's pods as real processes, injects the requested faults, and returns the verdict."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ptcompile.kubernetes.versions import parse_version
-from ptcompile.rehearsal.backends import Ground, Opening, ground
+from ptcompile.rehearsal.backends import Ground, Opening, open_ground
 from ptcompile.rehearsal.cast import MODULES, Actor, cast
-from ptcompile.rehearsal.course import Course, Progress, Seen
+from ptcompile.rehearsal.course import Course, Observation, Progress
 from ptcompile.rehearsal.places import Places, RehearsalSettings
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.rehearsal.verdict import RehearsalVerdict, judge
@@ -21,20 +21,20 @@ from ptcompile.source.secrets.masking import masker_of
 
 
 class Rehearsal(NamedTuple):
-    """What was played and how it ended. Times are seconds."""
+    """The result of a rehearsal. Times are in seconds."""
 
     job: SimulatedJob
     actors: tuple[Actor, ...]
     faults: tuple[Fault, ...]
     settings: RehearsalSettings
     torch: str
-    """The version of PyTorch."""
-    seen: tuple[Seen, ...]
+    """Version of PyTorch."""
+    seen: tuple[Observation, ...]
     verdict: RehearsalVerdict
     stand_ins: tuple[str, ...]
     seconds: float
     limited: bool
-    """Whether the time limit ended it."""
+    """Whether the time limit ended the rehearsal."""
 
 
 def rehearse(
@@ -42,73 +42,83 @@ def rehearse(
     faults: Sequence[Fault] = (),
     *,
     settings: RehearsalSettings,
-    most: int = 2,
+    max_processes: int = 2,
     progress: Progress = lambda line: None,
-    opening: Opening = ground,
+    opening: Opening = open_ground,
 ) -> Rehearsal:
-    """Play a job. `most` is how many processes a pod has at most.
+    """Run a job with at most `max_processes` processes per pod.
 
     Raises:
-        RehearsalError: the job or a fault cannot be rehearsed, here or at all.
+        RehearsalError: the job or a fault cannot be rehearsed, on this machine or at all.
     """
-    played = cast(job, max_processes=most, own_command=settings.own_command, script=settings.script)
-    for one in faults:
-        if one.pod >= len(played.actors):
-            raise RehearsalError(f"no pod {one.pod} to {one.kind}: {len(played.actors)} train, counted from 0")
-    begun = time.monotonic()
-    images = [actor.image for actor in played.actors]
+    rehearsed = cast(job, max_processes=max_processes, own_command=settings.own_command, script=settings.script)
+    for fault in faults:
+        if fault.pod >= len(rehearsed.actors):
+            raise RehearsalError(
+                f"no pod {fault.pod} to {fault.kind}: {len(rehearsed.actors)} pods train, counted from 0"
+            )
+    start = time.monotonic()
+    images = [actor.image for actor in rehearsed.actors]
     with (
         tempfile.TemporaryDirectory(prefix="ptcompile-rehearsal-") as folder,
-        opening(folder, settings, images) as on,
+        opening(folder, settings, images) as ground,
     ):
-        if lacking := {actor.argv[0] for actor in played.actors} & set(MODULES) - {"torchrun", *on.launchers}:
-            raise RehearsalError(f"{on.python} has no {lacking.pop()}, which starts the processes: install it there")
-        places = Places(folder, played.actors, settings, python=on.python, network=on.network, env=on.env)
-        recreated = tuple(recreated_with(job, actor.number) for actor in played.actors)
-        course = Course(played.actors, faults, places, on.backend, settings, recreated)
-        seen = course.play(progress)
-    if hide := masker_of([job.manifest]):
-        seen = tuple(one._replace(error=hide(one.error) if one.error else None) for one in seen)
-    verdict = judge(job, played.actors, faults, seen, blind=settings.blind, torch=parse_version(on.torch))
+        if missing := {actor.argv[0] for actor in rehearsed.actors} & set(MODULES) - {"torchrun", *ground.launchers}:
+            raise RehearsalError(
+                f"{ground.python} has no {missing.pop()}, which starts the processes: install it there"
+            )
+        places = Places(
+            folder, rehearsed.actors, settings, python=ground.python, network=ground.network, env=ground.env
+        )
+        recreated = tuple(recreated_with(job, actor.number) for actor in rehearsed.actors)
+        course = Course(rehearsed.actors, faults, places, ground.backend, settings, recreated)
+        observations = course.play(progress)
+    if masker := masker_of([job.manifest]):
+        observations = tuple(
+            fault._replace(error=masker(fault.error) if fault.error else None) for fault in observations
+        )
+    verdict = judge(
+        job, rehearsed.actors, faults, observations, blind=settings.blind, torch=parse_version(ground.torch)
+    )
     return Rehearsal(
-        job, played.actors, tuple(faults), settings, on.torch, seen, verdict,
+        job, rehearsed.actors, tuple(faults), settings, ground.torch, observations, verdict,
         (
-            *_surroundings(images[0], on, settings),
-            *played.stand_ins,
-            *_others(job, images[0], on, settings),
-            *_recreations(job, faults),
+            *_environment_stand_ins(images[0], ground, settings),
+            *rehearsed.stand_ins,
+            *_version_stand_ins(job, images[0], ground, settings),
+            *_recreation_stand_ins(job, faults),
         ),
-        time.monotonic() - begun, course.limited,
+        time.monotonic() - start, course.limited,
     )  # fmt: skip
 
 
-def _surroundings(image: str, on: Ground, settings: RehearsalSettings) -> Iterator[str]:
-    """What stands for the cluster's image and nodes, one sentence each."""
-    if not on.engine:
+def _environment_stand_ins(image: str, ground: Ground, settings: RehearsalSettings) -> Iterator[str]:
+    """Yield one sentence for each replacement of the cluster's image and nodes."""
+    if not ground.engine:
         yield "torch on CPU with gloo replaces the image" + (f" {image}" if image else "")
         return
     if settings.image not in (None, image):
         yield f"the image {settings.image} replaces {image or 'the image'}"
-    yield f"gloo on CPU, in containers of {on.engine}, replaces GPUs and nodes"
+    yield f"gloo on CPU, in containers of {ground.engine}, replaces GPUs and nodes"
 
 
-def _others(job: SimulatedJob, image: str, on: Ground, settings: RehearsalSettings) -> Iterator[str]:
-    meant, found = torch_of(image, job.versions), parse_version(on.torch)
-    if not has_same_torchrun(meant, found):
+def _version_stand_ins(job: SimulatedJob, image: str, ground: Ground, settings: RehearsalSettings) -> Iterator[str]:
+    intended, actual = torch_of(image, job.versions), parse_version(ground.torch)
+    if not has_same_torchrun(intended, actual):
         yield (
-            f"PyTorch {found[0]}.{found[1]} replaces {meant[0]}.{meant[1]} (the image's tag, else the profile's "
-            "versions.torch, else the newest known)"
+            f"PyTorch {actual[0]}.{actual[1]} replaces {intended[0]}.{intended[1]} (from the image's tag, else the "
+            "profile's versions.torch, else the newest known)"
         )
     if settings.scale != 1:
-        yield f"torchrun's waits and the times of the faults are {settings.scale:g} times shorter"
+        yield f"torchrun's timeouts and the times of the faults are {settings.scale:g} times shorter"
 
 
-def _recreations(job: SimulatedJob, faults: Sequence[Fault]) -> Iterator[str]:
-    """Yield a sentence if a fault recreates a pod that the operator does not."""
+def _recreation_stand_ins(job: SimulatedJob, faults: Sequence[Fault]) -> Iterator[str]:
+    """Yield a sentence if a fault recreates a pod that the operator does not recreate."""
     if any(fault.back is not None and not recreated_with(job, fault.pod) for fault in faults):
         yield "the faults recreate a lost pod, which the operator does not"
 
 
-def enough(faults: Sequence[Fault], scale: float) -> float:
-    """Seconds after which a rehearsal with these faults is over for good: ten minutes, and what the faults take."""
-    return 600.0 + sum(one.at + (one.back or 0) for one in faults) / scale
+def default_limit(faults: Sequence[Fault], scale: float) -> float:
+    """Return the default time limit in seconds: ten minutes plus the duration of the faults."""
+    return 600.0 + sum(fault.at + (fault.back or 0) for fault in faults) / scale

@@ -1,7 +1,7 @@
-"""The stage of a rehearsal: the first process of a PID namespace with a bridge, on which each pod has its own place.
+"""The stage of a rehearsal: the first process of a PID namespace, with a bridge that connects the pods' namespaces.
 
-A program of its own. It takes commands as JSON lines on standard input and says as JSON lines what happened. When its
-input ends it ends, and the kernel ends whatever still runs in its namespace.
+A standalone program. It reads commands as JSON lines from standard input and writes events as JSON lines. It exits when
+its input ends; the kernel then kills everything that still runs in its namespace.
 """
 
 import contextlib
@@ -19,22 +19,22 @@ _INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside.py")
 
 
 class RunningPods:
-    """The pods that run, by their numbers."""
+    """The running pods by number."""
 
     def __init__(self) -> None:
         self.running: dict[int, subprocess.Popen[str]] = {}
         self.killed: set[int] = set()
-        """Those that SIGKILL was sent to: some versions of unshare do not pass that on as their own end."""
+        """Pods that got SIGKILL: some versions of unshare do not report it in their own exit status."""
         self.links = 0
 
     def start(self, pod: int, config: str, log: str) -> None:
-        """Start a pod from its configuration file; what fails before it runs stands in `log`."""
+        """Start a pod from its configuration file; errors before its program runs are written to `log`."""
         ready, ready_inside = os.pipe()
         go_inside, go = os.pipe()
-        words = [*_UNSHARE, sys.executable, "-I", _INSIDE, config, str(ready_inside), str(go_inside)]
+        command = [*_UNSHARE, sys.executable, "-I", _INSIDE, config, str(ready_inside), str(go_inside)]
         with open(log, "a", encoding="utf-8") as errors:
             process = subprocess.Popen(  # noqa: S603
-                words, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, text=True,
+                command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, text=True,
                 pass_fds=(ready_inside, go_inside),
             )  # fmt: skip
         os.close(ready_inside)
@@ -49,50 +49,52 @@ class RunningPods:
         os.close(ready)
         os.close(go)
 
-    def kill(self, pod: int, number: int) -> None:
+    def kill(self, pod: int, signal_number: int) -> None:
         """Send a signal to the first process of a pod."""
         process = self.running.get(pod)
         if process is None:
             return
         with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
-            inner = file.read().split()
-        if number == signal.SIGKILL:
+            children = file.read().split()
+        if signal_number == signal.SIGKILL:
             self.killed.add(pod)
-        for pid in inner[:1]:
+        for pid in children[:1]:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(pid), number)
+                os.kill(int(pid), signal_number)
 
     def ended(self) -> list[tuple[int, int]]:
-        """The pods that have ended since, with their exit status; that of a signal is 128 and its number."""
-        found = [(pod, process.returncode) for pod, process in self.running.items() if process.poll() is not None]
-        for pod, _ in found:
+        """Return the pods that exited since the last call, with their exit status, which is 128 plus the number of a
+        signal.
+        """
+        exited = [(pod, process.returncode) for pod, process in self.running.items() if process.poll() is not None]
+        for pod, _ in exited:
             del self.running[pod]
-        ended = [(pod, code if code >= 0 else 128 - code) for pod, code in found]
+        ended = [(pod, status if status >= 0 else 128 - status) for pod, status in exited]
         killed, self.killed = self.killed, self.killed - {pod for pod, _ in ended}
-        return [(pod, 128 + signal.SIGKILL if pod in killed else code) for pod, code in ended]
+        return [(pod, 128 + signal.SIGKILL if pod in killed else status) for pod, status in ended]
 
 
-def _ip(*words: str) -> None:
-    subprocess.run(("ip", *words), check=True, capture_output=True, text=True)  # noqa: S603, S607
+def _ip(*arguments: str) -> None:
+    subprocess.run(("ip", *arguments), check=True, capture_output=True, text=True)  # noqa: S603, S607
 
 
-def _say(**event: Any) -> None:
+def _emit_event(**event: Any) -> None:
     sys.stdout.write(json.dumps(event) + "\n")
     sys.stdout.flush()
 
 
 def main() -> int:
-    """Serve until standard input ends."""
+    """Serve commands until standard input ends."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # who started it decides when it ends
+        signal.signal(number, signal.SIG_IGN)  # the parent process decides when this one ends
     try:
         _ip("link", "set", "lo", "up")
         _ip("link", "add", _BRIDGE, "type", "bridge")
         _ip("link", "set", _BRIDGE, "up")
     except (OSError, subprocess.CalledProcessError) as error:
-        _say(event="impossible", why=str(getattr(error, "stderr", "") or error).strip())
+        _emit_event(event="impossible", why=str(getattr(error, "stderr", "") or error).strip())
         return 1
-    _say(event="ready")
+    _emit_event(event="ready")
     stage, pending = RunningPods(), b""
     while True:
         if select.select([0], [], [], 0.05)[0]:
@@ -106,8 +108,8 @@ def main() -> int:
                     stage.start(command["pod"], command["config"], command["log"])
                 else:
                     stage.kill(command["pod"], command["signal"])
-        for pod, code in stage.ended():
-            _say(event="exit", pod=pod, code=code)
+        for pod, status in stage.ended():
+            _emit_event(event="exit", pod=pod, code=status)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from ptcompile.kubernetes.versions import Version
 from ptcompile.rehearsal.cast import Actor
-from ptcompile.rehearsal.course import Seen
-from ptcompile.simulator.faults import Fault, Prediction, agents_of, claim, recreated_with
+from ptcompile.rehearsal.course import Observation
+from ptcompile.simulator.faults import Fault, Prediction, agents_of, predict, recreated_with
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.meeting import can_rendezvous, job_rendezvous
 
@@ -53,15 +53,20 @@ def predict_end(job: SimulatedJob, faults: Sequence[Fault], torch: Version | Non
         return Prediction("all", "nothing in the manifest prevents the pods from meeting")
     if agents is None:
         return Prediction(None, "faults are only modeled for torchrun with a static or c10d rendezvous")
-    predictions = [claim(agents, fault, recreated_with(job, fault.pod)) for fault in faults]
+    predictions = [predict(agents, fault, recreated_with(job, fault.pod)) for fault in faults]
     order: tuple[End | None, ...] = ("fail", None, "fewer", "all")
     return min(predictions, key=lambda fault: order.index(fault.end))
 
 
 def judge(
-    job: SimulatedJob, actors: Sequence[Actor], faults: Sequence[Fault], observations: Sequence[Seen], *, blind: bool,
+    job: SimulatedJob,
+    actors: Sequence[Actor],
+    faults: Sequence[Fault],
+    observations: Sequence[Observation],
+    *,
+    blind: bool,
     torch: Version | None = None,
-) -> RehearsalVerdict:  # fmt: skip
+) -> RehearsalVerdict:
     """Compare the observations with the prediction. If `blind`, only exit statuses are compared."""
     expected = predict_end(job, faults, torch)
     end = _observed_end(observations, blind=blind)
@@ -73,7 +78,7 @@ def judge(
     return RehearsalVerdict(expected, end, tuple(differences))
 
 
-def _observed_end(observations: Sequence[Seen], *, blind: bool) -> End:
+def _observed_end(observations: Sequence[Observation], *, blind: bool) -> End:
     remaining = [observation for observation in observations if not observation.lost]
     if any(observation.exit != 0 for observation in remaining) or not remaining:
         return "fail"
@@ -84,7 +89,7 @@ def _observed_end(observations: Sequence[Seen], *, blind: bool) -> End:
     return "all" if len(remaining) == len(observations) else "fewer"
 
 
-def _detail_differences(actors: Sequence[Actor], observations: Sequence[Seen]) -> Iterator[str]:
+def _detail_differences(actors: Sequence[Actor], observations: Sequence[Observation]) -> Iterator[str]:
     """Yield the differences in the world size, ranks and sums of the last rendezvous."""
     remaining = [
         (actor, observation) for actor, observation in zip(actors, observations, strict=True) if not observation.lost

@@ -35,12 +35,12 @@ class SimulatedJob(WorkloadPods):
     @property
     def failure(self) -> tuple[str, ...]:
         """What happens when a pod fails and when the job ends, one sentence each."""
-        from ptcompile.simulator.faults import agents_of, restarts_as_a_whole, sentences
+        from ptcompile.simulator.faults import agents_of, fault_sentences, restarts_as_a_whole
         from ptcompile.simulator.meeting import job_rendezvous
 
         agents = agents_of(self, job_rendezvous(self))
         texts = failure_texts(self.manifest, self.stream)
-        return texts if agents is None else (*texts, *sentences(agents, whole=restarts_as_a_whole(self)))
+        return texts if agents is None else (*texts, *fault_sentences(agents, whole=restarts_as_a_whole(self)))
 
     @property
     def pod_group(self) -> Json | None:

@@ -32,7 +32,7 @@ def play(
 ) -> Rehearsal:
     given = RehearsalSettings(fake_python(tmp_path), **{"limit": 15.0, **settings})
     found = rehearse(
-        job(body, target), [fault(*one) for one in faults], settings=given, most=1, opening=stage.opening()
+        job(body, target), [fault(*one) for one in faults], settings=given, max_processes=1, opening=stage.opening()
     )
     jsonschema.validate(to_dict(found), SCHEMA)
     return found
@@ -87,7 +87,7 @@ def test_a_role_that_restarts_together_is_recreated_together(tmp_path: Path) -> 
     settings = RehearsalSettings(fake_python(tmp_path), limit=15.0)
     simulated = ptcompile.simulate(manifest).jobs[0]
     rehearsal = rehearse(
-        simulated, [fault("kill", "1@0.2s,back=5s")], settings=settings, most=1, opening=stage.opening()
+        simulated, [fault("kill", "1@0.2s,back=5s")], settings=settings, max_processes=1, opening=stage.opening()
     )
     assert [pod.starts for pod in rehearsal.seen] == [1, 2, 2]
     assert rehearsal.verdict.passed, rehearsal.verdict
@@ -144,7 +144,7 @@ def test_a_late_pod_is_held_and_times_are_scaled(tmp_path: Path) -> None:
 
 
 def test_a_pod_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RehearsalError, match="no pod 3 to kill: 3 train"):
+    with pytest.raises(RehearsalError, match="no pod 3 to kill: 3 pods train"):
         play(tmp_path, Scripted(), ("kill", "3"))
 
 

@@ -76,7 +76,7 @@ def test_a_launcher_that_is_not_installed_is_named(tmp_path: Path) -> None:
         rehearse(job(ACCELERATE % ""), settings=settings, opening=Scripted().opening())
     stage = Scripted()
     stage.launchers = ("accelerate",)
-    found = rehearse(job(ACCELERATE % ""), settings=settings, opening=stage.opening(), most=1)
+    found = rehearse(job(ACCELERATE % ""), settings=settings, opening=stage.opening(), max_processes=1)
     assert found.verdict.passed, found.verdict
 
 

@@ -159,7 +159,7 @@ def test_a_whole_rehearsal(stage: Namespaces, tmp_path: Path) -> None:
     settings = RehearsalSettings(fake_python(tmp_path), limit=60.0)
     lines: list[str] = []
     faults = [fault("dns-lag", "1s")]
-    found = rehearse(job(RANGE), faults, settings=settings, most=2, progress=lines.append)
+    found = rehearse(job(RANGE), faults, settings=settings, max_processes=2, progress=lines.append)
     assert found.verdict.seen == "all", (found.seen, found.verdict)
     assert [[one.rank for one in pod.rounds] for pod in found.seen] == [[0, 1], [2, 3], [4, 5]]
     assert [one.exit for one in found.seen] == [0, 0, 0]

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
-from ptcompile.simulator.faults import Agents, Fault, agents_of, claim, recreated_with, restarts_as_a_whole, sentences
+from ptcompile.simulator.faults import (
+    Agents,
+    Fault,
+    agents_of,
+    fault_sentences,
+    predict,
+    recreated_with,
+    restarts_as_a_whole,
+)
 from ptcompile.simulator.meeting import can_rendezvous, job_rendezvous
 from tests.making import smallest, text as spec_of
 
@@ -66,7 +74,7 @@ CLOSING = RANGE._replace(closes=True)
     ],
 )
 def test_claims(agents: Agents, fault: Fault, end: str | None) -> None:
-    assert claim(agents, fault).end == end
+    assert predict(agents, fault).end == end
 
 
 ALL = range(3)
@@ -89,7 +97,7 @@ ALL = range(3)
     ],
 )
 def test_claims_with_recreated_pods(agents: Agents, fault: Fault, recreated: range, end: str) -> None:
-    assert claim(agents, fault, recreated).end == end
+    assert predict(agents, fault, recreated).end == end
 
 
 @pytest.mark.parametrize(
@@ -186,15 +194,15 @@ def test_a_drain_closes_the_rendezvous_of_some_versions(torch: str, closes: bool
         (RANGE, "torchrun, a drained", False),
         (RANGE, "torchrun, a lost pod: the others go on with at least 2, after 39 to 49 seconds", True),
         (RANGE, "torchrun waits 900 seconds for node 0, and 600 seconds for enough other nodes", True),
-        (RANGE, "torchrun on node 0 looks the endpoint up", True),
+        (RANGE, "torchrun on node 0 resolves the endpoint", True),
         (FRAGILE, "torchrun, a late pod: either outcome, by chance", True),
-        (STATIC, "torchrun on node 0 looks the endpoint up", False),
+        (STATIC, "torchrun on node 0 resolves the endpoint", False),
         (STATIC, "torchrun, a lost node 0", False),
         (STATIC, "torchrun, a lost pod: nodes of a static rendezvous cannot meet again", True),
     ],
 )
 def test_sentences(agents: Agents, begin: str, has: bool) -> None:
-    said = list(sentences(agents))
+    said = list(fault_sentences(agents))
     assert any(one.startswith(begin) for one in said) is has, said
 
 

@@ -97,14 +97,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _parse_times(options: argparse.Namespace) -> tuple[list[Fault], float]:
-    from ptcompile.rehearsal import FORMS, enough, fault
+    from ptcompile.rehearsal import FORMS, default_limit, fault
     from ptcompile.rehearsal.settings import parse_duration
 
     try:
         values = {kind: getattr(options, kind.replace("-", "_")) for kind in FORMS}
         texts_by_kind = [(kind, [value] if isinstance(value, str) else value or []) for kind, value in values.items()]
         faults = [fault(kind, text) for kind, texts in texts_by_kind for text in texts]
-        return faults, parse_duration(options.limit) if options.limit else enough(faults, options.scale)
+        return faults, parse_duration(options.limit) if options.limit else default_limit(faults, options.scale)
     except ValueError as error:
         raise UsageError(str(error)) from error
 
@@ -152,7 +152,7 @@ def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault
     # like Ctrl-C, so nothing is left behind
     previous_handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return rehearse(job, faults, settings=settings, most=options.max_processes, progress=progress)
+        return rehearse(job, faults, settings=settings, max_processes=options.max_processes, progress=progress)
     finally:
         signal.signal(signal.SIGTERM, previous_handler)
         files.print_error("", raw=True)  # erase the progress line

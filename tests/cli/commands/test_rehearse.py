@@ -101,7 +101,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["--target", "slurm"], "no target 'slurm'"),
     (["--script", "/no/such/file.py"], "no such file"),
     (["--python", "/no/such/python"], "program /no/such/python not found"),
-    (["--kill", "9"], "no pod 9 to kill: 3 train, counted from 0"),
+    (["--kill", "9"], "no pod 9 to kill: 3 pods train, counted from 0"),
 ]
 
 
