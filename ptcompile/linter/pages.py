@@ -224,7 +224,7 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     ),
     "command-as-script": CodePage(
         "`script` or `module` holds a command line, such as `python train.py` or `train.py --lr 1e-4`. torchrun takes "
-        "all of it as one name and finds no such file.",
+        "all of it as one name and finds no such file. Or `module` holds the name of a file, such as `train.py`.",
         "name the file or the module alone, write its arguments in args, and torchrun's options in elastic",
     ),
     "no-retries-left": CodePage(

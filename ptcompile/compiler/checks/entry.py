@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.compiler.frontend.errors import problem
+from ptcompile.compiler.frontend.errors import invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.diagnostics import Edit, Fix, Path, Problem
 from ptcompile.kubernetes.commands import basename, is_program, split_line, unwrap
@@ -59,13 +59,22 @@ def entry_point(parts: SpecParts) -> Iterator[Problem]:
     set_fields = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
     for field in ("script", "module"):
         text = getattr(job, field)
-        if text is None or not text.strip() or text.split() == [text]:
+        if text is None:
+            continue
+        noun = "file" if field == "script" else "module"
+        if not text.strip():
+            yield invalid_field(
+                ("spec", field), f"must name a {noun}", f"set {field} to the {noun} that torchrun starts"
+            )
+            continue
+        if text.split() == [text]:
+            if field == "module" and _is_file_name(text):
+                yield _file_as_module(text, set_fields)
             continue
         from ptcompile.source.secrets.texts import secret_parts
 
         entry = _read_line(text, field, job)
         is_fixable = len(set_fields) == 1 and not secret_parts(text)  # as an argument a secret is another finding
-        noun = "file" if field == "script" else "module"
         yield problem(
             "command-as-script",
             ("spec", field),
@@ -75,6 +84,27 @@ def entry_point(parts: SpecParts) -> Iterator[Problem]:
             authority="torchrun",
             fix=_fix(entry, field, job) if isinstance(entry, Entry) and is_fixable else None,
         )
+
+
+def _is_file_name(module: str) -> bool:
+    """Return whether the value of `module` is certainly a file: Python finds no module of such a name."""
+    return "$" not in module and ("/" in module or module.endswith(".py"))
+
+
+def _file_as_module(text: str, set_fields: list[str]) -> Problem:
+    """Return the error that `module` names a file."""
+    field, value = ("script", text) if text.endswith(".py") else ("module", text.removeprefix("./").replace("/", "."))
+    is_fixable = len(set_fields) == 1 and (field == "script" or _is_module(value) is not None)
+    edits = [Edit("rename", ("spec", "module"), field)] if field == "script" else []
+    return problem(
+        "command-as-script",
+        ("spec", "module"),
+        f"torchrun would start one module named {_quote(text)}, but that is the name of a file",
+        f"write {field}: {_shorten(value)}" if is_fixable else "name the module, such as package.train, or use script",
+        stage="run",
+        authority="torchrun",
+        fix=Fix(f"write {field}", (*edits, Edit("set", ("spec", field), value)), safe=False) if is_fixable else None,
+    )
 
 
 def _read_line(text: str, field: str, job: JobSpec) -> Entry | str:

@@ -74,7 +74,8 @@ _ROWS: Final[tuple[tuple[str, str, str], ...]] = (
      "headGroupSpec chief launcher mpiReplicaSpecs ps workerGroupSpecs workerGroups"),
     ("worker", "{replicas: N}", "workerSpec workerGroup workerConfig"),
     ("elastic.nnodes", _RANGE, "minReplicas maxReplicas minNodes maxNodes minWorkers maxWorkers elasticPolicy minSize "
-     "maxSize minReplica maxReplica minNode maxNode scaling autoscaling scalingConfig minInstances maxInstances"),
+     "maxSize minReplica maxReplica minNode maxNode scaling autoscaling scalingConfig minInstances maxInstances min "
+     "max"),
     ("elastic.nprocPerNode", "", "nproc nprocPerNode numProcPerNode processesPerNode procsPerNode slotsPerWorker "
      "ntasksPerNode tasksPerNode workersPerNode processesPerHost numProcessesPerNode procPerNode nprocPerWorker "
      "gpusPerTask processes processCount mpiProcsPerNode ranksPerNode ppn"),
@@ -172,8 +173,10 @@ _ROWS: Final[tuple[tuple[str, str, str], ...]] = (
      "torchElastic distributed distribution torchrunConfig launcherConfig mlPolicy torchPolicy strategy torchConfig"),
     # identity and security
     ("serviceAccountName", "", "serviceAccount sa serviceaccounts executionRole iamRole roleArn role"),
-    ("podSecurityContext", "{%s: ...}", "fsGroup runAsUser runAsGroup runAsNonRoot supplementalGroups user uid gid "
+    ("podSecurityContext", "{%s: ...}", "fsGroup runAsUser runAsGroup runAsNonRoot supplementalGroups "
      "seLinux sysctls"),
+    ("podSecurityContext", "{runAsUser: ...}", "user uid userId"),
+    ("podSecurityContext", "{runAsGroup: ...}", "gid group groupId"),
     ("securityContext", "{privileged: true} or {capabilities: {add: [...]}}", "privileged capabilities capAdd "
      "linuxCapabilities"),
     ("securityContext", "{capabilities: {add: [IPC_LOCK]}} for memlock; other limits are set on the Kubernetes node",

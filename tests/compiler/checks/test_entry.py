@@ -157,7 +157,36 @@ def test_a_token_is_masked_and_not_moved() -> None:
     assert "hf_abc" not in f"{diagnostic.message}{diagnostic.help}"
 
 
-@pytest.mark.parametrize("body", ["script: train.py", "script: ./src/train", "module: pkg.train"])
+FILES = [
+    ("module: train.py", {"script": "train.py"}),
+    ("module: ./src/train.py", {"script": "./src/train.py"}),
+    ("module: src/train.py\nargs: [--lr=1]", {"script": "src/train.py", "args": ["--lr=1"]}),
+    ("module: pkg/train", {"module": "pkg.train"}),
+    ("module: ./pkg/train", {"module": "pkg.train"}),
+]
+
+
+@pytest.mark.parametrize(("body", "fields"), FILES, ids=[body for body, _ in FILES])
+def test_a_file_is_not_a_module(body: str, fields: Fields) -> None:
+    fix = finding(body).fix
+    assert fix is not None
+    assert not fix.safe
+    assert fixed(body, unsafe=True) == fields
+
+
+@pytest.mark.parametrize("body", ["module: /opt/pkg/train", "module: pkg-2/train"])
+def test_a_file_that_is_not_a_module_may_have_no_fix(body: str) -> None:
+    assert finding(body).fix is None
+
+
+@pytest.mark.parametrize("field", ["script", "module"])
+@pytest.mark.parametrize("value", ["''", "' '", '"\\n"'])
+def test_an_empty_entry_point_is_an_error(field: str, value: str) -> None:
+    diagnostics = ptcompile.compile(text(f"image: i\n{field}: {value}\n")).diagnostics
+    assert [(one.code, one.path) for one in diagnostics if one.severity == "error"] == [("PTC024", ("spec", field))]
+
+
+@pytest.mark.parametrize("body", ["script: train.py", "script: ./src/train", "module: pkg.train", "module: my-pkg"])
 def test_a_file_or_a_module_alone_is_right(body: str) -> None:
     assert ptcompile.compile(text(f"image: i\n{body}\n")).ok
 

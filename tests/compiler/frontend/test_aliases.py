@@ -53,6 +53,10 @@ def test_a_name_is_an_alias_once() -> None:
     [
         ("workers: 4", "write spec.nodes: the number of training pods, or worker.replicas next to a master"),
         ("preemptible: true", "did you mean spot?"),
+        ("user: 1000", "write spec.podSecurityContext: {runAsUser: ...}"),
+        ("gid: 1000", "write spec.podSecurityContext: {runAsGroup: ...}"),
+        ("fsGroup: 1000", "write spec.podSecurityContext: {fsGroup: ...}"),
+        ("elastic: {min: 2, max: 4}", 'write spec.elastic.nnodes: a range, such as "2:4"'),
         ("workdir: /w", "did you mean workingDir?"),
         ("serviceAccount: x", "did you mean serviceAccountName?"),
         ("pullPolicy: Always", "did you mean imagePullPolicy?"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RULES: Final[dict[str, str]] = {
     "missing_script": TORCHRUN,
-    "python_as_script": f"{TORCHRUN} python/python3",
+    "python_as_script": TORCHRUN,
     "unknown_launch_option": TORCHRUN,
     "repeated_launch_option": TORCHRUN,
     "bad_nnodes": f"{TORCHRUN} nnodes",

@@ -1,9 +1,10 @@
-"""torchrun runs the Python interpreter as if it were a Python script.
+"""torchrun runs Python, a shell or a launcher as if it were a Python script.
 
-What: `python` takes the place of the script, as in `torchrun --nproc-per-node=8 python train.py`.
+What: `python`, a shell, a launcher or a shell script takes the place of the script, as in
+`torchrun --nproc-per-node=8 python train.py`.
 
 Why: torchrun starts `python -u python train.py`, which fails: "can't open file 'python'". torchrun starts the
-interpreter itself.
+interpreter itself. A shell or a shell script fails the same way, as Python cannot read it.
 
 Example:
 
@@ -29,15 +30,17 @@ Source: PyTorch 2.13, torch/distributed/run.py, config_from_args.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes.commands import LAUNCHERS, basename, is_program
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
 
 _is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
+_is_shell_script = Pattern(r"(?a).+\.(?:ba)?sh").fullmatch
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -45,17 +48,31 @@ def _check(subject: Subject) -> Iterator[Finding]:
         launch = role.launch
         no_flag = not any(launch.options.get(name) for name in ("no-python", "module"))
         no_variable = not any(launch.env.get(name) for name in ("PET_NO_PYTHON", "PET_MODULE"))
-        if role.is_torchrun and no_flag and no_variable and launch.entry and _is_python(launch.entry[0]):
-            path, is_exact = _interpreter_path(role, launch.entry[0])
-            script = launch.entry[1] if launch.entry[1:] else ""
-            is_removable = is_exact and script.endswith(".py")
-            yield found_at(
-                path,
-                f"torchrun runs {launch.entry[0]!r} as a Python script, but no such file exists: it starts the "
-                "interpreter itself",
-                "remove `python`",
-                Fix(f"remove {launch.entry[0]}", (Edit("remove", path),), safe=True) if is_removable else None,
-            )
+        if role.is_torchrun and no_flag and no_variable and launch.entry:
+            yield from _check_script(role, launch.entry)
+
+
+def _check_script(role: TrainingRole, entry: Sequence[str]) -> Iterator[Finding]:
+    """Yield an error if the first word of what torchrun starts is certainly not a Python script."""
+    name = entry[0]
+    is_python = _is_python(name) is not None
+    if not (is_python or is_program(name) or _is_shell_script(name)):
+        return
+    path, is_exact = _interpreter_path(role, name)
+    if is_python:
+        is_removable = is_exact and entry[1:2] != [] and entry[1].endswith(".py")
+        yield found_at(
+            path,
+            f"torchrun runs {name!r} as a Python script, but no such file exists: it starts the interpreter itself",
+            "remove `python`",
+            Fix(f"remove {name}", (Edit("remove", path),), safe=True) if is_removable else None,
+        )
+    elif basename(name) in LAUNCHERS:
+        message = f"torchrun runs {name!r} as a Python script, but torchrun itself starts the processes"
+        yield found_at(path, message, f"remove {name}, and start the script with torchrun alone")
+    else:
+        message = f"torchrun runs {name!r} as a Python script, but Python cannot read it"
+        yield found_at(path, message, "add --no-python before it, or start a Python script")
 
 
 def _interpreter_path(role: TrainingRole, name: str) -> tuple[Path, bool]:
