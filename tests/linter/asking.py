@@ -1,4 +1,4 @@
-"""Asking one rule of a small manifest."""
+"""Helpers that run one rule on a small manifest."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Json = dict[str, Any]
 
 
 def of_families(*names: str) -> list[Rule]:
-    """The rules of these families."""
+    """Return the rules of these families."""
     return [rule for rule in every_rule() if {*rule.check.__module__.split(".")[2:4]} & {*names}]
 
 
 def ask(rule: str, text: str, **added: Any) -> list[Problem]:
-    """What a rule finds in the first object of a stream of YAML."""
+    """Return what a rule finds in the first object of a YAML stream."""
     first, *others = yaml.safe_load_all(text)
     return list(run(first, stream=[first, *others], only={rule}, **added))
 
 
 def pod(**spec: Any) -> Json:
-    """A Pod with these fields, and no container where none is given."""
+    """Return a Pod with these fields; it has no container unless one is given."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -36,15 +36,15 @@ def pod(**spec: Any) -> Json:
 
 
 def container(**fields: Any) -> Json:
-    """A Pod with one container that has these fields."""
+    """Return a Pod with one container that has these fields."""
     return pod(containers=[{"name": "pytorch", "image": "train:1", **fields}])
 
 
 def found(rule: str, manifest: Mapping[str, Any], *others: Mapping[str, Any]) -> list[Problem]:
-    """What a rule finds in an object, among others of its stream."""
+    """Return what a rule finds in an object of a stream."""
     return list(run(manifest, stream=[manifest, *others], only={rule}))
 
 
 def fires(rule: str, manifest: Mapping[str, Any], *others: Mapping[str, Any]) -> bool:
-    """Whether a rule finds anything."""
+    """Return whether a rule finds anything."""
     return bool(found(rule, manifest, *others))

@@ -1,4 +1,4 @@
-"""Rules are total: whatever stands at any place of a manifest, they find something or nothing, and never raise."""
+"""Rules never raise, whatever value any field of a manifest has."""
 
 from __future__ import annotations
 

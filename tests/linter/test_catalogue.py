@@ -20,12 +20,12 @@ def test_every_code_has_a_page(name: str) -> None:
     assert max(map(len, text.splitlines())) <= 130
 
 
-def test_an_answer_is_for_what_is_no_rule() -> None:
+def test_code_pages_are_for_codes_without_a_rule() -> None:
     assert CODE_PAGES.keys() <= CODES.keys()
     assert not CODE_PAGES.keys() & {rule.name for rule in every_rule()}
 
 
-def test_a_code_and_its_name_are_one() -> None:
+def test_a_code_and_its_name_give_the_same_page() -> None:
     assert name_of("PTC302") == name_of("missing-shm") == "missing-shm"
     assert name_of("PTC999") is None
 
@@ -38,7 +38,7 @@ def test_the_lists_have_every_rule_once() -> None:
 
 
 def test_the_list_for_programs_names_no_module() -> None:
-    """A module's path is ours to change; what a rule is called is not."""
+    """The names of rules are stable; the paths of their modules are not."""
     keys = ["code", "name", "severity", "stage", "authority", "title", "what", "why", "bad", "good", "fix", "source"]
     assert all(list(one) == keys for one in as_dicts())
     assert "ptcompile.rules" not in json.dumps(as_dicts())

@@ -35,7 +35,7 @@ def test_script(argv: list[str], expected: str | None) -> None:
     assert (found and found.word.text) == expected
 
 
-def test_a_script_may_stand_in_args() -> None:
+def test_a_script_may_be_in_args() -> None:
     found = shell_script(_container("bash", "-c", args=("run", "lost")))
     assert found is not None
     assert (found.word.path, [word.text for word in found.rest]) == (("args", 0), ["lost"])

@@ -1,4 +1,4 @@
-"""Slips of names that NCCL and PyTorch read, and names that are others."""
+"""Misspelled names of variables that NCCL and PyTorch read, and unrelated names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.linter.asking import container, fires
         ("CUDA_VISIBLE_DEVICE", "CUDA_VISIBLE_DEVICES"),
         ("NCCL_MIN_CHANNELS", "NCCL_MIN_NCHANNELS"),
         ("GLOO_SOCKET_IFNAM", "GLOO_SOCKET_IFNAME"),
-        # others' own, from clouds' fabric guides
+        # variables of other libraries, from the clouds' fabric guides
         ("NCCL_FASTRAK_IFNAME", None),
         ("NCCL_GPUDIRECTTCPX_SOCKET_IFNAME", None),
         ("NCCL_TESTS_SPLIT", None),
@@ -35,11 +35,11 @@ from tests.linter.asking import container, fires
         ("", None),
     ],
 )
-def test_slips(name: str, meant: str | None) -> None:
+def test_misspelled_names(name: str, meant: str | None) -> None:
     assert closest_variable(name) == meant
 
 
-def test_no_name_that_is_read_is_a_slip_of_another() -> None:
+def test_no_known_name_is_a_misspelling_of_another() -> None:
     assert not [name for name in KNOWN_VARIABLES if closest_variable(name)]
 
 

@@ -1,4 +1,4 @@
-"""Every rule that has a fix: made on the bad example of its page, the finding is gone and no other has come."""
+"""Fixes of rules: applied to the bad example of the rule's page, each removes its finding and adds none."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def has_fix(rule: Rule) -> bool:
     return any(d.fix is not None for d in judge(rule_page(rule).bad.encode()))
 
 
-def test_a_third_of_the_rules_have_one() -> None:
+def test_a_third_of_the_rules_have_a_fix() -> None:
     assert 3 * sum(map(has_fix, every_rule())) >= len(every_rule())
 
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
 def test_the_fixes_of_a_rule(rule: Rule) -> None:
-    """All five laws in one test: most rules have no fix, and what is asked once is known for the others."""
+    """One test checks all five laws: most rules have no fix, and the results are computed once for all laws."""
     if has_fix(rule):
         the_fix_of_the_bad_example(rule)
         safe_fixes_alone_leave_what_is_not_safe(rule)
@@ -64,7 +64,7 @@ def the_title_says_what_is_done(rule: Rule) -> None:
 
 
 def a_fix_in_a_list_of_objects_and_in_json(rule: Rule) -> None:
-    """Paths of fixes are those of the object; the document may be a List around it, and JSON."""
+    """Paths of fixes start at the object; the document may be JSON, or a List around the object."""
     objects = [document.data for document in read(rule_page(rule).bad).documents]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=1).encode()
     mended = fix_in_rounds(text, judge, unsafe=True)

@@ -1,4 +1,4 @@
-"""What is none of an API server's business is counted and not judged; templates are said once a file."""
+"""Documents that no API server accepts are counted but not checked; a template gets one note per file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ptcompile.linter.foreign import may_be_template
         ("apiVersion: v1\nkind: Pod\nspec: {tolerations: [{key: a}]}\n", "a pod template"),
     ],
 )
-def test_counted_and_not_judged(text: str, counted: str) -> None:
+def test_foreign_documents_are_counted_and_not_checked(text: str, counted: str) -> None:
     report = ptcompile.lint(text)
     assert (report.diagnostics, report.unchecked) == ((), (counted,))
 
@@ -37,20 +37,20 @@ def test_no_input_is_fine(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("metadata: {name: a}\nspec: {containers: []}\n", "required-value"),  # an object, and two lines are missing
+        ("metadata: {name: a}\nspec: {containers: []}\n", "required-value"),  # an object that lacks apiVersion and kind
         ("kind: Pod\nmetadata: {name: a}\n", "required-value"),
         ("hello\n", "not-a-mapping"),
         (
             "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n",
             "required-value",
-        ),  # named: it is meant to be made
+        ),  # it has a name, so it is a manifest
     ],
 )
-def test_what_is_still_an_error(text: str, name: str) -> None:
+def test_documents_that_are_still_an_error(text: str, name: str) -> None:
     assert (name, "error") in {(d.name, d.severity) for d in ptcompile.lint(text).diagnostics}
 
 
-def test_two_equal_keys_are_no_refusal_but_in_a_spec() -> None:
+def test_duplicate_keys_reject_only_a_spec() -> None:
     pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, name: b}\nspec: {containers: [{name: a, image: 'a:1'}]}\n"
     (found,) = ptcompile.lint(pod).diagnostics
     assert (found.name, found.severity, found.stage) == ("duplicate-key", "warning", "style")
@@ -76,25 +76,25 @@ spec:
 
 
 @pytest.mark.parametrize("name", ["${NAME}", "__NAME__", "<name>", "$NAME", "train-${ID}", "${NAME:-train}"])
-def test_a_template_is_said_once_and_its_placeholders_are_not_judged(name: str) -> None:
+def test_a_template_gets_one_note_and_its_placeholders_are_not_checked(name: str) -> None:
     found = ptcompile.lint(TEMPLATE % name + "---\n" + TEMPLATE % name).diagnostics
     assert [(d.name, d.severity) for d in found if d.name == "unrendered-template"] == [("unrendered-template", "note")]
     assert {d.name for d in found} == {"unrendered-template", "fractional-bytes"}
 
 
-def test_what_a_shell_replaces_is_no_placeholder() -> None:
+def test_a_shell_variable_is_not_a_placeholder() -> None:
     found = {d.name for d in ptcompile.lint(TEMPLATE % "train").diagnostics}
     assert found == {"shell-variable-without-shell", "fractional-bytes"}
 
 
-def test_a_mapping_is_judged_as_it_is() -> None:
-    """Whoever hands over an object means it: there is no file to render."""
+def test_placeholders_in_a_mapping_are_values() -> None:
+    """An object that a caller passes has no file to render, so its placeholders are values."""
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "${NAME}"}, "spec": {"containers": []}}
     assert any(d.path == ("metadata", "name") and d.severity == "error" for d in ptcompile.lint(manifest).diagnostics)
 
 
-def test_no_rule_judges_what_was_refused() -> None:
-    """A number of pods that cannot be read is refused once; whether it is enough is not asked."""
+def test_no_rule_checks_a_rejected_value() -> None:
+    """An unreadable number of pods is rejected once; no rule checks whether it is enough."""
     text = TEMPLATE.replace("[python, train.py", "[torchrun, --nnodes=4, --master-addr=a.b, train.py").replace(
         "spec:\n  template", "spec:\n  completionMode: Indexed\n  parallelism: %s\n  completions: %s\n  template", 1
     )
@@ -118,11 +118,11 @@ def test_no_rule_judges_what_was_refused() -> None:
         ('args: [$(RANK), "\\u003cname>"]', True),
     ],
 )
-def test_most_files_need_no_walk_to_see_that_they_are_no_templates(text: str, told: bool) -> None:
+def test_most_files_are_recognized_as_no_template_without_a_walk(text: str, told: bool) -> None:
     assert may_be_template(text) is told
 
 
-def test_a_reference_in_a_schema_is_no_placeholder() -> None:
+def test_a_reference_in_a_schema_is_not_a_placeholder() -> None:
     crd = (
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec: {$ref: x}\n"
     )

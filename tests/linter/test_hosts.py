@@ -1,4 +1,4 @@
-"""Host names against the Services, pods and namespaces of a stream, on every kind that makes pods."""
+"""Host names against the Services, pods and namespaces of a stream, for every kind that makes pods."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ BY_JOB, BY_APP = "job-name: train", "app: train"
 
 
 def found(text: str) -> list[str]:
-    """The severities of what is said of hosts."""
+    """Return the severities of findings on hosts."""
     return [d.severity for d in ptcompile.lint(text).diagnostics if d.name == "unresolvable-endpoint"]
 
 
@@ -83,8 +83,8 @@ def found(text: str) -> list[str]:
         ("train-3.train", None),
         ("train-0.train.", None),
         ("train-0.train.default", None),
-        ("train-0.train.ml.svc.cluster.local", None),  # no namespace in the file: any may be meant
-        ("train-0.train.default.svc.k8s.corp", None),  # a cluster domain of one's own
+        ("train-0.train.ml.svc.cluster.local", None),  # a manifest without a namespace may be applied to any
+        ("train-0.train.default.svc.k8s.corp", None),  # a custom cluster domain
         ("train", None),  # the Service itself
         ("10.0.0.7", None),
         ("head.example.com", None),
@@ -92,10 +92,10 @@ def found(text: str) -> list[str]:
         ("train-9.train", "error"),
         ("trian-0.train", "error"),
         ("train-0.trian", "error"),
-        ("other-0.train", "error"),  # all four nodes are here, so the store is on one of them
+        ("other-0.train", "error"),  # all four nodes are in this file, so one of them has the store
         ("train-0", "error"),
         ("train-0.train.default.svc.cluster.loca", "error"),
-        ("trian", "error"),  # a letter off the Service of these very pods
+        ("trian", "error"),  # misspells the Service of these pods
     ],
 )
 def test_an_indexed_job_and_its_service(host: str, severity: str | None) -> None:
@@ -122,7 +122,7 @@ def test_a_service_of_several_jobs_and_nodes_of_other_files(host: str, severity:
         (", namespace: ml", ", namespace: ml", "train-0.train.default.svc.cluster.local", "error"),
         (", namespace: ml", ", namespace: ml", "train.default", "error"),
         (", namespace: default", ", namespace: ml", "train-0.train", "error"),
-        ("", ", namespace: ml", "train-0.train", "warning"),  # kubectl -n ml may put it there
+        ("", ", namespace: ml", "train-0.train", "warning"),  # kubectl -n ml may apply it there
         (", namespace: ml", "", "train-0.train", "warning"),
     ],
 )
@@ -143,8 +143,8 @@ def test_a_job_without_its_service(host: str, severity: str | None) -> None:
     assert found(JOB % ("", 4, host)) == ([severity] if severity else [])
 
 
-def test_a_subdomain_that_is_called_as_the_namespace() -> None:
-    """`train-0.train` then reads as a Service of that namespace, and there is none."""
+def test_a_subdomain_with_the_name_of_the_namespace() -> None:
+    """`train-0.train` also reads as a Service train-0 in that namespace, which does not exist."""
     assert found(JOB % (", namespace: train", 4, "train-0.train")) == ["warning"]
     assert found(JOB % (", namespace: research", 4, "train-0.train")) == []
 
@@ -171,7 +171,7 @@ def test_a_jobset(host: str, severity: str | None) -> None:
     [
         ("train-master-0", None),
         ("train-worker-2.default.svc.cluster.local", None),
-        ("train-master", None),  # a Service of one's own may select the Master
+        ("train-master", None),  # a user's Service may select the Master
         ("trian-master-0", "error"),
         ("train-master-1", "error"),
         ("train-worker-3", "error"),
@@ -181,7 +181,7 @@ def test_a_pytorchjob(host: str, severity: str | None) -> None:
     assert found(PYTORCHJOB % ("", host)) == ([severity] if severity else [])
 
 
-def test_another_job_of_the_stream_may_answer() -> None:
+def test_a_host_may_belong_to_another_job_of_the_stream() -> None:
     head = (JOB % ("", 8, "head-0.train")).replace("name: train}", "name: head}")
     rest = JOB % ("", 8, "head-0.train")
     assert found(SERVICE % ("", BY_APP) + head + "---\n" + rest) == []

@@ -1,8 +1,7 @@
-"""The words that rules need: with them and without them the same is found, and a rule that needs others is not loaded.
+"""The words that rules need: a rule finds the same with and without them, and unneeded rules are not loaded.
 
-The one exception to look for is a rule that finds something in an object that lacks its words. So the rules are asked
-about every example of every rule, the same with parts taken away,
-every manifest of ours, and the recorded ones of others.
+A rule must not find anything in an object that lacks its words. So every rule runs on the examples of all rules, on
+those examples with parts removed, on our manifests, and on recorded manifests of other projects.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ MANIFESTS = [
 
 
 def assert_same(objects: list[Any]) -> None:
-    """Ask every rule about every object, and then those with the words alone."""
+    """Run all rules on every object, then only those whose words it has, and compare."""
     others = Stream([one for one in objects if isinstance(one, dict)])
     for one in others.objects:
         found, whole = list(run(one, stream=others)), list(run(one, stream=others, every=True))
@@ -47,7 +46,7 @@ def test_examples(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
-def test_examples_with_parts_taken_away(rule: Rule) -> None:
+def test_examples_with_parts_removed(rule: Rule) -> None:
     for less in thinned(_less(_example(rule)), 4, start=len(rule.name)):
         assert_same(less)
 
@@ -71,7 +70,7 @@ def test_manifests_of_each_operator(operator: str) -> None:
         assert_same([one])
 
 
-def test_manifests_from_everywhere() -> None:
+def test_recorded_manifests() -> None:
     for one in thinned(recorded.manifests("apiserver/real").values(), 5):
         assert_same([one])
 
@@ -79,7 +78,7 @@ def test_manifests_from_everywhere() -> None:
 @pytest.mark.parametrize(
     ("texts", "there"), [(["a", "b"], False), (["a b"], True), (["a\tb"], True), (["a\n"], True), (["", "a"], False)]
 )
-def test_a_blank_is_a_word(texts: list[str], there: bool) -> None:
+def test_whitespace_is_a_word(texts: list[str], there: bool) -> None:
     assert ("@blank" in (words_of(Subject({"args": texts})) or ())) is there
 
 
@@ -113,7 +112,7 @@ spec:
         '"tor"chrun --nnodes=x train.py',
     ],
 )
-def test_words_that_a_shell_puts_together(script: str) -> None:
+def test_words_that_a_shell_joins(script: str) -> None:
     manifest = yaml.safe_load(SPLIT)
     template = manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]
     template["spec"]["containers"][0]["command"][2] = script
@@ -132,13 +131,13 @@ def test_a_trainjob_has_the_words_of_its_runtime() -> None:
 
 
 def test_most_rules_need_words() -> None:
-    """Else there would be no point in it."""
+    """Words only pay off if most rules have some."""
     needed = [text for family in _families() for text in family.values()]
     assert len([text for text in needed if text]) > 0.9 * len(needed)
 
 
 def test_needs_are_words() -> None:
-    """None of them is two words, which nothing could ever fulfil."""
+    """A need of two words could never be met."""
     for family in _families():
         for text in family.values():
             for word in text.replace("/", " ").split():
@@ -159,7 +158,7 @@ def _objects(text: bytes) -> list[Any]:
 
 
 def _less(value: Any) -> Iterator[Any]:
-    """Plain data again and again, each time without one of its keys or items."""
+    """Yield the data without one of its keys or items, for each in turn."""
     if isinstance(value, dict):
         for key in value:
             yield {k: v for k, v in value.items() if k != key}

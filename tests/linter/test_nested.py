@@ -1,4 +1,4 @@
-"""Jobs and pods inside other objects are linted at their place."""
+"""Jobs and pods inside other objects are linted, and findings have the path in the outer object."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ POD_SPEC = "spec: {restartPolicy: %s, " + CONTAINERS + "}"
 
 
 def found(text: str) -> dict[str, str]:
-    """Names of what is found, with the paths."""
+    """Return the names and paths of the findings."""
     return {d.name: ".".join(map(str, d.path)) for d in ptcompile.lint(text).diagnostics if d.severity == "error"}
 
 

@@ -1,4 +1,4 @@
-"""Every rule's page: its bad example gives exactly the rule's finding at the marked line, its good example none."""
+"""Pages of rules: the bad example gives exactly the rule's finding at the marked line, the good example none."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ RULES = every_rule()
 
 
 def told(text: str, rule: Rule) -> list[Diagnostic]:
-    """What is found in an example; notes of other rules say of it what it does not show."""
+    """Return the findings of an example, without notes of other rules on what it leaves out."""
     return [d for d in ptcompile.lint(text).diagnostics if d.severity != "note" or d.name == rule.name]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_bad_is_found_at_its_line(rule: Rule) -> None:
+def test_the_bad_example_is_reported_at_its_line(rule: Rule) -> None:
     bad = rule_page(rule).bad
     marked = [number for number, line in enumerate(bad.splitlines(), 1) if line.endswith(FINDING_MARK)]
     assert len(marked) == 1, "mark one line"
@@ -36,17 +36,17 @@ def test_bad_is_found_at_its_line(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_good_is_clean(rule: Rule) -> None:
+def test_the_good_example_is_clean(rule: Rule) -> None:
     assert [d.name for d in told(rule_page(rule).good, rule)] == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_manners(rule: Rule) -> None:
+def test_the_form_of_rules_and_findings(rule: Rule) -> None:
     assert rule.name in CODES
     assert rule.check.__module__.rpartition(".")[2] == rule.name.replace("-", "_")
     assert rule.stage in get_args(Stage)
     assert rule.severity in get_args(Severity)
-    if rule.stage == "apply":  # an operator's webhook: what the API server refuses is validate's
+    if rule.stage == "apply":  # an operator's webhook; rejections by the API server are not rules
         assert rule.authority not in ("kube-apiserver", "kubelet", "torchrun", "ptcompile")
     for found in ptcompile.lint(rule_page(rule).bad).diagnostics:
         assert found.message[0].islower()
@@ -56,7 +56,7 @@ def test_manners(rule: Rule) -> None:
 
 
 def test_every_module_of_a_family_is_in_its_table() -> None:
-    """No rule lies about unasked."""
+    """A rule that is missing from the table would never run."""
     named = {rule.check.__module__ for rule in RULES}
     for family in pkgutil.iter_modules(ptcompile.linter.__path__, "ptcompile.linter."):
         if family.ispkg:

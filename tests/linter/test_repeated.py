@@ -23,7 +23,7 @@ def test_an_object_without_a_written_name_has_no_key(metadata: Any) -> None:
     assert object_key({**POD, "metadata": metadata}, None) is None
 
 
-def test_kinds_that_are_brought_count(tmp_path: Any) -> None:
+def test_kinds_of_given_definitions_have_keys(tmp_path: Any) -> None:
     crd = tmp_path / "crd.yaml"
     crd.write_text(
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.acme.io}\n"

@@ -1,4 +1,4 @@
-"""What the runner does with what rules find."""
+"""How the runner reports findings of rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATH = ("spec", "containers", 0)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    """What a rule finds that asks each role, where two roles have one template."""
+    """Yield a finding for each role, though two roles share a template."""
     for _role in range(2):
         yield Finding(PATH, "spec.containers[0]: no limit")
         yield Finding((*PATH, "image"), "spec.containers[0].image: no digest")

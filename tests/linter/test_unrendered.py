@@ -1,4 +1,6 @@
-"""Unrendered templates are one note: never an error, never fixed. What only looks like one is linted as ever."""
+"""An unrendered template is one note: never an error, never fixed. Files that only look like one are linted as
+usual.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,7 @@ data:
 
 
 @pytest.mark.parametrize("text", [ARGO, DATA, "a: {b: {c: d}}\n", "# {{ .Values.a }}\na: b\n"])
-def test_marks_of_others_make_no_template(text: str) -> None:
+def test_marks_of_other_tools_do_not_make_a_template(text: str) -> None:
     assert ptcompile.lint(text).diagnostics == ()
 
 
@@ -100,7 +102,7 @@ def test_marks_of_others_make_no_template(text: str) -> None:
         ("a: {{ .x\nb: c\n", "yaml-syntax"),
     ],
 )
-def test_what_is_no_template_is_judged_as_ever(text: str, name: str) -> None:
+def test_other_files_are_checked_as_usual(text: str, name: str) -> None:
     assert (name, "error") in {(d.name, d.severity) for d in ptcompile.lint(text).diagnostics}
 
 
@@ -122,7 +124,7 @@ def chart(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_chart_is_recognised_by_its_folder(chart: Path) -> None:
+def test_a_chart_is_recognized_by_its_folder(chart: Path) -> None:
     template = ptcompile.lint(chart / "templates" / "tests" / "job.yaml").diagnostics
     assert [(d.name, d.severity) for d in template] == [("unrendered-template", "note")]
     for name in ("values.yaml", "values-prod.yaml"):
@@ -137,7 +139,7 @@ def test_templates_without_a_chart_are_manifests(chart: Path) -> None:
         assert "unsupported-value" in {d.name for d in ptcompile.lint(chart / name).diagnostics}
 
 
-def test_a_spec_that_is_a_template_says_so_and_how_to_render_it() -> None:
+def test_a_spec_that_is_a_template_gets_the_command_that_renders_it() -> None:
     text = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: {{ name }}}\nspec: {script: t.py}\n"
     (found,) = ptcompile.compile(text).diagnostics
     assert (found.code, found.severity) == ("PTC001", "error")
@@ -145,6 +147,6 @@ def test_a_spec_that_is_a_template_says_so_and_how_to_render_it() -> None:
     assert "helm template CHART" in str(found.help)
 
 
-def test_ignoring_the_note_is_possible() -> None:
+def test_the_note_can_be_ignored() -> None:
     report = ptcompile.lint(SHAPES["if"], ignore=["PTC076"])
     assert (report.diagnostics, [d.code for d in report.meant]) == ((), ["PTC076"])

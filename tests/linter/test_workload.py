@@ -1,4 +1,4 @@
-"""Objects of a stream that look at one another: by the releases of the cluster, and each simulated once."""
+"""Rules that read several objects of a stream: they use the cluster's releases and simulate each object once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {app: train}}
 TEXT = "---\n".join([SERVICE, *(JOB % (name, "$(JOB_COMPLETION_INDEX)") for name in "abc")])
 
 
-def test_the_others_are_of_the_same_releases() -> None:
+def test_related_objects_use_the_same_releases() -> None:
     old = Versions(kubernetes=(1, 27))
     stream = Stream(list(yaml.safe_load_all(TEXT)), old)
     met = [one.pod.job for members in references._roles_by_endpoint(stream).values() for one in members]
@@ -67,7 +67,7 @@ def test_each_object_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "same-node-rank" in {one.name for one in found.diagnostics}
 
 
-def test_what_is_looked_at_is_not_kept() -> None:
+def test_checked_objects_are_not_kept() -> None:
     stream = Stream(list(yaml.safe_load_all(TEXT)))
     for one in stream.objects:
         list(ptcompile.linter.run(one, stream=stream))
@@ -92,14 +92,14 @@ def test_what_is_looked_at_is_not_kept() -> None:
     ],
 )
 def test_ranks_are_those_of_the_launcher(command: str, same: bool) -> None:
-    """Also where the rank is one variable, so that the command line of the other pods is not read."""
+    """Even if the rank is a single variable and the command lines of the other pods are not read."""
     text = JOB.replace("train-%s", "train").partition("          command:")[0] + f"          command: [{command}]\n"
     found = ptcompile.lint(text).diagnostics
     assert ("same-node-rank" in {one.name for one in found}) == same
 
 
-def test_what_was_read_and_simulated_goes_without_a_collection() -> None:
-    """The command collects no garbage: what knows one another would be kept for every file."""
+def test_objects_are_freed_without_garbage_collection() -> None:
+    """The command disables garbage collection, so reference cycles would stay in memory for every file."""
     text = (ROOT / "golden" / "elastic-range" / "job.yaml").read_text(encoding="utf-8")
     ptcompile.lint(text)
     gc.collect()

@@ -1,4 +1,4 @@
-"""Manifests for the launch rules, and what they find, in few words."""
+"""Short builders of manifests for the launch rules, and their findings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pod(*command: str, **fields: Any) -> Json:
 
 
 def job(*command: str, pods: int = 2, **fields: Any) -> Json:
-    """An Indexed Job without a Service."""
+    """Return an Indexed Job without a Service."""
     template = {"spec": {"restartPolicy": "Never", "subdomain": "train", "containers": [container(command, **fields)]}}
     spec = {"completionMode": "Indexed", "completions": pods, "parallelism": pods, "template": template}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": spec}
@@ -52,7 +52,9 @@ def role(*command: str, name: str = "node", pods: int = 2, replicas: int = 1, **
 
 
 def pytorchjob(*, master: Sequence[str] | None = None, worker: Sequence[str] | None = None, **parts: Any) -> Json:
-    """`workers` is the number of Workers, `container` what the containers have more, and the rest is of the spec."""
+    """Return a PyTorchJob. `workers` is the number of Workers, `container` adds container fields; the rest are spec
+    fields.
+    """
     more, workers = parts.pop("container", {}), parts.pop("workers", 2)
     replicas: Json = {}
     for name, command, count in (("Master", master, 1), ("Worker", worker, workers)):
@@ -65,10 +67,10 @@ def pytorchjob(*, master: Sequence[str] | None = None, worker: Sequence[str] | N
 
 
 def names(manifest: Json, *, others: Sequence[Json] = ()) -> set[str]:
-    """The names of the rules of launch, PyTorchJobs and Kueue that find something."""
+    """Return the names of the launch, PyTorchJob and Kueue rules that find something."""
     return {problem.name for problem in run(manifest, stream=others, only=OURS)}
 
 
 def messages(manifest: Json, only: str) -> list[str]:
-    """What one rule says."""
+    """Return the messages of one rule."""
     return [problem.message for problem in run(manifest, only={only})]

@@ -1,4 +1,4 @@
-"""No rule raises, whatever stands in a manifest; what it says can be written down."""
+"""No rule raises, whatever a manifest contains, and every finding can be encoded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_any_data(manifest: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
-def test_what_people_write(operator: str) -> None:
+def test_recorded_manifests_of_each_operator(operator: str) -> None:
     for _, manifest in list(rows(operator))[::7]:
         for problem in run(manifest):
             json.dumps(problem._asdict())

@@ -1,4 +1,4 @@
-"""Processes against devices, wherever the number is written."""
+"""Numbers of processes against devices, wherever the number is set."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_devices(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) & DEVICES == expected
 
 
-def test_the_finding_stands_where_the_number_is() -> None:
+def test_the_finding_is_at_the_number() -> None:
     assert messages(pytorchjob(master=["torchrun", "t.py"], nprocPerNode="2"), "more-processes-than-gpus") == [
         "spec.nprocPerNode: 2 processes on a node with 1 GPU: the extra ones find no device"
     ]
@@ -110,7 +110,7 @@ def test_the_finding_stands_where_the_number_is() -> None:
         (["torchrun", "--nproc_per_node", "2", "t.py"], 2, "1"),
     ],
 )
-def test_a_flag_is_rewritten_as_it_is_written(command: list[str], index: int, value: str) -> None:
+def test_a_fix_keeps_the_form_of_the_flag(command: list[str], index: int, value: str) -> None:
     (found,) = run(pod(*command), only={"more-processes-than-gpus"})
     assert found.fix is not None
     (edit,) = found.fix.edits

@@ -1,4 +1,4 @@
-"""Variables: overwritten, left as they are written, or of no use."""
+"""Variables that are overwritten, not expanded, or unused."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_one_finding_names_all_variables_of_a_value() -> None:
 
 
 @pytest.mark.parametrize(("other", "safe"), [("x", True), ("$(WORLD_SIZE)", False)])
-def test_taking_a_variable_away_is_safe_where_nothing_is_made_of_it(other: str, *, safe: bool) -> None:
+def test_removing_an_unreferenced_variable_is_safe(other: str, *, safe: bool) -> None:
     (found,) = run(torch(WORLD_SIZE="8", OTHER=other), only={"reserved-env"})
     assert found.fix is not None
     assert found.fix.safe is safe

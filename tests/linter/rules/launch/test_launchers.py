@@ -1,4 +1,4 @@
-"""Launchers beyond torchrun, scripts that their variables tell of others, and what the kubelet makes of `$(X)`."""
+"""Launchers other than torchrun, env:// scripts, and how the kubelet expands `$(X)`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ POD = "{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}"
 
 
 def found(command: str, env: str = "", *, name: str = "train", more: str = "") -> set[tuple[str, str]]:
-    """Name and severity of what is found at stage run, but for what a GPU-less example has of itself."""
+    """Return the names and severities of findings at stage run, except those of any example without GPUs."""
     text = SERVICE % ("", BY_APP) + JOB % {"command": command, "env": f"[{env}]", "name": name} + more
     return {(d.name, d.severity) for d in ptcompile.lint(text).diagnostics}
 
@@ -69,7 +69,7 @@ def test_accelerate(changed: dict[int, str], expected: set[tuple[str, str]]) -> 
     assert found(accelerate(*words).replace("[accelerate", "[nsys, profile, -o, /tmp/x, accelerate")) == expected
 
 
-def test_an_accelerate_that_reads_its_machines_from_a_file_is_left_alone() -> None:
+def test_accelerate_with_a_machine_file_is_not_reported() -> None:
     assert found(accelerate("--config_file=/etc/accelerate.yaml")) == set()
 
 
@@ -90,7 +90,7 @@ def test_an_accelerate_that_reads_its_machines_from_a_file_is_left_alone() -> No
         ),
     ],
 )
-def test_others(command: str, expected: set[tuple[str, str]]) -> None:
+def test_other_launchers(command: str, expected: set[tuple[str, str]]) -> None:
     assert found(command) == expected
 
 
@@ -107,7 +107,7 @@ def test_others(command: str, expected: set[tuple[str, str]]) -> None:
         ("{name: SEED, value: '4'}", set()),
     ],
 )
-def test_a_script_that_its_variables_tell(env: str, expected: set[tuple[str, str]]) -> None:
+def test_an_env_script(env: str, expected: set[tuple[str, str]]) -> None:
     assert found("[python, train.py]", env) == expected
     assert found("[/entrypoint.sh, python3, -u, train.py]", env) == expected
 
@@ -141,7 +141,7 @@ def test_variables(command: str, env: str, expected: set[tuple[str, str]]) -> No
     assert found(command, env) == expected
 
 
-def test_env_from_of_the_stream_and_of_elsewhere() -> None:
+def test_env_from_of_the_stream_and_of_other_files() -> None:
     command = C10D % ("$(HOST):29400", "a")
     config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cfg}\ndata: {%s: train-0.train}\n---\n"
     job = (
@@ -153,8 +153,8 @@ def test_env_from_of_the_stream_and_of_elsewhere() -> None:
     assert said == [set(), {"literal-variable"}, set()]
 
 
-def test_two_jobs_of_a_stream_meet() -> None:
-    """Ranks and nodes are counted over all objects that name one endpoint."""
+def test_two_jobs_of_a_stream_that_meet() -> None:
+    """Ranks and nodes are counted over all objects that name the same endpoint."""
     command = "[torchrun, --nnodes=%s, '--node-rank=%s', --master-addr=train-0.train, train.py]"
     other = "---\n" + JOB % {"command": command % (2, 1), "env": "[]", "name": "rest"}
     one = ("completions: 4\n  parallelism: 4", "completions: 1\n  parallelism: 1")

@@ -1,4 +1,4 @@
-"""Who is to meet whom, and where they would not: what fires, and what looks like it and is right."""
+"""Which pods should meet and what keeps them apart: manifests that fire, and similar ones that are right."""
 
 from __future__ import annotations
 
@@ -187,11 +187,11 @@ CASES: list[tuple[str, Json, set[str]]] = [
 
 
 @pytest.mark.parametrize(("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_who_meets(manifest: Json, expected: set[str]) -> None:
+def test_pods_that_meet(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) & MEETING == expected
 
 
-def test_messages_say_what_the_pods_would_do() -> None:
+def test_messages_describe_what_the_pods_do() -> None:
     told = set_of("--nnodes=4", *C10D, pods=3)
     assert messages(told, "too-few-pods") == [
         "spec.replicatedJobs[0].template.spec.template.spec.containers[0].command[1]: "
@@ -201,5 +201,5 @@ def test_messages_say_what_the_pods_would_do() -> None:
     assert "train-node-0-0-***** and train-node-0-1-***** both have node rank 0" in said
 
 
-def test_a_wide_job_is_looked_at_by_its_ends() -> None:
+def test_only_the_first_and_last_pods_of_a_large_job_are_read() -> None:
     assert names(set_of("--nnodes=100000", *STATIC, pods=100_000)) & MEETING == set()

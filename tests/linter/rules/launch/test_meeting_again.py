@@ -1,4 +1,4 @@
-"""What keeps nodes from meeting by c10d, or from meeting again."""
+"""Settings that keep nodes from meeting by c10d, or from meeting again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARED = {**OWN, "value": "0"}
 
 
 def found(manifest: Json, rule: str, **versions: Any) -> list[str]:
-    """Where a rule finds something."""
+    """Return the paths of a rule's findings."""
     return [
         ".".join(map(str, one.path)) for one in run(manifest, only={rule}, versions=Versions()._replace(**versions))
     ]
@@ -55,7 +55,7 @@ WORDS = "spec.replicatedJobs.0.template.spec.template.spec.containers.0.command"
         ),
     ],
 )
-def test_a_store_for_each_meeting(manifest: Json, versions: Json, where: list[str]) -> None:
+def test_a_store_for_each_rendezvous(manifest: Json, versions: Json, where: list[str]) -> None:
     assert found(manifest, "shared-rendezvous-store", **versions) == where
 
 
@@ -80,7 +80,7 @@ def test_a_drain_closes_the_rendezvous_of_2_3_to_2_7(manifest: Json, versions: J
     assert found(manifest, "drain-closes-rendezvous", **versions) == where
 
 
-def test_the_variable_is_added_where_there_are_others() -> None:
+def test_the_variable_is_added_to_existing_ones() -> None:
     (problem,) = run(one(*RANGE, env=[{"name": "A", "value": "1"}]), only={"shared-rendezvous-store"})
     assert problem.fix is not None
     assert [(edit.op, edit.value) for edit in problem.fix.edits] == [("append", OWN)]
@@ -92,7 +92,7 @@ def test_the_variable_is_added_where_there_are_others() -> None:
         ("timeout=900", True),
         ("timeout=900,join_timeout=900", True),
         ("timeout=900,read_timeout=900", False),
-        ("timeout=60", False),  # what it is anyway
+        ("timeout=60", False),  # the default
         ("join_timeout=900", False),
         ("timeout=soon", False),
     ],
@@ -128,7 +128,7 @@ ADDRESS = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "st
         (one(*C10D), []),
     ],
 )
-def test_names_of_nodes(manifest: Json, where: list[str]) -> None:
+def test_host_names_of_nodes(manifest: Json, where: list[str]) -> None:
     assert found(manifest, "node-names-handed-out") == where
 
 
@@ -155,7 +155,7 @@ def test_the_deadline_of_a_pytorchjob_is_its_run_policy_s() -> None:
 
 
 @pytest.mark.parametrize(("limit", "there"), [(0, False), (1, True), (2, True), (3, False), (None, False)])
-def test_retries_for_the_loss_of_node_0(limit: int | None, there: bool) -> None:
+def test_retries_after_the_loss_of_node_0(limit: int | None, there: bool) -> None:
     restarts = (*C10D, "--max-restarts=3")
     assert bool(found(_limited(one(*restarts), backoffLimit=limit), "few-retries-for-node-0")) is there
     assert found(_limited(one(*C10D), backoffLimit=limit), "few-retries-for-node-0") == []

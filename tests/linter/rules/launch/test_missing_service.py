@@ -1,4 +1,6 @@
-"""Rendezvous hosts that no Service makes resolve: missing-service, endpoint-misses-pods, and what stays quiet."""
+"""Rendezvous hosts that no Service makes resolve: missing-service, endpoint-misses-pods, and cases without a
+finding.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What torchrun's own parsers refuse, drop or take twice."""
+"""Options that torchrun's parsers reject, ignore or use twice."""
 
 from __future__ import annotations
 
