@@ -18,8 +18,8 @@ from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS
 from ptcompile.simulator.launchers.shell import single_command
-from ptcompile.simulator.meeting import JobRendezvous, job_rendezvous, volume_sources
 from ptcompile.simulator.pod import Pod
+from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 
 MAX_ARGUMENTS = 200
 """Number of arguments above which command lines are shown whole."""

@@ -10,8 +10,8 @@ from ptcompile.registry.pods import ExpandedRole
 from ptcompile.simulator import amounts
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulator.meeting import JobRendezvous, dns_names, job_rendezvous, volume_sources
 from ptcompile.simulator.pod import Pod
+from ptcompile.simulator.rendezvous import JobRendezvous, dns_names, job_rendezvous, volume_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

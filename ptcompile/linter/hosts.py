@@ -267,7 +267,7 @@ def _services_named(subject: Subject, job: WorkloadPods, name: str) -> list[Json
 
 def _resolves(job: WorkloadPods, host: str) -> bool:
     """Return whether the name resolves to a pod or a Service of the job."""
-    from ptcompile.simulator.meeting import resolve_host
+    from ptcompile.simulator.rendezvous import resolve_host
 
     first = next(iter(job.first_pods()), None)
     return first is not None and resolve_host(job, host, first[1]) is not None
@@ -469,6 +469,6 @@ def _could_be_pod(label: str, job: WorkloadPods) -> bool:
 
 def _shortest_pod_name(job: WorkloadPods) -> str | None:
     """Return the shortest DNS name of the first pod that has one, or None."""
-    from ptcompile.simulator.meeting import dns_names
+    from ptcompile.simulator.rendezvous import dns_names
 
     return next((dns_names(pod)[-1] for _, pod in job.first_pods() if dns_names(pod)), None)

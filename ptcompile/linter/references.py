@@ -119,7 +119,7 @@ def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
 
 def endpoint_services(subject: Subject, host: str) -> list[Json]:
     """Return the Services in the pods' namespace that the host names, in any form."""
-    from ptcompile.simulator.meeting import short_names
+    from ptcompile.simulator.rendezvous import short_names
 
     space = namespace_of(subject.manifest)
     return [

@@ -10,7 +10,7 @@ from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.course import Observation
 from ptcompile.simulator.faults import Fault, Prediction, agents_of, predict, recreated_with
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.meeting import can_rendezvous, job_rendezvous
+from ptcompile.simulator.rendezvous import can_rendezvous, job_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

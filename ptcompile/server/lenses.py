@@ -11,7 +11,7 @@ from ptcompile.diagnostics import Problem
 from ptcompile.server.document import OpenDocument, TextObject
 from ptcompile.simulator import amounts
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.meeting import job_rendezvous
+from ptcompile.simulator.rendezvous import job_rendezvous
 from ptcompile.source import emitter
 
 

@@ -11,8 +11,8 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.simulator import amounts
 from ptcompile.simulator.job import SimulatedJob, job_of
-from ptcompile.simulator.meeting import job_rendezvous, volume_sources
 from ptcompile.simulator.pod import Pod, device_claims, owner_of
+from ptcompile.simulator.rendezvous import job_rendezvous, volume_sources
 from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False

@@ -21,8 +21,8 @@ from ptcompile.simulator.amounts import is_accelerator
 from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_requirements
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulator.meeting import JobRendezvous, job_rendezvous, volume_sources
 from ptcompile.simulator.pod import Pod, claim_text, device_claims, owner_of
+from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 from ptcompile.simulator.world import World
 from ptcompile.source.secrets.names import MASK
 

@@ -22,8 +22,8 @@ from ptcompile.simulator.launchers.torchrun import (
     conf_of,
     torch_of,
 )
-from ptcompile.simulator.meeting import JobRendezvous, Lead, dns_names, training_roles
 from ptcompile.simulator.pod import Pod, WorkloadPods
+from ptcompile.simulator.rendezvous import JobRendezvous, Lead, dns_names, training_roles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ class SimulatedJob(WorkloadPods):
     def failure(self) -> tuple[str, ...]:
         """What happens when a pod fails and when the job ends, one sentence each."""
         from ptcompile.simulator.faults import agents_of, fault_sentences, restarts_as_a_whole
-        from ptcompile.simulator.meeting import job_rendezvous
+        from ptcompile.simulator.rendezvous import job_rendezvous
 
         agents = agents_of(self, job_rendezvous(self))
         texts = failure_texts(self.manifest, self.stream)

@@ -69,8 +69,8 @@ def test_other_launchers_are_rejected() -> None:
 
 def test_differences_from_the_cluster_are_named() -> None:
     body = RANGE + "\nenv: {GLOO_SOCKET_IFNAME: ib0, T: {secretKeyRef: {name: hf, key: token}}}\nroles: {loader: {}}"
-    said = cast(job(body, "jobset"), max_processes=2)
-    text = "\n".join(said.stand_ins)
+    company = cast(job(body, "jobset"), max_processes=2)
+    text = "\n".join(company.stand_ins)
     for part in (
         "script that checks",
         "processes per node: 2 instead of 4",
@@ -80,7 +80,7 @@ def test_differences_from_the_cluster_are_named() -> None:
         "IFNAME",
     ):
         assert part in text, (part, text)
-    assert "GLOO_SOCKET_IFNAME" not in said.actors[0].env
+    assert "GLOO_SOCKET_IFNAME" not in company.actors[0].env
 
 
 def test_a_pod_on_its_node_s_network_has_the_node_s_name_and_address() -> None:

@@ -31,29 +31,29 @@ def play(
     **settings: Any,
 ) -> Rehearsal:
     given = RehearsalSettings(fake_python(tmp_path), **{"limit": 15.0, **settings})
-    found = rehearse(
+    rehearsal = rehearse(
         job(body, target), [fault(*one) for one in faults], settings=given, max_processes=1, opening=stage.opening()
     )
-    jsonschema.validate(to_dict(found), SCHEMA)
-    return found
+    jsonschema.validate(to_dict(rehearsal), SCHEMA)
+    return rehearsal
 
 
-def test_all_meet_and_end(tmp_path: Path) -> None:
-    found = play(tmp_path, Scripted())
-    assert found.verdict.passed, found.verdict
-    assert [one.exit for one in found.seen] == [0, 0, 0]
-    assert found.torch == "2.13.0+fake"
-    assert "verdict      passed" in text(found)
-    assert "0 train-0-*****" in text(found)
+def test_all_pods_join_and_exit(tmp_path: Path) -> None:
+    rehearsal = play(tmp_path, Scripted())
+    assert rehearsal.verdict.passed, rehearsal.verdict
+    assert [pod.exit for pod in rehearsal.seen] == [0, 0, 0]
+    assert rehearsal.torch == "2.13.0+fake"
+    assert "verdict      passed" in text(rehearsal)
+    assert "0 train-0-*****" in text(rehearsal)
 
 
-def test_a_pod_that_is_killed_and_made_again_gets_another_address(tmp_path: Path) -> None:
+def test_a_recreated_pod_gets_another_address(tmp_path: Path) -> None:
     stage = Scripted()
-    found = play(tmp_path, stage, ("kill", "1@0.2s,back=0.3s"))
-    assert found.verdict.passed, found.verdict
-    assert [one.starts for one in found.seen] == [1, 2, 1]
+    rehearsal = play(tmp_path, stage, ("kill", "1@0.2s,back=0.3s"))
+    assert rehearsal.verdict.passed, rehearsal.verdict
+    assert [pod.starts for pod in rehearsal.seen] == [1, 2, 1]
     assert ("signal", 1, 9) in stage.events
-    addresses = [one[3] for one in stage.events if one[:2] == ("start", 1)]
+    addresses = [event[3] for event in stage.events if event[:2] == ("start", 1)]
     assert len(set(addresses)) == 2
 
 
@@ -100,55 +100,55 @@ def test_a_pod_that_the_operator_does_not_recreate_is_named(tmp_path: Path) -> N
     assert "the faults recreate a lost pod, which the operator does not" in rehearsal.stand_ins
 
 
-def test_a_pod_that_stays_away_leaves_fewer(tmp_path: Path) -> None:
-    found = play(tmp_path, Scripted(), ("drain", "2@0.2s"))
-    assert (found.verdict.seen, found.verdict.passed) == ("fewer", True), found.verdict
-    assert [one.lost for one in found.seen] == [False, False, True]
-    assert "lost" in text(found)
+def test_a_lost_pod_leaves_fewer_nodes(tmp_path: Path) -> None:
+    rehearsal = play(tmp_path, Scripted(), ("drain", "2@0.2s"))
+    assert (rehearsal.verdict.seen, rehearsal.verdict.passed) == ("fewer", True), rehearsal.verdict
+    assert [pod.lost for pod in rehearsal.seen] == [False, False, True]
+    assert "lost" in text(rehearsal)
 
 
-def test_the_loss_of_node_0_fails_all_as_claimed(tmp_path: Path) -> None:
-    found = play(tmp_path, Scripted({0: (1, 2)}), ("kill", "0@0.2s,back=0.3s"))
-    assert (found.verdict.seen, found.verdict.claimed.end) == ("fail", "fail")
-    assert (found.verdict.passed, found.verdict.differences) == (False, ())
-    assert "failed, as simulate predicts" in text(found)
+def test_the_loss_of_node_0_fails_the_job_as_predicted(tmp_path: Path) -> None:
+    rehearsal = play(tmp_path, Scripted({0: (1, 2)}), ("kill", "0@0.2s,back=0.3s"))
+    assert (rehearsal.verdict.seen, rehearsal.verdict.claimed.end) == ("fail", "fail")
+    assert (rehearsal.verdict.passed, rehearsal.verdict.differences) == (False, ())
+    assert "failed, as simulate predicts" in text(rehearsal)
 
 
-def test_another_end_than_the_claimed_one_is_a_difference(tmp_path: Path) -> None:
-    found = play(tmp_path, Scripted({1: (0, 2)}), ("kill", "1@0.2s,back=0.3s"))
-    assert found.verdict.claimed.end == "all"
-    assert found.verdict.differences[0].startswith("simulate predicts: all pods train to completion")
-    assert "failed: differs from what simulate predicts" in text(found)
+def test_an_end_other_than_the_predicted_one_is_a_difference(tmp_path: Path) -> None:
+    rehearsal = play(tmp_path, Scripted({1: (0, 2)}), ("kill", "1@0.2s,back=0.3s"))
+    assert rehearsal.verdict.claimed.end == "all"
+    assert rehearsal.verdict.differences[0].startswith("simulate predicts: all pods train to completion")
+    assert "failed: differs from what simulate predicts" in text(rehearsal)
 
 
-def test_pods_that_never_meet_again_are_cut_at_the_limit(tmp_path: Path) -> None:
-    found = play(tmp_path, Scripted(rejoin=False), ("kill", "1@0.1s,back=0.2s"), limit=2.0)
-    assert found.limited
-    assert (found.verdict.seen, found.verdict.passed) == ("fail", False)
-    assert "by the time limit" in text(found)
-    assert [one.exit for one in found.seen] == [None, None, None]
+def test_pods_that_never_rejoin_end_at_the_time_limit(tmp_path: Path) -> None:
+    rehearsal = play(tmp_path, Scripted(rejoin=False), ("kill", "1@0.1s,back=0.2s"), limit=2.0)
+    assert rehearsal.limited
+    assert (rehearsal.verdict.seen, rehearsal.verdict.passed) == ("fail", False)
+    assert "by the time limit" in text(rehearsal)
+    assert [pod.exit for pod in rehearsal.seen] == [None, None, None]
 
 
-def test_a_process_that_fails_is_asked_to(tmp_path: Path) -> None:
+def test_a_fail_file_makes_a_process_fail(tmp_path: Path) -> None:
     stage = Scripted()
-    found = play(tmp_path, stage, ("fail-process", "1@0.1s"))
+    rehearsal = play(tmp_path, stage, ("fail-process", "1@0.1s"))
     assert ("fail", 1) in stage.events
-    assert found.verdict.passed, found.verdict
+    assert rehearsal.verdict.passed, rehearsal.verdict
 
 
 def test_a_late_pod_is_held_and_times_are_scaled(tmp_path: Path) -> None:
     stage = Scripted()
-    found = play(tmp_path, stage, ("late", "2=20s"), scale=10.0)
+    rehearsal = play(tmp_path, stage, ("late", "2=20s"), scale=10.0)
     assert [one[2] for one in stage.events if one[0] == "start"] == [0.0, 0.0, 2.0]
-    assert "10 times shorter" in text(found)
+    assert "10 times shorter" in text(rehearsal)
 
 
-def test_a_pod_that_there_is_not_is_refused(tmp_path: Path) -> None:
+def test_a_missing_pod_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(RehearsalError, match="no pod 3 to kill: 3 pods train"):
         play(tmp_path, Scripted(), ("kill", "3"))
 
 
-def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
+def test_an_interpreter_without_torch_is_rejected(tmp_path: Path) -> None:
     none = tmp_path / "python"
     none.write_text("#!/bin/sh\nexit 1\n")
     none.chmod(0o755)
@@ -160,7 +160,7 @@ def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
         find_interpreter("nowhere")
 
 
-def test_what_stands_for_the_image_is_named(tmp_path: Path) -> None:
+def test_the_replacement_of_the_image_is_named(tmp_path: Path) -> None:
     stage = Scripted()
     assert "torch on CPU with gloo replaces the image img:1" in play(tmp_path, stage).stand_ins
     stage = Scripted()
@@ -172,7 +172,7 @@ def test_what_stands_for_the_image_is_named(tmp_path: Path) -> None:
     assert "the image torch:cpu replaces img:1" in play(tmp_path, stage, image="torch:cpu").stand_ins
 
 
-def test_what_is_claimed_is_of_the_torch_that_plays(tmp_path: Path) -> None:
+def test_the_prediction_is_for_the_installed_torch(tmp_path: Path) -> None:
     body = RANGE + '\nenv: {TORCH_DISABLE_SHARE_RDZV_TCP_STORE: "0"}'
     stage = Scripted()
     newest = play(tmp_path, stage, ("kill", "1@0.2s,back=0.3s"), body=body)
@@ -185,12 +185,12 @@ def test_what_is_claimed_is_of_the_torch_that_plays(tmp_path: Path) -> None:
     assert not any(one.startswith("PyTorch") for one in newest.stand_ins), "2.13 does what the newest does"
 
 
-def test_a_secret_that_an_error_tells_is_hidden(tmp_path: Path) -> None:
+def test_secrets_in_errors_are_masked(tmp_path: Path) -> None:
     class Telling(Scripted):
         def start(self, pod: int, config: dict[str, Any]) -> None:
             Path(config["folder"], "log").write_text(f"ValueError: bad token {config['env']['HF_TOKEN']}\n")
             super().start(pod, config)
 
-    found = play(tmp_path, Telling(), body=RANGE + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
-    assert "hf_abcdefghijkl" not in text(found) + json.dumps(to_dict(found))
-    assert "ValueError: bad token ***" in text(found)
+    rehearsal = play(tmp_path, Telling(), body=RANGE + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
+    assert "hf_abcdefghijkl" not in text(rehearsal) + json.dumps(to_dict(rehearsal))
+    assert "ValueError: bad token ***" in text(rehearsal)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "wanted"),
+    ("kind", "text", "expected"),
     [
         ("late", "0=150s", Fault("late", 0, 150)),
         ("late", "2=2m", Fault("late", 2, 120)),
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         ("dns-lag", "6s", Fault("dns-lag", 0, 6)),
     ],
 )
-def test_faults_are_parsed(kind: FaultKind, text: str, wanted: Fault) -> None:
-    assert fault(kind, text) == wanted
+def test_faults_are_parsed(kind: FaultKind, text: str, expected: Fault) -> None:
+    assert fault(kind, text) == expected
 
 
 @pytest.mark.parametrize(

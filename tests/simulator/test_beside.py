@@ -10,7 +10,7 @@ import pytest
 from ptcompile import compile
 from ptcompile.simulator.as_text import overview
 from ptcompile.simulator.equivalence import world_differences
-from ptcompile.simulator.meeting import job_rendezvous
+from ptcompile.simulator.rendezvous import job_rendezvous
 from ptcompile.simulator.world import simulate
 from tests.making import smallest, text
 from tests.simulator.worlds import only

@@ -14,7 +14,7 @@ from ptcompile.simulator.faults import (
     recreated_with,
     restarts_as_a_whole,
 )
-from ptcompile.simulator.meeting import can_rendezvous, job_rendezvous
+from ptcompile.simulator.rendezvous import can_rendezvous, job_rendezvous
 from tests.making import smallest, text as spec_of
 
 RANGE = Agents(
@@ -73,7 +73,7 @@ CLOSING = RANGE._replace(closes=True)
         (STATIC, Fault("dns-lag", 0, 6), "all"),
     ],
 )
-def test_claims(agents: Agents, fault: Fault, end: str | None) -> None:
+def test_predictions(agents: Agents, fault: Fault, end: str | None) -> None:
     assert predict(agents, fault).end == end
 
 
@@ -96,7 +96,7 @@ ALL = range(3)
         (STATIC, Fault("kill", 1, back=8), range(1, 3), "fail"),
     ],
 )
-def test_claims_with_recreated_pods(agents: Agents, fault: Fault, recreated: range, end: str) -> None:
+def test_predictions_with_recreated_pods(agents: Agents, fault: Fault, recreated: range, end: str) -> None:
     assert predict(agents, fault, recreated).end == end
 
 
@@ -130,7 +130,7 @@ C10D = "elastic: {nnodes: '2:3', maxRestarts: 3%s}"
 
 
 @pytest.mark.parametrize(
-    ("body", "wanted"),
+    ("body", "expected"),
     [
         (C10D % "", RANGE._replace(wait_for_others=900)),
         (C10D % "" + "\nenv: {TORCH_DISABLE_SHARE_RDZV_TCP_STORE: '0'}", SHARED._replace(wait_for_others=900)),
@@ -141,35 +141,35 @@ C10D = "elastic: {nnodes: '2:3', maxRestarts: 3%s}"
         ("nodes: 3\nelastic: {rdzvBackend: etcd-v2, rdzvEndpoint: 'etcd:2379'}", None),
     ],
 )
-def test_agents_are_read_from_what_torchrun_is_told(body: str, wanted: Agents | None) -> None:
-    assert _agents(body) == wanted
+def test_agents_follow_the_options_of_torchrun(body: str, expected: Agents | None) -> None:
+    assert _agents(body) == expected
 
 
 @pytest.mark.parametrize(
     ("target", "known"), [("job", False), ("pytorchjob", True), ("volcano", False), ("jobset", False)]
 )
-def test_a_bare_host_name_is_known_without_dns(target: str, known: bool) -> None:
-    found = _agents(C10D % "", target)
-    assert found is not None
-    assert found.known_at_start is known
+def test_a_bare_host_name_needs_no_dns(target: str, known: bool) -> None:
+    rendezvous = _agents(C10D % "", target)
+    assert rendezvous is not None
+    assert rendezvous.known_at_start is known
 
 
 def test_an_older_torch_shares_no_store() -> None:
     cluster = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {versions: {torch: '2.2'}}\n"
-    found = _agents(C10D % "", cluster=cluster)
-    assert found is not None
-    assert found.own_store
+    rendezvous = _agents(C10D % "", cluster=cluster)
+    assert rendezvous is not None
+    assert rendezvous.own_store
 
 
 @pytest.mark.parametrize(
     ("torch", "closes"), [("2.2", False), ("2.3", True), ("2.7", True), ("2.8", False), ("2.13", False)]
 )
-def test_a_drain_closes_the_rendezvous_of_some_versions(torch: str, closes: bool) -> None:
+def test_a_drain_closes_the_rendezvous_in_some_releases(torch: str, closes: bool) -> None:
     cluster = f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: '{torch}'}}}}\n"
-    found, static = _agents(C10D % "", cluster=cluster), _agents("nodes: 3", cluster=cluster)
-    assert found is not None
+    rendezvous, static = _agents(C10D % "", cluster=cluster), _agents("nodes: 3", cluster=cluster)
+    assert rendezvous is not None
     assert static is not None
-    assert (found.closes, static.closes) == (closes, False)
+    assert (rendezvous.closes, static.closes) == (closes, False)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_sentences(agents: Agents, begin: str, has: bool) -> None:
     assert any(one.startswith(begin) for one in said) is has, said
 
 
-def test_on_failure_says_them() -> None:
+def test_the_job_lists_the_sentences() -> None:
     job = ptcompile.simulate(smallest(C10D % ""), target="job").jobs[0]
     assert any(one.startswith("torchrun, a lost node 0") for one in job.failure)
     alone = ptcompile.simulate(smallest(""), target="job").jobs[0]
@@ -227,38 +227,36 @@ spec:
 """
 
 
-def test_a_subdomain_that_no_service_serves_is_what_c10d_hands_out() -> None:
+def test_c10d_publishes_a_subdomain_without_a_service() -> None:
     job = ptcompile.simulate(SUBDOMAIN % "c10d").jobs[0]
-    found = job_rendezvous(job)
-    assert found is not None
-    assert can_rendezvous(job, found) is False
-    assert any("c10d publishes train-worker-0.other.default.svc" in note for note in found.notes), found.notes
+    rendezvous = job_rendezvous(job)
+    assert rendezvous is not None
+    assert can_rendezvous(job, rendezvous) is False
+    assert any("c10d publishes train-worker-0.other.default.svc" in note for note in rendezvous.notes), rendezvous.notes
 
 
 @pytest.mark.parametrize(
-    ("torch", "env", "wanted"),
+    ("torch", "env", "expected"),
     [("2.3", None, False), ("2.4", None, True), ("2.5", None, True), ("2.5", "1", False), ("2.5", "0", True),
      ("2.6", None, False)],
 )  # fmt: skip
-def test_agents_that_share_the_rendezvous_store_hand_out_its_endpoint(
-    torch: str, env: str | None, wanted: bool
-) -> None:
+def test_agents_that_share_the_store_publish_its_endpoint(torch: str, env: str | None, expected: bool) -> None:
     cluster = f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: '{torch}'}}}}\n"
     variable = f", env: [{{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: '{env}'}}]}}]}}" if env else "}]}"
     manifest = (SUBDOMAIN % "c10d").replace("}]}", variable)
     job = ptcompile.simulate(manifest, cluster=cluster).jobs[0]
-    found = job_rendezvous(job)
-    assert found is not None
-    assert can_rendezvous(job, found) is wanted
+    rendezvous = job_rendezvous(job)
+    assert rendezvous is not None
+    assert can_rendezvous(job, rendezvous) is expected
 
 
-@pytest.mark.parametrize(("extra", "wanted"), [("", None), ("\nenv: {PET_LOCAL_ADDR: 10.0.0.1}", True)])
-def test_the_node_s_network_meets_where_names_resolve_or_addresses_are_told(extra: str, wanted: bool | None) -> None:
+@pytest.mark.parametrize(("extra", "expected"), [("", None), ("\nenv: {PET_LOCAL_ADDR: 10.0.0.1}", True)])
+def test_host_network_needs_resolvable_names_or_local_addresses(extra: str, expected: bool | None) -> None:
     words = "[torchrun, --nnodes=2, --rdzv-backend=c10d, --rdzv-endpoint=train-0.train:29400, train.py]"
     body = f"image: i\nnodes: 2\nhostNetwork: true\nmasterPort: 29400\ncommand: {words}{extra}"
     world = ptcompile.simulate(spec_of(body), target="job")
     assert world.ok, world.diagnostics
     job = world.jobs[0]
-    found = job_rendezvous(job)
-    assert found is not None
-    assert can_rendezvous(job, found) is wanted
+    rendezvous = job_rendezvous(job)
+    assert rendezvous is not None
+    assert can_rendezvous(job, rendezvous) is expected

@@ -9,7 +9,7 @@ import pytest
 
 import ptcompile
 from ptcompile.registry.targets import TARGETS
-from ptcompile.simulator.meeting import job_rendezvous
+from ptcompile.simulator.rendezvous import job_rendezvous
 from tests.making import compiled, manifest, smallest, text
 
 Json = dict[str, Any]

@@ -19,7 +19,7 @@ from ptcompile.graph.svg_elements import STYLE, escape
 from ptcompile.report.layout import consequence, escape_unprintable
 from ptcompile.simulator import as_text
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.meeting import JobRendezvous, job_rendezvous
+from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
 from ptcompile.linter.workload import mapping_at
 from ptcompile.simulator.faults import agents_of
-from ptcompile.simulator.meeting import job_rendezvous
+from ptcompile.simulator.rendezvous import job_rendezvous
 
 _SHORT_DEADLINE_SECONDS = 60
 """Shorter deadlines are reported by short-deadline."""

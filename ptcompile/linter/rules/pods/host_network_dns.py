@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
     """Return whether the containers use a cluster name: the rendezvous, a Service of the stream, or `x.svc`."""
-    from ptcompile.simulator.meeting import resolve_host
+    from ptcompile.simulator.rendezvous import resolve_host
 
     for role in subject.training_roles:
         needs_host = role.path[: len(template.path)] == template.path and role.rendezvous.host and not role.is_local

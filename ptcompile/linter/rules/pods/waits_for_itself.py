@@ -93,7 +93,7 @@ class _ServingPod(NamedTuple):
 
 def _serving_pod(subject: Subject, rendezvous: Rendezvous) -> _ServingPod | None:
     """Return the pod that serves the rendezvous, or None if it is not the first pod of a role."""
-    from ptcompile.simulator.meeting import resolve_host
+    from ptcompile.simulator.rendezvous import resolve_host
 
     if subject.job is None or not rendezvous.host:
         return None

@@ -9,7 +9,7 @@ import pytest
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulator import amounts
 from ptcompile.simulator.as_text import overview
-from ptcompile.simulator.meeting import job_rendezvous
+from ptcompile.simulator.rendezvous import job_rendezvous
 from ptcompile.simulator.world import simulate
 from tests.simulator.worlds import CONTAINER, jobset, only, pod_of, pytorchjob, volcano
 

@@ -1,4 +1,4 @@
-"""The rendezvous of a job: training roles, endpoint, number of processes, and what keeps the pods from meeting."""
+"""The rendezvous of a job: training roles, endpoint, number of processes, and obstacles to joining it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOST_NETWORK_PREFIX = "c10d publishes a node's host name (hostNetwork)"
 """Start of the note that depends on the Kubernetes nodes."""
 
 _LAUNCHERS_WITH_ENDPOINT = ("torchrun", "accelerate", "deepspeed")
-"""Launchers whose pods meet at the endpoint in their options (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""
+"""Launchers whose pods join at the endpoint in their options (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""
 
 Lead = tuple[ExpandedRole, Pod, Rendezvous]
 """A role, its first pod, and that pod's rendezvous."""
@@ -173,7 +173,9 @@ def _notes(job: WorkloadPods, rendezvous: JobRendezvous, pods: list[Pod]) -> Ite
 
 
 def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
-    """Return whether all training pods meet, or None if that depends on the machines or on the image's own command."""
+    """Return whether all training pods join one rendezvous, or None if machines or an image's own command decide
+    that.
+    """
     if any(
         "does not start" in note or "starts nothing" in note
         for _, role_rendezvous in rendezvous.roles
@@ -188,7 +190,7 @@ def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
 
 
 def _obstacles(job: WorkloadPods, rendezvous: JobRendezvous, pods: list[Pod]) -> Iterator[str]:
-    """Yield one sentence for each thing that keeps the training pods from meeting."""
+    """Yield one sentence for each obstacle that keeps training pods from joining one rendezvous."""
     first, total = rendezvous.first, rendezvous.nodes
     if first.nodes is not None:
         yield from _node_count_obstacles(first, total)
@@ -224,7 +226,7 @@ def _unresolvable_names(pods: list[Pod]) -> Iterator[str]:
 
 
 def _meets_at_endpoint(pod: Pod) -> bool:
-    """Return whether the processes meet at the endpoint's name because their agents share the rendezvous' store."""
+    """Return whether processes join at the endpoint's name because their agents share the rendezvous' store."""
     image = as_string(pod.main.spec.get("image")) if pod.main else None
     return SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE and pod.launch.env.get(OWN_STORE) != "1"
 
