@@ -103,7 +103,9 @@ def _wiring(job: Job) -> Wiring:
         return Wiring(host=host, env=() if job.runtime else plain_env(job, host), hosts=hosts)
     processes = job.launch.nproc_per_node
     injected = {"nproc-per-node"} if isinstance(processes, int) or processes == OF_RUNTIME else set()
-    injected |= {"nnodes"} if job.runtime is not None and not job.launch.entry else set()
+    if job.runtime is not None and not job.launch.entry:  # options would be variables, which the webhook reserves
+        injected |= {"nproc-per-node", "nnodes", "node-rank", "master-addr"}
+        injected |= {"master-port"} if job.master_port in _PORTS else set()
     if job.peak_nodes > 1:
         injected |= {"node-rank", "master-addr"}
         injected |= set() if job.elastic else {"nnodes"}
@@ -152,6 +154,12 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Pro
         why = "a TrainJob cannot change all of this in the pods of an existing runtime"
         yield unsupported_by_target(
             path, why, "set it in the runtime, or remove runtimeRef so that the job brings its own"
+        )
+    if job.launch is not None and not job.launch.entry and job.launch.nproc_per_node in {"auto", "cpu", "gpu"}:
+        yield unsupported_by_target(
+            (*SPEC, "elastic", "nprocPerNode"),
+            "Trainer passes only a number of processes to the command of a runtime",
+            "write the number of processes, or start the job with script or module",
         )
     fields = {
         "backoffLimit": policy.backoff_limit,

@@ -291,3 +291,23 @@ def test_a_thousand_nodes_are_a_few_kilobytes(extra: str) -> None:
     result = ptcompile.compile(smallest(f"nodes: 1024{extra}"), target="trainjob")
     assert result.ok
     assert len(result.yaml()) < 4000
+
+
+@pytest.mark.parametrize("nodes", ["", "nodes: 2\n"])
+@pytest.mark.parametrize("command", ["", "command: [python, train.py]\n"])
+@pytest.mark.parametrize("version", ["2.0", "2.2", "2.3"])
+def test_the_command_of_a_runtime_gets_no_reserved_variables(nodes: str, command: str, version: str) -> None:
+    """The webhook rejects PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT."""
+    body = f"{nodes}{command}runtimeRef: {{name: ours}}\nelastic: {{nprocPerNode: 8}}\n"
+    result = compiled(making.text(body), "trainjob", making.profile({"versions": {"trainer": version}}))
+    (job,) = result.manifests
+    assert result.problems == ()
+    assert job["spec"]["trainer"]["numProcPerNode"] == 8
+    assert "env" not in job["spec"]["trainer"]
+
+
+@pytest.mark.parametrize("processes", ["auto", "cpu"])
+def test_the_command_of_a_runtime_needs_a_number_of_processes(processes: str) -> None:
+    body = f"runtimeRef: {{name: ours}}\nelastic: {{nprocPerNode: {processes}}}\n"
+    (problem,) = compiled(making.text(body), "trainjob").problems
+    assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "elastic", "nprocPerNode"))
