@@ -58,7 +58,9 @@ class Workspace:
         return settings._replace(ignore=(*settings.ignore, *config.ignored_in(path)), excluded=is_excluded)
 
     def _load_settings(self, start: str) -> tuple[Config, FileSettings]:
-        """Return the settings of a folder; if its configuration cannot be used, they contain the error."""
+        """Return the settings of a folder; if its configuration or profile cannot be used, they contain the error and
+        the defaults.
+        """
         try:
             filename = self._client_options.get("config")
             loaded = configuration.load(os.path.join(start, filename) if filename else None, start=start)
@@ -69,9 +71,12 @@ class Workspace:
                 from ptcompile.apiserver.crds.loader import read_definitions
 
                 read_definitions(config.schemas)
-            settings = _profile_settings(config)
         except (UsageError, ValueError) as error:
-            return Config(), FileSettings(wrong=f"ptcompile cannot check this file: {error}")
+            return Config(), FileSettings(error=f"ptcompile ignores its configuration: {error}")
+        try:
+            settings = _profile_settings(config)
+        except UsageError as error:
+            settings = FileSettings(error=f"ptcompile uses its default profile: {error}")
         selected = config.selected()
         return config, settings._replace(
             kubernetes=config.kubernetes_version,

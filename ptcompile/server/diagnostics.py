@@ -37,11 +37,12 @@ _SEVERITIES: Final = {
 
 
 def diagnostics(opened: OpenDocument) -> list[Diagnostic]:
-    """Return a text's findings in order, or the error of an unusable configuration."""
-    if opened.settings.wrong:
-        start = Range(Position(0, 0), Position(0, 0))
-        return [Diagnostic(start, opened.settings.wrong, DiagnosticSeverity.Warning, source=SOURCE)]
-    return [as_diagnostic(opened, diagnostic) for diagnostic in opened.report.diagnostics]
+    """Return a text's findings in order, after a warning if the configuration is unusable."""
+    findings = [as_diagnostic(opened, diagnostic) for diagnostic in opened.report.diagnostics]
+    if not opened.settings.error:
+        return findings
+    start = Range(Position(0, 0), Position(0, 0))
+    return [Diagnostic(start, opened.settings.error, DiagnosticSeverity.Warning, source=SOURCE), *findings]
 
 
 def as_diagnostic(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Diagnostic:

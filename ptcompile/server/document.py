@@ -173,7 +173,7 @@ class OpenDocument:
     @cached_property
     def report(self) -> Report:
         """The report of `lint` for the text."""
-        if self.settings.excluded or self.settings.wrong:
+        if self.settings.excluded:
             return Report((), 0, ())
         return lint(
             self.text,

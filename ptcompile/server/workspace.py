@@ -42,8 +42,8 @@ class FileSettings(NamedTuple):
     schemas: tuple[str, ...] = ()
     excluded: bool = False
     """Whether the configuration excludes the file."""
-    wrong: str = ""
-    """Why the configuration or its profile is unusable, or "". The file is not linted then."""
+    error: str = ""
+    """Why the configuration or its profile is unusable and the defaults apply instead, or ""."""
 
 
 class WorkspaceFile(NamedTuple):

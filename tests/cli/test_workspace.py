@@ -83,7 +83,7 @@ def test_settings_of_another_type_are_ignored(tmp_path: Path, given: dict[str, A
     ],
 )
 def test_unusable_settings_are_reported(tmp_path: Path, files: dict[str, str], given: dict[str, Any], why: str) -> None:
-    assert why in written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml")).wrong
+    assert why in written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml")).error
 
 
 def test_the_files_that_define_something(tmp_path: Path) -> None:
@@ -118,3 +118,10 @@ def test_links_out_and_special_files_are_not_read(tmp_path: Path) -> None:
     (folder / ".gitignore").symlink_to("/dev/zero")
     (folder / "kustomization.yaml").symlink_to("/dev/zero")
     assert [Path(one.path).name for one in workspace.files()] == ["a.yaml", "own.yaml"]
+
+
+def test_a_missing_profile_leaves_the_rest_of_the_configuration(tmp_path: Path) -> None:
+    files = {"ptcompile.toml": 'cluster = "none.yaml"\nignore = ["PTC302"]\n'}
+    settings = written(tmp_path, files).settings(str(tmp_path / "a.yaml"))
+    assert settings.error.startswith("ptcompile uses its default profile: ")
+    assert (settings.profile, settings.ignore) == (None, ("PTC302",))

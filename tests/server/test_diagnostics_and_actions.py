@@ -75,8 +75,9 @@ def test_settings_decide_what_is_found() -> None:
     odd = POD.replace("{name: train}", "{name: train, nme: x}")
     assert diagnostics(opened(odd))
     assert not diagnostics(opened(odd, settings=FileSettings(ignore=("PTC501",))))
-    (found,) = diagnostics(opened(wrong, settings=FileSettings(wrong="the configuration is wrong")))
-    assert found.message == "the configuration is wrong"
+    warning, *findings = diagnostics(opened(wrong, settings=FileSettings(error="the configuration is wrong")))
+    assert (warning.message, warning.severity) == ("the configuration is wrong", DiagnosticSeverity.Warning)
+    assert findings == diagnostics(opened(wrong))
 
 
 def test_objects_of_other_files_count() -> None:
