@@ -131,7 +131,14 @@ def _line(value: str) -> str:
     """Return a string on a single line, quoted if necessary; empty for multi-line text."""
     if "\n" in value:
         return ""
-    return _quoted(value) if needs_quotes(value) else value
+    if not needs_quotes(value):
+        return value
+    return f"'{value}'" if _is_clearer_in_single_quotes(value) else _quoted(value)
+
+
+def _is_clearer_in_single_quotes(value: str) -> bool:
+    """Return whether double quotes would escape a string that single quotes leave as it is, such as JSON."""
+    return ('"' in value or "\\" in value) and "'" not in value and value.isprintable() and not _escaped.search(value)
 
 
 def _key(key: str) -> str:

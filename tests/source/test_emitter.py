@@ -139,3 +139,17 @@ def test_ruamel_round_trips_it() -> None:
     text = emit({"a": ["on", "1e3"], "b": {"c": "x\ny\n"}})
     tool.dump(tool.load(text), out)
     assert YAML(typ="safe", pure=True).load(out.getvalue()) == {"a": ["on", "1e3"], "b": {"c": "x\ny\n"}}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ('[{"name": "eth0"}]', '\'[{"name": "eth0"}]\''),
+        ('say: "it\'s"', '"say: \\"it\'s\\""'),  # a single quote would have to be doubled
+        ('{"é": 1}', "'{\"é\": 1}'"),
+        ("C:\\: x", "'C:\\: x'"),
+    ],
+)
+def test_json_in_a_string_needs_no_escapes(value: str, text: str) -> None:
+    assert emit({"a": value}) == f"a: {text}\n"
+    assert yaml.safe_load(emit({"a": value})) == {"a": value}
