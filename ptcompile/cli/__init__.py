@@ -163,6 +163,9 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--check", action="store_true", help="write nothing; print a diff and exit with status 1 if OUT is out of date"
     )
     parser.add_argument(
+        "--prune", action="store_true", help="delete the files in -o DIR/ that ptcompile wrote for specs that are gone"
+    )
+    parser.add_argument(
         "--format", choices=("yaml", "json"), default="yaml", help="format of the manifests (default: yaml)"
     )
     parser.add_argument(

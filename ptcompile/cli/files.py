@@ -234,6 +234,14 @@ def write_files(contents: dict[str, str]) -> None:
                 os.unlink(temporary)
 
 
+def delete(path: str) -> None:
+    """Delete a file or a link. Raises `UsageError`."""
+    try:
+        os.unlink(path)
+    except OSError as error:
+        raise UsageError(f"{path}: {reason(error)}") from None
+
+
 def _is_stream(path: str) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 

@@ -48,9 +48,25 @@ def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     if checked.ok:
         return 0
     files.print_error(
-        "ptcompile: run the same command without --check to write stale and missing files; delete orphans yourself\n"
+        "ptcompile: the same command without --check writes stale and missing files, and with --prune deletes orphans\n"
     )
     return max(1, files.write_stdout(checked.patch))
+
+
+def prune(contents: Mapping[str, str], folder: str, form: str) -> None:
+    """Delete the orphans of a folder: files that ptcompile wrote for a spec that is gone. Edited ones stay.
+
+    Raises `UsageError` for a file that cannot be deleted.
+    """
+    from ptcompile.api import check as verb
+
+    other_files = _other_files(folder, contents, form)
+    for _, path in verb.check({}, {}, other_files).found:
+        if verb.is_unedited(other_files[path].decode("utf-8", errors="replace")):
+            files.delete(path)
+            files.print_error(f"ptcompile: deleted: {path}\n")
+        else:
+            files.print_error(f"ptcompile: orphaned, but edited by hand, so it stays: {path}\n")
 
 
 def _other_files(folder: str, contents: Mapping[str, str], form: str) -> dict[str, bytes]:
@@ -78,6 +94,8 @@ def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
         from ptcompile.registry.targets import TARGETS
 
         targets = list(TARGETS)
+    if options.prune and (options.check or options.output is None or not is_folder(options.output)):
+        raise UsageError("--prune deletes orphans where manifests are written: say where with -o DIR/, without --check")
     prints_json = options.output is None and options.format == "json"
     if len(targets) > 1 and not (prints_json or (options.output is not None and is_folder(options.output))):
         raise UsageError("several targets require -o DIR/, which gets a folder for each, or --format json")
@@ -212,11 +230,23 @@ def run(options: argparse.Namespace) -> int:
         return status
     if not outputs and not options.allow_empty:
         return findings.report_no_jobs(options.paths)
+    return _finish(outputs, inputs, options)
+
+
+def _finish(outputs: Outputs, inputs: Sequence[InputFile], options: argparse.Namespace) -> int:
+    """Write the manifests, or compare or prune what is written; return the exit status."""
+    if not (options.check or options.prune):
+        return write(outputs, options.output, options.format) if outputs else 0
+    contents, folder = _contents(outputs, options.output, options.format)
+    if inputs and all(file.named for file in inputs):
+        folder = None  # other files of the folder may come from specs that are not named
     if options.check:
-        contents, folder = _contents(outputs, options.output, options.format)
-        all_named = inputs and all(file.named for file in inputs)
-        return check(contents, None if all_named else folder, options.format)
-    return 0 if not outputs else write(outputs, options.output, options.format)
+        return check(contents, folder, options.format)
+    if folder is None:
+        raise UsageError("--prune needs a directory or a glob of specs, and one target")
+    files.write_files(contents)
+    prune(contents, folder, options.format)
+    return 0
 
 
 def _collect(file: InputFile, compiled: CompiledFile, outputs: Outputs, findings: Findings) -> None:
@@ -295,7 +325,8 @@ def _single_text(outputs: Outputs, form: str) -> str:
 def _contents(outputs: Outputs, output: str, form: str) -> tuple[dict[str, str], str | None]:
     """Return the texts by file, and their directory if -o names one."""
     if not is_folder(output):
-        return {output: _single_text(outputs, form)} if outputs else {}, None
+        specs = list(dict.fromkeys(name for by_file in outputs.values() for name in by_file))
+        return {output: _header(specs, output, form) + _single_text(outputs, form)} if outputs else {}, None
     contents: dict[str, str] = {}
     for target, by_file in outputs.items():
         contents |= _folder_contents(by_file, os.path.join(output, target), form)
@@ -310,8 +341,27 @@ def _folder_contents(by_file: dict[str, Manifests], folder: str, form: str) -> d
         path = os.path.join(folder, f"{stem}.{form}")
         if path in contents:
             raise UsageError(f"two specs would be written to {path}: rename one of the files")
-        contents[path] = _format_manifests(manifests, form)
+        contents[path] = _header([name], path, form) + _format_manifests(manifests, form)
     return contents
+
+
+def _header(specs: Sequence[str], path: str, form: str) -> str:
+    """Return the first line of a file of manifests, which says where it comes from; JSON has no comments."""
+    if form != "yaml":
+        return ""
+    from ptcompile.api.check import header
+
+    return header([_relative(spec, os.path.dirname(path)) for spec in specs])
+
+
+def _relative(spec: str, folder: str) -> str:
+    """Return the path of a spec from a folder, so that a file is the same wherever the command runs."""
+    if spec == "<stdin>":
+        return "standard input"
+    try:
+        return os.path.relpath(spec, folder or ".").replace(os.sep, "/")
+    except ValueError:  # Windows: on another drive
+        return os.path.basename(spec)
 
 
 def _format_manifests(manifests: Manifests, form: str) -> str:
