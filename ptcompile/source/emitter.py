@@ -137,7 +137,7 @@ def _line(value: str) -> str:
 
 
 def _is_clearer_in_single_quotes(value: str) -> bool:
-    """Return whether double quotes would escape a string that single quotes leave as it is, such as JSON."""
+    """Return whether double quotes would escape characters that single quotes do not, as in JSON."""
     return ('"' in value or "\\" in value) and "'" not in value and value.isprintable() and not _escaped.search(value)
 
 
