@@ -112,19 +112,22 @@ class Metadata(Model):
     generate_name: str | None = Field(
         default=None,
         description=(
-            "Instead of name, a prefix that the server completes (kubectl create, not apply): only where no address "
-            "and no other object carries the name."
+            "Prefix of a name that the API server completes, instead of name (kubectl create, not "
+            "apply). Only for jobs whose name no address and no other object contains."
         ),
     )
     namespace: DnsLabel | None = Field(
         default=None, description="Namespace of every object; the cluster's default when absent."
     )
     labels: Dict[str, str | None] = Field(
-        default={}, description="Labels of the objects (of the pods: spec.podLabels); null removes the profile's."
+        default={},
+        description="Labels of the objects; null removes the profile's. Labels of the pods go to spec.podLabels.",
     )
     annotations: Dict[str, str | None] = Field(
         default={},
-        description="Annotations of the objects (of the pods: spec.podAnnotations); null removes the profile's.",
+        description=(
+            "Annotations of the objects; null removes the profile's. Annotations of the pods go to spec.podAnnotations."
+        ),
     )
 
 
@@ -133,7 +136,7 @@ Json = dict[str, Any]
 
 
 class ResourceList(ResourceFields, Model):
-    """Amounts by resource. null is none, from the profile neither."""
+    """Amounts by resource. null means none: the profile's default is not used either."""
 
     cpu: QuantityField | None = Field(default=None, description="Cores.")
     memory: QuantityField | None = Field(default=None, description="Bytes, usually with Mi or Gi.")
@@ -143,7 +146,7 @@ class ResourceList(ResourceFields, Model):
     ephemeral_storage: QuantityField | None = Field(default=None, description="Local scratch disk, usually with Gi.")
     devices: Dict[str, QuantityField | None] = Field(
         default={},
-        description="Anything else by its full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi.",
+        description="Other resources by full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi.",
     )
 
 
@@ -156,16 +159,17 @@ def _absent_amounts() -> ResourceList:
 
 
 class Resources(ResourceList):
-    """What a node asks for. A plain amount is request and limit; `requests` and `limits` are for where they differ.
+    """Resources of a node. A plain amount is both request and limit; `requests` and `limits` override one of the two.
 
-    A request without a limit stays without one, but for devices and huge pages, which Kubernetes wants equal.
+    A request without a limit gets no limit, except for devices and huge pages, for which Kubernetes requires both to be
+    equal.
     """
 
     requests: ResourceList = Field(
-        default_factory=_absent_amounts, description="Where the request is not the limit, or there is no limit."
+        default_factory=_absent_amounts, description="Requests that differ from the limit, or that have no limit."
     )
     limits: ResourceList = Field(
-        default_factory=_absent_amounts, description="Where the limit is not the request; null for no limit."
+        default_factory=_absent_amounts, description="Limits that differ from the request; null for no limit."
     )
 
 

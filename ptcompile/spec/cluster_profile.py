@@ -30,31 +30,31 @@ class Toleration(Model):
 
 
 class NodeRequirement(Model):
-    """What the labels of a node must say, as in a node affinity."""
+    """Requirement on a node's labels, as in a node affinity."""
 
     key: str = Field(description="The label.")
     operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] = Field(
-        description="How the label is compared."
+        description="Comparison of the label with the values."
     )
     values: list[str] | None = Field(
-        default=None, description="What it is compared with; nothing for Exists, DoesNotExist."
+        default=None, description="Values to compare with; none for Exists and DoesNotExist."
     )
 
 
 class DeviceClaim(Model):
-    """Devices that each pod claims of a DRA driver (resource.k8s.io)."""
+    """Devices that each pod claims from a DRA driver (resource.k8s.io)."""
 
     device_class_name: str = Field(description="DeviceClass of the devices, such as mrdma.google.com.")
-    count: int = Field(default=1, ge=1, description="How many a pod claims.")
-    selectors: list[str] = Field(default=[], description="CEL expressions that each device satisfies.")
+    count: int = Field(default=1, ge=1, description="Number of devices per pod.")
+    selectors: list[str] = Field(default=[], description="CEL expressions that each device must satisfy.")
 
 
 class GpuClaim(Model):
-    """How GPUs are claimed of NVIDIA's DRA driver."""
+    """How pods claim GPUs from NVIDIA's DRA driver."""
 
     device_class_name: str = Field(default="gpu.nvidia.com", description="DeviceClass of whole GPUs.")
     slice_device_class_name: str = Field(default="mig.nvidia.com", description="DeviceClass of MIG slices.")
-    selectors: list[str] = Field(default=[], description="CEL expressions that each device satisfies.")
+    selectors: list[str] = Field(default=[], description="CEL expressions that each device must satisfy.")
 
 
 class Gpu(Model):
@@ -63,47 +63,51 @@ class Gpu(Model):
     resource_name: str = Field(default="nvidia.com/gpu", description="Resource that `gpu` requests.")
     tolerations: list[Toleration] | None = Field(
         default=None,
-        description="Added only to pods that request an accelerator. Default: of a taint NoSchedule whose "
-        "key is the resource's own name, such as nvidia.com/gpu.",
+        description=(
+            "Tolerations of pods that request an accelerator. Default: the NoSchedule taint whose key "
+            "is the resource's name, such as nvidia.com/gpu."
+        ),
     )
     claim: GpuClaim | None = Field(
         default=None,
-        description="Where given, pods claim NVIDIA GPUs and MIG slices of the DRA driver, and no longer count them.",
+        description=(
+            "If set, pods claim NVIDIA GPUs and MIG slices from the DRA driver instead of requesting "
+            "them by resource name."
+        ),
     )
 
 
 class Accelerator(Model):
-    """One entry of the catalogue: a name that jobs may ask for."""
+    """One entry of the catalog: an accelerator that jobs may request by name."""
 
     resource_name: str | None = Field(
         default=None, description="Resource of this accelerator, if it differs from that of `gpu`."
     )
-    node_labels: dict[str, str] = Field(description="Labels of nodes with it; pods get a node affinity.")
+    node_labels: dict[str, str] = Field(description="Labels of nodes with this accelerator; pods get a node affinity.")
     match_expressions: list[NodeRequirement] = Field(
         default=[], description="Further requirements on those nodes, such as the absence of a slice's label."
     )
-    tolerations: list[Toleration] = Field(default=[], description="Taints of those nodes.")
+    tolerations: list[Toleration] = Field(default=[], description="Taints of nodes with this accelerator.")
     processes_per_device: int = Field(
-        default=1, ge=1, description="How many processes one device takes: the cores of a Trainium, else 1."
+        default=1, ge=1, description="Number of processes per device: the cores of a Trainium, else 1."
     )
     one_drives_all: bool = Field(
         default=False, description="Whether one process may drive all devices of a node, as with PyTorch/XLA's SPMD."
     )
     env: dict[str, str] = Field(default={}, description="Environment variables of pods that request it.")
-    devices_per_node: int | None = Field(default=None, ge=1, description="How many a whole node has.")
-    fabric_devices: dict[str, int] = Field(
-        default={}, description="How many devices of a fabric, by its name, come with a whole node."
-    )
+    devices_per_node: int | None = Field(default=None, ge=1, description="Number of devices on a whole node.")
+    fabric_devices: dict[str, int] = Field(default={}, description="Number of devices on a whole node for each fabric.")
     nodes_per_domain: int | None = Field(
         default=None,
         ge=2,
-        description="How many nodes one NVLink domain joins, such as 18 of an NVL72 rack; absent where NVLink ends at "
-        "the node.",
+        description=(
+            "Number of nodes in an NVLink domain, such as 18 for an NVL72 rack; absent if NVLink ends at the node."
+        ),
     )
 
 
 class Fabric(Model):
-    """A network between nodes, by the name that jobs use. What is not said is the built-in fabric's of that name."""
+    """A network between nodes, by the name that jobs use. Absent fields come from the built-in fabric of that name."""
 
     resources: Dict[str, QuantityField] = Field(
         default={}, description="What a pod requests, by Kubernetes resource name."
@@ -125,7 +129,7 @@ class Fabric(Model):
         "memory over NVLink.",
     )
     pod_template: PodBase = Field(
-        default={}, description="A pod template under the job's own for everything else, such as a sidecar daemon."
+        default={}, description="A pod template for everything else, such as a sidecar daemon. The job's fields win."
     )
 
 
@@ -140,20 +144,23 @@ class Taint(Model):
 
 
 class NodePool(Model):
-    """Nodes of one shape. What the profile says of its pools is all that there is."""
+    """Nodes of one shape. A cluster whose profile lists pools has no other nodes."""
 
     machine: str | None = Field(
-        default=None, description="Machine type, such as p5.48xlarge; built-in ones need no more to know their size."
+        default=None,
+        description="Machine type, such as p5.48xlarge; for built-in types this is enough to know the size.",
     )
     allocatable: Dict[str, QuantityField] = Field(
         default={},
-        description="What a node leaves pods, by Kubernetes resource name (`kubectl describe node`, Allocatable). "
-        "It wins over what is built in of the machine.",
+        description=(
+            "Resources of a node that pods can use, by Kubernetes resource name (`kubectl describe "
+            "node`, Allocatable). They override the machine type's built-in size."
+        ),
     )
     labels: dict[str, str] = Field(default={}, description="Labels of its nodes.")
     taints: list[Taint] = Field(default=[], description="Taints of its nodes.")
     count: int | None = Field(
-        default=None, ge=0, description="How many nodes there are, or may be with an autoscaler; any number if absent."
+        default=None, ge=0, description="Number of nodes, or the maximum with an autoscaler; unlimited if absent."
     )
 
 
@@ -162,7 +169,7 @@ GangScheduler = Literal["none", "volcano", "scheduler-plugins", "kai"]
 
 
 class TopologyLevel(Model):
-    """One level of the network, such as a rack: what its domains are to each scheduler."""
+    """One level of the network, such as a rack, with the names of its domains for each scheduler."""
 
     node_label: str | None = Field(default=None, description="Label whose value names a node's domain (Kueue, KAI).")
     tier: int | None = Field(default=None, ge=0, description="Tier of the HyperNodes that are its domains (Volcano).")
@@ -182,7 +189,7 @@ class Spot(Model):
     match_expressions: list[NodeRequirement] = Field(
         default=[], description="Further requirements on such nodes, for the same node affinity."
     )
-    tolerations: list[Toleration] = Field(default=[], description="Taints of such nodes.")
+    tolerations: list[Toleration] = Field(default=[], description="Taints of such nodes, which pods tolerate.")
 
 
 class Defaults(Model):
@@ -192,11 +199,11 @@ class Defaults(Model):
     labels: dict[str, str] = Field(default={}, description="Labels of objects and pods.")
     annotations: dict[str, str] = Field(default={}, description="Annotations of objects and pods.")
     requests: Dict[str, QuantityField | None] = Field(
-        default={}, description="Requests by Kubernetes resource name, of jobs that give no amount of it."
+        default={}, description="Requests by Kubernetes resource name, for jobs that set no amount of it."
     )
     limits: Dict[str, QuantityField | None] = Field(
         default={},
-        description="Limits by Kubernetes resource name, of jobs that give no amount of it; absent: none.",
+        description="Limits by Kubernetes resource name, for jobs that set no amount of it; none if absent.",
     )
     node_selector: dict[str, str] = Field(default={}, description="Labels that every node must have.")
     tolerations: list[Toleration] = Field(default=[], description="Tolerations of every pod.")
@@ -206,13 +213,16 @@ class Defaults(Model):
     image_pull_secrets: list[Json] = Field(default=[], description="Registry credentials of pods that name none.")
     pod_template: PodBase = Field(
         default={},
-        description="A pod template under every job's own, for everything else. Its container `pytorch` is the one "
-        "that trains. Mappings merge; an item that the job names, its affinity and its dnsConfig are the job's whole.",
+        description=(
+            "A pod template for every job, for everything else. Its container `pytorch` is the one "
+            "that trains. Mappings merge, and the job's fields win; list items that the job names, its "
+            "affinity and its dnsConfig replace the template's."
+        ),
     )
 
 
 class OperatorVersions(Model):
-    """Versions of what is installed; the newest known where absent."""
+    """Installed versions; the newest known version if absent."""
 
     kubernetes: str | None = Field(default=None, pattern=r"^1\.\d{1,3}$", description='Such as "1.34".')
     training_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "1.9".')
@@ -229,7 +239,7 @@ class OperatorVersions(Model):
 
 
 class OperatorImage(Model):
-    """Which image the operator runs."""
+    """Image of the operator."""
 
     repository: str = Field(
         default="ccr.ccs.tencentyun.com/tke-market/pytorch-operator", description="Without the tag."
@@ -238,9 +248,9 @@ class OperatorImage(Model):
 
 
 class OperatorNamespace(Model):
-    """Where the operator runs."""
+    """Namespace of the operator."""
 
-    create: bool = Field(default=True, description="Whether the chart makes the namespace.")
+    create: bool = Field(default=True, description="Whether the chart creates the namespace.")
     name: str = Field(default="pytorch-operator", description="The namespace's name.")
 
 
@@ -254,45 +264,50 @@ class OperatorDeployment(Model):
 
 
 class ProfileSpec(Model):
-    """What the platform decides."""
+    """Settings of the cluster."""
 
     model_config = ConfigDict(json_schema_extra={"x-check": "own-scheduler"})
 
     versions: OperatorVersions = Field(
-        default_factory=OperatorVersions.model_construct, description="Kubernetes and the operators."
+        default_factory=OperatorVersions.model_construct, description="Versions of Kubernetes and the operators."
     )
     cloud: Literal["gke", "eks", "aks", "oke"] | None = Field(
         default=None,
-        description="Cloud whose node labels identify built-in accelerators; absent: those of feature discovery.",
+        description=(
+            "Cloud whose node labels identify built-in accelerators; without it, the labels of feature discovery do."
+        ),
     )
-    gpu: Gpu = Field(default_factory=Gpu.model_construct, description="What `gpu` means here.")
+    gpu: Gpu = Field(default_factory=Gpu.model_construct, description="What `gpu` means in this cluster.")
     accelerators: dict[str, Accelerator] = Field(
         default={},
-        description="The catalogue, by the names that jobs use; it wins over the built-in one, name by name.",
+        description="Accelerators by the names that jobs use. They override built-in ones of the same name.",
     )
     fabrics: dict[str, Fabric] = Field(
-        default={}, description="Fabrics by the names that jobs use: new ones, or built-in ones changed."
+        default={}, description="Fabrics by the names that jobs use: new ones, or changes to built-in ones."
     )
     node_pools: dict[str, NodePool] = Field(
         default={},
-        description="The cluster's nodes by the names of their pools. Where they are named, a job is held against them "
-        "rather than against the machines that its cloud has.",
+        description=(
+            "The cluster's nodes by pool. If set, jobs are checked against these pools instead of the "
+            "machine types of the cloud."
+        ),
     )
     resource_tolerations: dict[str, list[Toleration]] = Field(
-        default={}, description="Tolerations by Kubernetes resource name, of pods that request it in any container."
+        default={}, description="Tolerations by Kubernetes resource name, for pods that request it in any container."
     )
     spot: Spot = Field(default_factory=Spot.model_construct, description="Preemptible nodes.")
     on_demand: list[NodeRequirement] = Field(
         default=[], description="Requirements on the nodes of jobs that are not spot, for their node affinity."
     )
     queue_system: QueueSystemName = Field(
-        default="kueue", description="Who admits a queue's jobs, where the target leaves the choice."
+        default="kueue", description="System that admits a queue's jobs, if the target leaves the choice."
     )
     gang_scheduler: GangScheduler | None = Field(
         default=None,
         description=(
-            "Which scheduler places the pods of a job all at once or not at all; the training-operator must be "
-            "started with the same. Default: volcano or kai where the queues are theirs, else none."
+            "Scheduler that places all pods of a job at once or none of them; the training-operator "
+            "must be started with the same one. Default: volcano or kai if it is the queue system, "
+            "else none."
         ),
     )
     schedule_timeout_seconds: int | None = Field(
@@ -301,8 +316,10 @@ class ProfileSpec(Model):
     pod_security: str | None = Field(
         default=None,
         pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
-        description="The Pod Security level of namespaces whose own is unknown: restricted, or baseline:v1.34. compile "
-        "fills in what it asks for, and rejects what violates it.",
+        description=(
+            "Pod Security level of namespaces whose level is unknown, such as restricted or "
+            "baseline:v1.34. compile fills in the fields that it requires and rejects violations."
+        ),
     )
     multi_kueue: bool = Field(
         default=False,
@@ -331,7 +348,7 @@ class ProfileSpec(Model):
 class ProfileMetadata(Model):
     """The profile's name."""
 
-    name: str = Field(description="What messages call the profile.")
+    name: str = Field(description="Name of the profile in messages.")
 
 
 class ClusterProfile(Profile, Model):
@@ -339,14 +356,14 @@ class ClusterProfile(Profile, Model):
 
     model_config = ConfigDict(title="ClusterProfile")
 
-    api_version: Literal["ptcompile/v1"] = Field(default="ptcompile/v1", description="Version of this vocabulary.")
-    kind: Literal["ClusterProfile"] = Field(default="ClusterProfile", description="What this document is.")
+    api_version: Literal["ptcompile/v1"] = Field(default="ptcompile/v1", description="Version of the format.")
+    kind: Literal["ClusterProfile"] = Field(default="ClusterProfile", description="Kind of the document.")
     metadata: ProfileMetadata = Field(
         default_factory=lambda: ProfileMetadata.model_construct(name="default"),
         json_schema_extra={"default": {"name": "default"}},
         description="The profile's name.",
     )
-    spec: ProfileSpec = Field(default_factory=ProfileSpec.model_construct, description="What the platform decides.")
+    spec: ProfileSpec = Field(default_factory=ProfileSpec.model_construct, description="Settings of the cluster.")
 
 
 def json_schema() -> dict[str, Any]:

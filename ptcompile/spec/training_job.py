@@ -32,7 +32,7 @@ from ptcompile.spec.objects import AuxiliaryRole, Nodes
 
 
 class EnvSource(Model):
-    """A variable that is read when the pod starts: exactly one source."""
+    """Source of a variable whose value is read when the pod starts. Set exactly one field."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
@@ -48,50 +48,56 @@ RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
 
 
 class PodFields(Model):
-    """What a job says of its nodes, and a role may say better of its own.
+    """Pod settings of a job, which a role may override.
 
-    null is a value of its own: nothing here, from any source. It removes what the job (for a role), the profile or a
-    pass would fill in. Of `image`, `command`, `args` and `restartPolicy` it says nothing.
+    null means none, from any source: it removes what the job (for a role), the profile or a pass would fill in. It has
+    no effect on `image`, `command`, `args` and `restartPolicy`.
     """
 
     image: str | None = Field(default=None, description="Container image.")
-    command: list[str] | None = Field(default=None, description="Start this instead of torchrun.")
+    command: list[str] | None = Field(default=None, description="Command to start instead of torchrun.")
     args: list[str] | None = Field(default=None, description="Arguments of the script, module, command or image.")
     working_dir: str | None = Field(default=None, description="Working directory of the container.")
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        default=None, description="When to pull."
+        default=None, description="When to pull the image."
     )
-    resources: Resources = Field(default_factory=Resources.model_construct, description="Per node.")
+    resources: Resources = Field(default_factory=Resources.model_construct, description="Resources per node.")
     env: Dict[str, str | EnvSource | None] = Field(
         default={}, description="Environment variables, in order; null removes one that would be added."
     )
-    env_from: list[Json] = Field(default=[], description="Whole ConfigMaps or Secrets as variables.")
+    env_from: list[Json] = Field(default=[], description="ConfigMaps or Secrets whose keys become variables.")
     volumes: list[Json] = Field(default=[], description="Volumes, as in a pod.")
-    volume_mounts: list[Json] = Field(default=[], description="Where the container sees them, as in a pod.")
+    volume_mounts: list[Json] = Field(default=[], description="Mounts of the volumes, as in a container.")
     restart_policy: RestartPolicy | None = Field(default=None, description="What happens to a failed pod.")
     service_account_name: str | None = Field(default=None, description="Service account of the pods.")
-    image_pull_secrets: list[Json] = Field(default=[], description="[{name}] of registry credentials.")
+    image_pull_secrets: list[Json] = Field(default=[], description="Secrets with registry credentials: [{name}].")
     node_selector: Dict[str, str | None] = Field(default={}, description="Labels that a node must have.")
     tolerations: list[Json] = Field(default=[], description="Taints that the pods accept, as in a pod.")
-    affinity: Json = Field(default={}, description="As in a pod.")
-    priority_class_name: str | None = Field(default=None, description="Which pods may be preempted for these.")
-    security_context: Json = Field(default={}, description="Of the container.")
-    pod_security_context: Json = Field(default={}, description="Of the pod.")
-    scheduler_name: str | None = Field(default=None, description="Scheduler other than the cluster's.")
+    affinity: Json = Field(default={}, description="Affinity, as in a pod.")
+    priority_class_name: str | None = Field(
+        default=None, description="Priority class of the pods, which decides which pods they may preempt."
+    )
+    security_context: Json = Field(default={}, description="Security context of the container.")
+    pod_security_context: Json = Field(default={}, description="Security context of the pod.")
+    scheduler_name: str | None = Field(default=None, description="Scheduler of the pods, if not the cluster's default.")
     host_network: bool = Field(default=False, description="Use the node's network.")
-    termination_grace_period_seconds: Seconds | None = Field(default=None, description="Between SIGTERM and SIGKILL.")
+    termination_grace_period_seconds: Seconds | None = Field(
+        default=None, description="Seconds between SIGTERM and SIGKILL."
+    )
     pod_labels: Dict[str, str | None] = Field(default={}, description="Labels of the pods.")
     pod_annotations: Dict[str, str | None] = Field(default={}, description="Annotations of the pods.")
     pod_template: Json = Field(
         default={},
-        description="A pod template applied over the result, for everything else: {metadata, spec}. Containers (the "
-        "one that trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field, "
-        "whatever wrote it.",
+        description=(
+            "A pod template applied over the result, for everything else: {metadata, spec}. Containers "
+            "(the one that trains is called pytorch), env, volumes, mounts and tolerations merge by "
+            "name; null removes a field, no matter what set it."
+        ),
     )
 
 
 class RoleSpec(PodFields):
-    """A role's own words; what it does not say is the job's."""
+    """Settings of a role. Absent fields come from the job."""
 
     replicas: Count = Field(default=1, description="Number of pods. A master has one.")
 
@@ -103,11 +109,11 @@ limits a variable to 128 KiB.
 
 
 class SideRole(AuxiliaryRole, PodFields):
-    """Pods beside those that train, such as data loaders or parameter servers. They are no nodes and have no rank.
+    """Auxiliary pods, such as data loaders or parameter servers. They are not nodes and have no rank.
 
-    Image, environment, volumes, identity and placement that it does not say are the job's; what it starts, what it asks
-    for, its restart policy and its pod template patch are its own. By default (OnFailure) a container of its that
-    fails is restarted in its pod, and a pod whose node goes is made again without the trainers.
+    Image, environment, volumes, identity and placement default to the job's; command, resources, restart policy and pod
+    template do not. By default (OnFailure) a failed container is restarted in its pod, and a pod whose Kubernetes node
+    is lost is recreated without restarting the nodes of the job.
     """
 
     replicas: int = Field(default=1, ge=1, le=MAX_AUXILIARY_PODS, description="Number of pods.")
@@ -117,12 +123,16 @@ class Elastic(Model):
     """How torchrun runs the job. Every field is torchrun's."""
 
     nnodes: Nnodes | None = Field(
-        default=None, description="Number of nodes, or MIN:MAX. Default 1, or the count that `nodes` or the roles give."
+        default=None,
+        description="Number of nodes, or MIN:MAX. Default: 1, or the number that `nodes` or the roles set.",
     )
     nproc_per_node: NprocPerNode | None = Field(
         default=None,
-        description="Processes on a node: a number, auto, cpu or gpu. Default: one for each accelerator that a node "
-        "requests (as many as it takes, such as a Trainium's cores), one without accelerators.",
+        description=(
+            "Processes per node: a number, auto, cpu or gpu. Default: one per accelerator that a node "
+            "requests (more for an accelerator with several cores, such as Trainium), or one without "
+            "accelerators."
+        ),
     )
     start_method: Literal["spawn", "fork", "forkserver"] = Field(
         default="spawn", description="How torchrun starts processes of a Python function."
@@ -143,16 +153,18 @@ class Elastic(Model):
     )
     rdzv_configs: Dict[str, str | int | None] = Field(
         default={},
-        description="Added to the defaults timeout and join_timeout, 900 seconds each, and with c10d read_timeout, "
-        "which is timeout's; null leaves one to torchrun.",
+        description=(
+            "Rendezvous options, added to the defaults: timeout and join_timeout of 900 seconds each "
+            "and, with c10d, a read_timeout equal to timeout. null leaves an option to torchrun."
+        ),
     )
 
 
 class RunPolicy(Model):
-    """What is tried again, when the job ends and what is left of it. 0 is a value; absent means the named default.
+    """Retries, the end of the job, and cleanup. 0 is a value; an absent field has the default that it names.
 
-    The words are Kubernetes': Ignore, Count and FailJob are the actions of a Job's podFailurePolicy, RestartPod and
-    RestartJob those of Volcano (1.12).
+    The values are Kubernetes': Ignore, Count and FailJob are actions of a Job's podFailurePolicy, RestartPod and
+    RestartJob are Volcano's (1.12).
     """
 
     model_config = ConfigDict(
@@ -164,26 +176,30 @@ class RunPolicy(Model):
 
     clean_pod_policy: Literal["None", "All", "Running"] | None = Field(
         default=None,
-        description="Which pods to delete when the job is over. Default: Running, those that still run and would hold "
-        "their GPUs, on every target.",
+        description=(
+            "Pods to delete when the job ends. Default on every target: Running, because pods that "
+            "still run would hold their GPUs."
+        ),
     )
     ttl_seconds_after_finished: Seconds | None = Field(
-        default=None, description="Delete the job this long after its end."
+        default=None, description="Delete the job this many seconds after its end."
     )
-    active_deadline_seconds: int | None = Field(default=None, ge=1, description="End the job after this long.")
+    active_deadline_seconds: int | None = Field(default=None, ge=1, description="End the job after this many seconds.")
     backoff_limit: Count | Literal["Unlimited"] | None = Field(
         default=None,
-        description="How many failures are retried, or Unlimited. 0: none, which is the default, and 6 where "
-        "restartPolicy OnFailure or onPodFailure ask for restarts; 6 for each node where pods that meet by c10d "
-        "restart one by one.",
+        description=(
+            "Number of failures to retry, or Unlimited. Default: 0, which means no retries; 6 if "
+            "restartPolicy OnFailure or onPodFailure requests restarts; 6 per node if pods of a c10d "
+            "rendezvous restart one by one."
+        ),
     )
     suspend: bool = Field(default=False, description="Create the job without starting it.")
     on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = Field(
         default=None,
         description=(
-            "What happens when a pod fails: restart that pod, restart all pods, or end the job. Default: without "
-            "retries, end the job; with them, restart the pod for a range of nodes, else all pods where the "
-            "operator can."
+            "What happens when a pod fails: restart that pod, restart all pods, or end the job. "
+            "Default: without retries, end the job; with retries, restart the pod for a range of "
+            "nodes, else all pods if the operator can."
         ),
     )
     on_disruption: Literal["Ignore", "Count", "FailJob"] | None = Field(
@@ -196,14 +212,14 @@ class RunPolicy(Model):
     success_policy: Literal["Node0", "AllNodes"] | None = Field(
         default=None,
         description=(
-            "Which nodes must succeed for the job to succeed. Default: node 0's for a range of nodes, else the "
-            "operator's own."
+            "Which nodes must succeed for the job to succeed. Default: node 0 for a range of nodes, "
+            "else the operator's rule."
         ),
     )
 
 
 class Volcano(Model):
-    """An older spelling of names.master and names.worker, for Volcano alone."""
+    """Older form of names.master and names.worker, only for Volcano."""
 
     master_task: DnsLabel = Field(default="master", description="Name of the task with node 0 (names.master).")
     worker_task: DnsLabel = Field(default="worker", description="Name of the task with the other nodes (names.worker).")
@@ -214,7 +230,7 @@ EntryPoint = Annotated[str, Field(json_schema_extra={"pattern": "^\\S*$"})]
 
 
 class Names(Model):
-    """What the parts of a job are called where the operator leaves the choice; host names are derived from them."""
+    """Names of the job's parts, if the operator leaves the choice. Host names are derived from them."""
 
     container: DnsLabel | None = Field(default=None, description="Name of the container that trains. Default: pytorch.")
     node: DnsLabel | None = Field(
@@ -229,11 +245,12 @@ class Names(Model):
 
 
 class RuntimeRef(Model):
-    """A Kubeflow Trainer runtime that is in the cluster already."""
+    """A Kubeflow Trainer runtime that exists in the cluster."""
 
     name: str = Field(description="Name of the runtime.")
     kind: Literal["ClusterTrainingRuntime", "TrainingRuntime"] = Field(
-        default="ClusterTrainingRuntime", description="Of the cluster, or of the job's namespace."
+        default="ClusterTrainingRuntime",
+        description="Whether the runtime belongs to the cluster or to the job's namespace.",
     )
     api_group: Literal["trainer.kubeflow.org"] = Field(
         default="trainer.kubeflow.org", description="API group of the runtime."
@@ -241,8 +258,9 @@ class RuntimeRef(Model):
 
 
 class Topology(Model):
-    """How near to each other the pods run: within one domain of a level of the profile's, or one that
-    is built in for its cloud, such as subblock of gke. One of the two."""
+    """How close together the pods run: within one domain of a topology level that the profile defines or that is built
+    in for its cloud, such as subblock on gke. Set one of the two fields.
+    """
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "x-check": "one-level"})
 
@@ -264,7 +282,7 @@ _NO_RESTART: dict[str, Any] = {"properties": {"restartPolicy": {"enum": ["Never"
 
 
 class JobSpec(Nodes, PodFields):
-    """What the job is. Where it runs is the profile's."""
+    """The job, independent of the cluster. The profile says where it runs."""
 
     model_config = ConfigDict(
         json_schema_extra={  # for editors only, because the frontend reports these contradictions with better messages
@@ -300,34 +318,37 @@ class JobSpec(Nodes, PodFields):
     elastic: Elastic | None = Field(
         default=None,
         description=(
-            "torchrun's settings, and the number of nodes if it varies. With command they reach the torchrun that "
-            "it starts as PET_* variables."
+            "torchrun's settings, and the number of nodes if it varies. With command, the torchrun "
+            "that it starts gets them as PET_* variables."
         ),
     )
     master: RoleSpec | None = Field(default=None, description="Node 0, if it differs from the workers.")
     worker: RoleSpec | None = Field(default=None, description="The other nodes.")
     accelerator: str | None = Field(
         default=None,
-        description="Which accelerator, by its name in the profile's or the built-in catalogue: nvidia-h100, ...",
+        description="Accelerator, by its name in the profile or the built-in catalog, such as nvidia-h100.",
     )
     fabric: str | None = Field(
         default=None,
-        description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, gib, rdma-vf, nvlink-domain, or a "
-        "name of the profile's.",
+        description=(
+            "Network between nodes: efa, infiniband, roce, tcpx, tcpxo, gib, rdma-vf, nvlink-domain, "
+            "or a name from the profile."
+        ),
     )
     spot: bool = Field(
-        default=False, description="May run on preemptible nodes, and survives preemption where the operator can."
+        default=False,
+        description="Whether the job may run on preemptible nodes. It survives preemption if the operator can.",
     )
     pod_security: str | None = Field(
         default=None,
         pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
-        description="The Pod Security level that every pod must pass, such as restricted, over the profile's.",
+        description="Pod Security level that every pod must pass, such as restricted. It overrides the profile's.",
     )
     shared_memory: bool | QuantityField = Field(
-        default=True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
+        default=True, description="Memory volume at /dev/shm. A quantity limits it, otherwise the memory limit does."
     )
     run_policy: RunPolicy = Field(
-        default_factory=RunPolicy.model_construct, description="When the job ends and what is left of it."
+        default_factory=RunPolicy.model_construct, description="Retries, the end of the job, and cleanup."
     )
     queue: DnsSubdomain | None = Field(
         default=None,
@@ -335,27 +356,38 @@ class JobSpec(Nodes, PodFields):
     )
     priority: DnsSubdomain | None = Field(
         default=None,
-        description="Class of the job in its queue: who is admitted first. (Of its pods: priorityClassName.)",
+        description=(
+            "Priority class of the job in its queue, which decides the order of admission. The pods' "
+            "is priorityClassName."
+        ),
     )
     topology: Topology | None = Field(default=None, description="How close together the pods run.")
-    master_port: Port = Field(default=23456, description="Port of node 0 where the nodes meet.")
-    names: Names = Field(default_factory=Names.model_construct, description="Names that the operator leaves open.")
+    master_port: Port = Field(default=23456, description="Port of node 0 for the rendezvous.")
+    names: Names = Field(
+        default_factory=Names.model_construct,
+        description="Names of the job's parts, if the operator leaves the choice.",
+    )
     volcano: Volcano = Field(default_factory=Volcano.model_construct, description="Task names on Volcano: see names.")
     runtime_ref: RuntimeRef | None = Field(
         default=None,
-        description="A Trainer runtime to run with, for the target trainjob. The TrainJob then carries only what the "
-        "spec says; image, command and resources may be the runtime's.",
+        description=(
+            "A Trainer runtime for the target trainjob. The TrainJob then contains only what the spec "
+            "sets; image, command and resources may come from the runtime."
+        ),
     )
     manifest: dict[str, Json] = Field(
         default={},
-        description="By target, a patch laid over its finished object, for what nothing else reaches. Named lists "
-        "merge by name; null removes a field.",
+        description=(
+            "A patch for the finished object of each target, for fields that nothing else sets. Named "
+            "lists merge by name; null removes a field."
+        ),
     )
     roles: dict[str, SideRole] = Field(
         default={},
         description=(
-            "Auxiliary pods, by a name of your choice: data loaders, parameter servers. Every pod finds the host "
-            "names of a role in the variable <ROLE>_HOSTS, and the job does not wait for them to end."
+            "Auxiliary pods by a name of your choice, such as data loaders or parameter servers. Every "
+            "pod finds the host names of a role in the variable <ROLE>_HOSTS, and the job does not "
+            "wait for them to end."
         ),
     )
 
@@ -363,8 +395,8 @@ class JobSpec(Nodes, PodFields):
 class Spec(Model):
     """One training job."""
 
-    api_version: Literal["ptcompile/v1"] = Field(default="ptcompile/v1", description="Version of this vocabulary.")
-    kind: Literal["TrainingJob"] = Field(default="TrainingJob", description="What this document is.")
+    api_version: Literal["ptcompile/v1"] = Field(default="ptcompile/v1", description="Version of the format.")
+    kind: Literal["TrainingJob"] = Field(default="TrainingJob", description="Kind of the document.")
     metadata: Metadata = Field(description="Name, namespace, labels and annotations.")
     spec: JobSpec = Field(description="The job.")
 

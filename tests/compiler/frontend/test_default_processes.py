@@ -86,7 +86,7 @@ def test_the_published_schema_names_no_number() -> None:
     schema = json.loads((ROOT / "schemas/spec.schema.json").read_text("utf-8"))
     field = schema["$defs"]["Elastic"]["properties"]["nprocPerNode"]
     assert field["default"] is None
-    assert "one for each accelerator" in field["description"]
+    assert "one per accelerator" in field["description"]
 
 
 @pytest.mark.parametrize("target", [target for target in TARGETS if target not in {"pod", "trainjob"}])
