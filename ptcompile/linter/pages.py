@@ -60,7 +60,7 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "render it first: helm template . | ptcompile lint -",
     ),
     "unknown-kind": CodePage(
-        "A kind that ptcompile does not know, or that does not belong in this place.",
+        "ptcompile does not know the kind, or the kind does not belong here.",
         "check its spelling and apiVersion; a manifest is for lint, a TrainingJob for compile, a profile for --cluster",
     ),
     "spec-unknown-field": CodePage(
@@ -71,9 +71,7 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "A value has the wrong type for its field: a number for a string, a list for a mapping.",
         "write it as the message says; quote a string that looks like a number",
     ),
-    "spec-invalid-value": CodePage(
-        "A value of the right type that cannot be valid.", "use one that the message allows"
-    ),
+    "spec-invalid-value": CodePage("A value has the right type but is not valid.", "use one that the message allows"),
     "spec-conflict": CodePage("Two fields contradict each other.", "keep the intended one"),
     "unsupported-by-target": CodePage(
         "The operator of this target cannot do what the spec asks for.",
@@ -86,9 +84,9 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     ),
     "name-too-long": CodePage(
         "The job's name leaves no room for the names that are derived from it: pods, host names, Services.",
-        "shorten it to what the help says",
+        "shorten it to the length in the help",
     ),
-    "unknown-target": CodePage("An unknown target.", "`ptcompile targets` lists the targets"),
+    "unknown-target": CodePage("No target has this name.", "`ptcompile targets` lists the targets"),
     "not-carried-over": CodePage(
         "Part of a Flyte task or of another source has no counterpart and is not in the result.",
         "express it another way, or accept the loss",
@@ -135,7 +133,7 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     ),
     "unread-rule": CodePage(
         "A CRD or a JSON Schema, or a CEL rule or a pattern of it, was not checked against the object: the API server "
-        "rejects the CRD, the schema is not valid, the check exceeds the time or memory for an object of this size, "
+        "rejects the CRD, the schema is not valid, the check exceeds its time or memory limit, "
         "or the evaluator does not support it. The API server limits costly rules too.",
         "fix the CRD or the schema, or check with the API server: kubectl apply --dry-run=server",
     ),
@@ -149,7 +147,7 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "write it as the message says; quote a string such as on, 1 or 1e3",
     ),
     "invalid-quantity": CodePage(
-        "Not a Kubernetes quantity.", 'write a number with a suffix, such as 500m, 2 or "64Gi"'
+        "The value is not a Kubernetes quantity.", 'write a number with a suffix, such as 500m, 2 or "64Gi"'
     ),
     "required-value": CodePage("A field that the API server requires is missing or empty.", "add it"),
     "invalid-value": CodePage("The API server rejects the value.", "the message says what it allows"),

@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = role.flag_path(option)
             yield found_at(
                 path,
-                f"--{option} {flag!r} wins over {overridden!r} of {field_path(overridden_path)}",
+                f"--{option} {flag!r} overrides {overridden!r} in {field_path(overridden_path)}",
                 f"remove --{option}, or write the same in both places",
             )
 

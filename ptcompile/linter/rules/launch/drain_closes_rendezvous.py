@@ -66,8 +66,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
             major, minor = _torch_version(first, subject)
             yield found_at(
                 _image_path(first),
-                "a pod that is drained or deleted fails the others: torchrun of PyTorch "
-                f"{major}.{minor} that receives SIGTERM closes the rendezvous for every node",
+                "a pod that is drained or deleted fails the others: on SIGTERM, torchrun of PyTorch "
+                f"{major}.{minor} closes the rendezvous for every node",
                 "use PyTorch 2.8 or newer",
             )
 

@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = role.path_of("rdzv-backend")
             yield found_at(
                 path,
-                f"{role.rendezvous.backend} without a rendezvous id: every job without one joins the same rendezvous",
+                f"no rendezvous id is set for {role.rendezvous.backend}: all jobs without one join the same rendezvous",
                 "give the job its own id, such as its name",
                 _fix(subject) if role.source_of("rdzv-backend") == "operator" and subject.name else None,
             )

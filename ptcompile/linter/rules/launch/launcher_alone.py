@@ -72,7 +72,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         elif starts_other_hosts(role) and not role.is_uncertain:
             yield found_at(
                 role.command_path,
-                f"deepspeed without --no_ssh starts the processes of all hosts over ssh, and each of "
+                f"deepspeed without --no_ssh starts the processes of all hosts over ssh, but each of "
                 f"{count_nodes(roles)} pods starts it",
                 "start the script with torchrun, or add --no_ssh with --node_rank and --master_addr",
             )

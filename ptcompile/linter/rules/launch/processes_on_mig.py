@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = role.path_of("nproc-per-node")
             yield found_at(
                 path,
-                f"{processes} processes on {slices[0]}: a process sees one MIG slice, and NCCL connects none",
+                f"{processes} processes on {slices[0]}: each sees one MIG slice, and NCCL cannot connect slices",
                 "run one process per pod, or request whole GPUs",
             )
 

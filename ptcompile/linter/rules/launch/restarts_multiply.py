@@ -65,7 +65,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = role.path_of("max-restarts")
             yield found_at(
                 path,
-                f"{inner} restarts by torchrun in each of {outer + 1} starts of a pod are up to {starts} attempts",
+                f"{inner} restarts by torchrun in each of {outer + 1} starts of a pod make up to {starts} attempts",
                 "let torchrun or the operator retry often, not both",
             )
 
