@@ -98,7 +98,7 @@ class FieldReference(NamedTuple):
 
 
 class UnknownFieldError(LookupError):
-    """There is no such kind or field. The message names what was probably meant."""
+    """Raised for an unknown kind or field; the message suggests a similar name."""
 
 
 def find_field(address: str) -> FieldReference:

@@ -37,8 +37,8 @@ TARGET_SENTENCES: Mapping[str, str] = {
         "after the role."
     ),
     "kueue.x-k8s.io/priority-class": "Kueue reads the job's priority from this label of the object that it admits.",
-    "managedBy": "On a MultiKueue manager Kueue runs the job in another cluster, and the kind's own controller leaves "
-    "it alone.",
+    "managedBy": "On a MultiKueue manager, Kueue runs the job in another cluster and the kind's own controller "
+    "ignores it.",
     "kai.scheduler/queue": "KAI reads the queue from this label.",
     "labels.priorityClassName": "KAI reads the job's priority from this label, before the class of the pods.",
     "kai.scheduler/batch-min-member": "KAI reads from this annotation how many pods start together.",
@@ -82,13 +82,13 @@ _PRECEDENCE = (
 
 PASS_SENTENCES: Mapping[str, Mapping[str, str]] = {
     "resources": {
-        "requests": f"A plain amount is request and limit, and a missing request is the limit. {_PRECEDENCE}",
-        "limits": f"A plain amount is request and limit, and of devices and huge pages a missing limit is the request. "
-        f"{_PRECEDENCE}",
+        "requests": f"A single amount is both request and limit; a missing request equals the limit. {_PRECEDENCE}",
+        "limits": "A single amount is both request and limit; for devices and huge pages, a missing limit equals "
+        f"the request. {_PRECEDENCE}",
     },
     "processes": {
-        "": "torchrun's `auto` miscounts TPUs, Gaudis and Neuron devices, so ptcompile replaces it by the number of "
-        "devices, times the processes of one device.",
+        "": "torchrun's `auto` miscounts TPUs, Gaudis and Neuron devices, so ptcompile replaces it with the number of "
+        "devices times the processes per device.",
     },
     "fabric": {
         "resources": (
@@ -108,7 +108,7 @@ PASS_SENTENCES: Mapping[str, Mapping[str, str]] = {
             "What the profile requires of the accelerator's nodes and of spot nodes must hold in every term of the "
             "required node affinity."
         ),
-        "nodeSelector": "The profile's node selector adds the labels that you did not select by.",
+        "nodeSelector": "The profile's node selector adds the labels that yours does not have.",
         "serviceAccountName": "Pods that name no service account get the profile's.",
         "schedulerName": "Pods that name no scheduler get the profile's.",
         "imagePullSecrets": "Pods that name no registry credentials get the profile's.",
@@ -118,8 +118,8 @@ PASS_SENTENCES: Mapping[str, Mapping[str, str]] = {
     },
     "scheduling": SCHEDULING_SENTENCES,
     "tolerations": {
-        "": "Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the "
-        "resource's own name; so do those of spot jobs and of resources with their own taints. Yours come first.",
+        "": "Pods that request an accelerator tolerate the taints of its nodes: the profile's, else the taint named "
+        "after the resource. Spot jobs and resources with their own taints get tolerations too. Yours come first.",
     },
     "claims": {
         "podAffinity": "The nodes of a ComputeDomain are kept in one rack, where NVLink reaches, unless topology sets "
@@ -136,10 +136,10 @@ PASS_SENTENCES: Mapping[str, Mapping[str, str]] = {
         "volumeMounts": "Without a volume, /dev/shm has 64 MiB, too little for DataLoader workers and NCCL: the main "
         "container gets a memory volume there, unless you mount your own or say sharedMemory: false.",
         "volumes": "The volume at /dev/shm is in memory, and the pod's memory limit is its limit.",
-        "sizeLimit": "The size that sharedMemory asks for is the limit of the volume at /dev/shm.",
+        "sizeLimit": "sharedMemory sets the size limit of the volume at /dev/shm.",
     },
     "volumes": {
-        "annotations": "By this annotation the CSI driver's webhook gives pods the sidecar that mounts their volume.",
+        "annotations": "Because of this annotation, the CSI driver's webhook adds the sidecar that mounts the volume.",
     },
     "rendezvous": {
         "command": "torchrun starts the script or module, without a shell.",

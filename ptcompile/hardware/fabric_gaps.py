@@ -122,14 +122,14 @@ def _efa_gaps(container: _Container) -> Iterator[FabricGap]:
         None,
     )
     if variable and EFA not in container.devices and not container.hidden:
-        message = f"{variable} is for EFA, and the container requests no {EFA}: NCCL falls back to TCP or stops"
+        message = f"{variable} is for EFA, but the container requests no {EFA}: NCCL falls back to TCP or stops"
         yield FabricGap(container.env_path(variable), message, f"request {EFA}, or remove {variable}")
     if EFA in container.devices and container.env.get(FORK_SAFE) == "1":
         message = f"{FORK_SAFE} is 1, which AWS advises against with EFA"
         yield FabricGap(container.env_path(FORK_SAFE), message, f"remove {FORK_SAFE}")
     pages = "FI_EFA_USE_HUGE_PAGE"
     if container.env.get(pages) == "1" and not any(name.startswith("hugepages-") for name in container.devices):
-        message = f"{pages} is on, and the container requests no huge pages: libfabric runs without them"
+        message = f"{pages} is on, but the container requests no huge pages: libfabric runs without them"
         yield FabricGap(container.env_path(pages), message, f"request hugepages-2Mi, or remove {pages}")
 
 
@@ -145,7 +145,7 @@ def _rdma_gaps(container: _Container) -> Iterator[FabricGap]:
         "/" in name and not is_accelerator(name) for name in container.devices
     )  # device plugins may use site-specific names
     if variable and not (has_other_devices or container.hidden or container.networks):
-        message = f"{variable} is for RDMA devices, and the container requests none: NCCL falls back to TCP"
+        message = f"{variable} is for RDMA devices, but the container requests none: NCCL falls back to TCP"
         yield FabricGap(
             container.env_path(variable), message, f"request the device, such as rdma/ib, or remove {variable}"
         )
@@ -160,14 +160,16 @@ def _disabled_devices(container: _Container) -> Iterator[FabricGap]:
         yield _conflict(container, "NCCL_IB_DISABLE", f"turns off {verbs}, which the container requests")
     if net.lower() == "socket" and (verbs or efa):
         yield _conflict(
-            container, "NCCL_NET", f"is Socket, and leaves {verbs or efa} idle, which the container requests"
+            container, "NCCL_NET", f"is Socket, but the container requests {verbs or efa}, which then stays idle"
         )
     if net == "IB" and efa and not verbs:
-        yield _conflict(container, "NCCL_NET", f"is IB, and {efa} is reached through the plugin AWS Libfabric")
+        yield _conflict(container, "NCCL_NET", f"is IB, but {efa} is reached through the plugin AWS Libfabric")
     if net == "IB" and container.env.get("NCCL_IB_DISABLE") == "1":
-        yield _conflict(container, "NCCL_NET", "is IB, and NCCL_IB_DISABLE turns that off: NCCL stops")
+        yield _conflict(container, "NCCL_NET", "is IB, but NCCL_IB_DISABLE turns that off: NCCL stops")
     if efa and provider not in {"", "efa"}:
-        yield _conflict(container, "FI_PROVIDER", f"is {provider}, and leaves {efa} idle, which the container requests")
+        yield _conflict(
+            container, "FI_PROVIDER", f"is {provider}, but the container requests {efa}, which then stays idle"
+        )
 
 
 def _conflict(container: _Container, name: str, message: str) -> FabricGap:
@@ -206,12 +208,12 @@ def _gpudirect_gaps(container: _Container, template: Json) -> Iterator[FabricGap
     if variable is None:
         return
     if "networking.gke.io/interfaces" not in nested_map(template, "metadata", "annotations") and not container.host:
-        message = f"{variable} names interfaces, and no annotation networking.gke.io/interfaces attaches any"
+        message = f"{variable} names interfaces, but no annotation networking.gke.io/interfaces attaches any"
         yield FabricGap(container.env_path(variable), message, "add the annotation with the node pool's networks")
     pod = nested_map(template, "spec")
     images = [as_string(c.get("image")) for key in ("containers", "initContainers") for c in as_mappings(pod.get(key))]
     if not any("tcpgpudmarxd" in image for image in images):
-        message = f"{variable} needs the daemon tcpgpudmarxd in the pod, and no container runs its image"
+        message = f"{variable} needs the daemon tcpgpudmarxd in the pod, but no container runs its image"
         yield FabricGap(container.env_path(variable), message, "add it as an init container with restartPolicy: Always")
 
 
@@ -219,7 +221,7 @@ def _nvlink_gaps(container: _Container) -> Iterator[FabricGap]:
     """Yield a gap if NVLink between nodes lacks an IMEX channel, which a claim or the container runtime provides."""
     if container.env.get(MNNVL) == "1" and not container.hidden and "NVIDIA_IMEX_CHANNELS" not in container.env:
         message = f"{MNNVL} is 1, but the container claims no channel of a ComputeDomain: NCCL fails"
-        yield FabricGap(container.env_path(MNNVL), message, f"claim a channel by resources.claims, or remove {MNNVL}")
+        yield FabricGap(container.env_path(MNNVL), message, f"claim a channel with resources.claims, or remove {MNNVL}")
 
 
 _COUNTED_FABRICS = {"eks": ("efa", EFA), "aks": ("infiniband", "rdma/ib")}

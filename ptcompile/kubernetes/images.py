@@ -42,7 +42,7 @@ def is_placeholder(image: str) -> bool:
 def why_not_image(image: str) -> str | None:
     """Return why the kubelet calls a reference an invalid name (InvalidImageName), or None."""
     if len(image) > _MAX_REFERENCE:
-        return "it is too long for a reference"
+        return "the reference is too long"
     if len(image) == 64 and _hexadecimal(image):
         return "64 hexadecimal digits are an image's ID, not a name"
     name, at_sign, digest = image.partition("@")

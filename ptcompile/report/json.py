@@ -50,7 +50,7 @@ def diagnostic_schema() -> Schema:
         dict.fromkeys(("line", "column", "end_line", "end_column"), _POSITION),
     )
     fix = object_schema(
-        "Whether `--fix` does it, or `--unsafe-fixes` has to be asked for.", {"title": TEXT, "safe": BOOLEAN}
+        "Whether `--fix` applies it; if not, `--unsafe-fixes` is required.", {"title": TEXT, "safe": BOOLEAN}
     )
     return object_schema(
         "One finding.",
@@ -61,7 +61,7 @@ def diagnostic_schema() -> Schema:
             "message": TEXT,
             "help": {**TEXT_OR_NULL, "description": "How to fix it."},
             "path": {
-                "description": "From the document's root.",
+                "description": "Keys and indexes from the document's root.",
                 "type": "array",
                 "items": {"type": ["string", "integer"]},
             },
@@ -69,7 +69,7 @@ def diagnostic_schema() -> Schema:
             "stage": {"description": "When it would have failed.", "enum": list(get_args(Stage))},
             "authority": {"description": "Who says so.", "enum": list(get_args(Authority))},
             "filename": TEXT_OR_NULL,
-            "document": {"description": "Its index in the stream.", "type": "integer", "minimum": 0},
+            "document": {"description": "Index of the document in the stream.", "type": "integer", "minimum": 0},
             "resource": {**TEXT_OR_NULL, "description": "`Kind/name` of the object."},
             "fix": {"description": "How to fix it automatically.", "anyOf": [fix, {"type": "null"}]},
             "template": {**TEXT_OR_NULL, "description": "What the document was rendered from."},

@@ -164,7 +164,7 @@ def _fix_all(opened: OpenDocument, version: int | None) -> Iterator[CodeAction]:
     fixed = fix_findings_of(opened.text.encode("utf-8", "surrogatepass"), judge, unsafe=False)  # type: ignore[arg-type]
     if fixed.applied:
         edit = _workspace_edit(opened, fixed.content.decode("utf-8", "surrogatepass"), version)
-        yield CodeAction("fix everything that is safe to fix (ptcompile)", FIX_ALL, edit=edit)
+        yield CodeAction("apply all safe fixes (ptcompile)", FIX_ALL, edit=edit)
 
 
 def _workspace_edit(opened: OpenDocument, new: str, version: int | None) -> WorkspaceEdit:

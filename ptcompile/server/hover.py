@@ -202,7 +202,7 @@ def _accelerator_text(obj: TextObject, path: Path) -> str:
         for cloud in (row.nodes if row else ())
         if (machines := machines_of(name, cloud, largest=False))
     ]
-    return "\n".join([f"Machines with **{name}**, and how many of them:", "", *rows]) if rows else ""
+    return "\n".join([f"Machine types with **{name}** (accelerators per machine):", "", *rows]) if rows else ""
 
 
 def _field_texts(opened: OpenDocument, obj: TextObject, path: Path) -> Iterator[str]:

@@ -47,7 +47,7 @@ def manifests(opened: OpenDocument, number: int, target: str | None) -> TextView
 def _explain_failure(target: str, problems: tuple[Problem, ...]) -> str:
     """Return the errors of a failed compilation as YAML comments."""
     errors = [problem for problem in problems if problem.severity == "error"]
-    lines = [f"# There are no manifests for {target}:"]
+    lines = [f"# No manifests for {target}:"]
     for problem in errors:
         lines += [f"#   {line}" for line in problem.message.splitlines()]
         lines += [f"#     help: {problem.help}"] if problem.help else []

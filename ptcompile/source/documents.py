@@ -380,7 +380,7 @@ def _not_a_mapping(source: Source, start: int, end: int, data: object) -> Proble
     description = "a list" if isinstance(data, list) else "a single value"
     root = source.positions(start, end)
     position = root.start if root else 0
-    message = f"the document is {description}, and a Kubernetes object is a mapping"
+    message = f"the document is {description}, but a Kubernetes object is a mapping"
     help = "write 'apiVersion:' and 'kind:' at the left margin; separate several objects with '---'"
     if isinstance(data, str) and data == source.text.strip() and data.endswith((".yaml", ".yml", ".json")):
         help = f"if it is the name of a file, pass pathlib.Path({data!r})"

@@ -39,7 +39,7 @@ _CANNOT_START: Final[dict[str, tuple[str, str]]] = {
 _SENTENCES: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "mapping values are not allowed",
-        "a ':' is where a key cannot be",
+        "a ':' appears where no key can be",
         "quote a value that contains ': ', or fix the indentation of this line",
     ),
     (

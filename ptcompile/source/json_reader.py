@@ -89,7 +89,7 @@ def _too_deep_message() -> str:
 
 
 def _not_json(offset: int) -> ReaderProblem:
-    message = "kubectl reads a file that begins with '{' as JSON, and this is not JSON"
+    message = "kubectl reads a file that begins with '{' as JSON, but this is not JSON"
     return ReaderProblem(
         "yaml-syntax", message, "fix the JSON, or begin the file with a line '---'", offset, offset + 1
     )

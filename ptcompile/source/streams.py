@@ -46,7 +46,9 @@ def not_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
     items = data.get("items") if data.get("kind") == "List" else None
     for index, item in enumerate(items if isinstance(items, list) else ()):
         if not isinstance(item, Mapping):
-            yield Problem("not-a-mapping", ("items", index), f"items[{index}]: an object is a mapping", "remove it")
+            yield Problem(
+                "not-a-mapping", ("items", index), f"items[{index}]: an object must be a mapping", "remove it"
+            )
 
 
 def profile_documents(stream: source.Source) -> Sequence[source.Document]:

@@ -38,8 +38,8 @@ def test_one_path() -> None:
 spec.tolerations[0].key: nvidia.com/gpu
 spec.tolerations[0].operator: Exists
   written by  the pass tolerations
-  rule        Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the \
-resource's own name; so do those of spot jobs and of resources with their own taints. Yours come first.
+  rule        Pods that request an accelerator tolerate the taints of its nodes: the profile's, else the taint named \
+after the resource. Spot jobs and resources with their own taints get tolerations too. Yours come first.
   value from  prod.yaml:4:25  spec.gpu.tolerations[0].{key, operator}
               4 | tolerations: [{key: nvidia.com/gpu, operator: Exists}]
   there for   job.yaml:7:20  spec.resources.gpu
@@ -91,7 +91,7 @@ def test_a_mapping_has_paths_and_values_instead_of_lines() -> None:
 
 def test_trace() -> None:
     lines = _explain("nodes: 2\nresources: {cpu: 1}", "job").text().splitlines()
-    assert lines[0] == "TrainingJob/train -> Service/train, Job/train  (target job: you asked for it)"
+    assert lines[0] == "TrainingJob/train -> Service/train, Job/train  (target job: requested)"
     assert "resources:" in lines
     assert '  + spec.containers[pytorch].resources: {requests: {cpu: "1"}, limits: {cpu: "1"}}' in lines
     assert "placement: nothing to do" in lines
@@ -104,7 +104,7 @@ def test_trace() -> None:
     [
         ("", None, "what the job needs"),
         ("target: pod", None, "spec.target"),
-        ("target: job", "pod", "you asked for it"),
+        ("target: job", "pod", "requested"),
     ],
 )
 def test_who_chose_the_target(body: str, target: str | None, why: str) -> None:

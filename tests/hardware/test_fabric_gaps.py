@@ -41,8 +41,8 @@ GAPS = [
     (pod({"NCCL_IB_HCA": "mlx5"}, resources={"limits": {"nvidia.com/gpu": 8}}), env_at(), "requests none"),
     # contradictions: NCCL user guide, environment variables
     (pod({"NCCL_IB_DISABLE": "1"}, resources=RDMA, securityContext=LOCK), env_at(), "turns off rdma/ib"),
-    (pod({"NCCL_NET": "Socket"}, resources=RDMA, securityContext=LOCK), env_at(), "leaves rdma/ib idle"),
-    (pod({"NCCL_NET": "socket"}, resources={"limits": {EFA: 1}}), env_at(), f"leaves {EFA} idle"),
+    (pod({"NCCL_NET": "Socket"}, resources=RDMA, securityContext=LOCK), env_at(), "rdma/ib, which then stays idle"),
+    (pod({"NCCL_NET": "socket"}, resources={"limits": {EFA: 1}}), env_at(), f"{EFA}, which then stays idle"),
     (pod({"NCCL_NET": "IB"}, resources={"limits": {EFA: 1}}), env_at(), "AWS Libfabric"),
     (pod({"NCCL_NET": "IB", "NCCL_IB_DISABLE": "1"}), env_at(), "NCCL stops"),
     (pod({"FI_PROVIDER": "tcp"}, resources={"limits": {EFA: 1}}), env_at(), "is tcp"),

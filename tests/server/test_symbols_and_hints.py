@@ -89,7 +89,7 @@ def test_the_manifests() -> None:
 def test_why_there_are_no_manifests() -> None:
     shown = manifests(opened(SPEC.replace("nodes: 4", "nodes: many")), 0, None)
     assert shown is not None
-    assert shown.text.startswith("# There are no manifests for ")
+    assert shown.text.startswith("# No manifests for ")
     assert "spec.nodes" in shown.text
     assert all(line.startswith("#") for line in shown.text.splitlines())
 

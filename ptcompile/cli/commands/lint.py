@@ -154,8 +154,8 @@ def with_repeated(
 ) -> list[R]:
     """Return the results, after linting again the files that repeat an object of an earlier file of their folder.
 
-    `work` checks a file with `linter`, and `objects` returns the objects of a result. A second pass, because the files
-    that define an object are only known once all of them are read.
+    `work` checks a file with `linter`, and `objects` returns the objects of a result. This takes a second
+    pass, because the files that define an object are known only after all of them are read.
     """
     if linter.earlier is None:
         return [*results]

@@ -1,4 +1,4 @@
-"""`ptcompile platform` and `ptcompile requires`: print what a cluster must have before jobs run, and for one job."""
+"""`ptcompile platform` and `ptcompile requires`: what a cluster must have before jobs run, and for specific jobs."""
 
 from __future__ import annotations
 
