@@ -601,6 +601,7 @@ EFFECTS: dict[str, Effect] = {
     "drain-closes-rendezvous": "risks",
     "shared-rendezvous-store": "risks",
     "peers-fail-too": "risks",
+    "crash-ends-job": "risks",
     "job-restarts-alone": "risks",
     "failed-pod-stays": "risks",
     "completed-by-worker": "risks",

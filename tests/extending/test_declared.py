@@ -199,7 +199,7 @@ def test_equal_codes_and_missing_keys() -> None:
 
 
 def test_one_text_is_no_list_of_plugins() -> None:
-    with pytest.raises(TypeError, match="plugins: a list of names"):
+    with pytest.raises(TypeError, match="plugins must be a list of names"):
         ptcompile.extensions("acme")
 
 
