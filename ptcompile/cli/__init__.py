@@ -98,9 +98,7 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
 
 
 def _suggest_command(word: str) -> str | None:
-    """Return the command that an unknown first word may be a typing error for, or None, also if a file has that
-    name.
-    """
+    """Return the command that an unknown first word misspells, or None; a word that names a file is never one."""
     if not word.isalpha() or os.path.exists(word):
         return None
     from ptcompile._internal.spelling import closest_match

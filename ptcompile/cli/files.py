@@ -259,7 +259,8 @@ def _write_temporary(path: str, text: str) -> tuple[str, str]:
     os.makedirs(os.path.dirname(destination) or ".", exist_ok=True)
     sweep(os.path.dirname(destination))
     if os.path.exists(destination) and not os.stat(destination).st_mode & 0o222:
-        raise OSError(0, "is read-only")  # root could write it, and a rename always could
+        # root may write it, and a rename depends only on the folder's permissions
+        raise OSError(0, "is read-only")
     temporary = os.path.join(os.path.dirname(destination), temporary_name())
     file = open(temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - what was not made is not removed
     try:

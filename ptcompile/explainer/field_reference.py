@@ -63,7 +63,7 @@ class Effect(NamedTuple):
 
 
 class FieldReference(NamedTuple):
-    """All that is known about a field."""
+    """The documentation of one field."""
 
     kind: str
     """apiVersion and kind, such as `batch/v1 Job`."""

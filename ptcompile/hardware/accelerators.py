@@ -161,7 +161,7 @@ ROWS: dict[str, AcceleratorRow] = {
     }, _HOPPER_94),  # 94 GB: its MIG profiles differ from those of 80 GB
     "nvidia-h100-mega": AcceleratorRow("nvidia", {
         "gke": ("nvidia-h100-mega-80gb",),
-    }, _HOPPER_80, unavailable_slices={"gke": ("4g.40gb",)}),  # A3 Mega, of TCPXO
+    }, _HOPPER_80, unavailable_slices={"gke": ("4g.40gb",)}),  # A3 Mega, which uses TCPXO
     "nvidia-h200": AcceleratorRow("nvidia", {
         "gke": ("nvidia-h200-141gb",),
         "eks": ("p5e.48xlarge", "p5en.48xlarge"),

@@ -160,8 +160,8 @@ def _uri(filename: str | None) -> str:
 
 
 def _fingerprint(diagnostic: Diagnostic, counts: Counter[str]) -> str:
-    """Return an id that does not depend on lines: code, file, object and path, and a number to tell equal ones
-    apart.
+    """Return an id that does not depend on lines: code, file, object and path, and a number if these
+    are equal.
     """
     parts = (diagnostic.code, _uri(diagnostic.filename), diagnostic.resource or "", *map(str, diagnostic.path))
     digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

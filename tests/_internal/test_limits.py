@@ -99,12 +99,12 @@ _VERBS = """
     import ptcompile
     from ptcompile.explainer.page import gather, html
     from ptcompile.simulator.as_text import overview
-    from ptcompile.simulator.as_text import in_full
+    from ptcompile.simulator.as_text import pod_text
     text = sys.stdin.read()
     ptcompile.lint(text)
     world = ptcompile.simulate(text)
     overview(world)
-    in_full(world.pods[0])
+    pod_text(world.pods[0])
     json.dumps(world.to_dict())
     ptcompile.diff(text, text.replace("x", "y")).text()
     repr(ptcompile.explain(text))

@@ -155,7 +155,7 @@ def test_what_one_target_refuses_is_said_in_its_tab_and_at_the_line() -> None:
     read = read_html(text(*example()))
     assert "volcano cannot express this job." in read.id("volcano").text
     assert "Volcano has no deadline for jobs" in read.id("volcano").text
-    note = next(one for one in read.id("spec-31").all("div"))
+    note = next(one for one in read.id("spec-32").all("div"))
     assert note.attributes["data-for"] == "volcano"
     assert "Volcano has no deadline for jobs" in note.text
     assert "refused" in read.id("tab-volcano").text

@@ -77,7 +77,7 @@ def test_whoever_does_not_see_it_finds_everything_named(show: Any) -> None:
     assert by_role["tabpanel"] == ["job"]
     assert by_role["tablist"] == ["Targets"]
     assert by_role["listbox"] == ["Lines of spec", "Lines of the profile", "Lines of job"]
-    assert len(by_role["option"]) == 31 + 18 + 111
+    assert len(by_role["option"]) == 32 + 18 + 111
     assert "status" in by_role
     for role in ("button", "region", "table", "tab", "image", "option"):
         assert all(by_role.get(role, [])), role
