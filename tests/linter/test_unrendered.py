@@ -4,12 +4,14 @@ usual.
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path as FilePath
 
 import pytest
 
 import ptcompile
 from ptcompile.api.fix import fix
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.linter.unrendered import without_verdicts_on_marks
 
 JOB = """\
 apiVersion: batch/v1
@@ -114,8 +116,16 @@ def test_no_verdict_on_a_value_that_has_a_mark() -> None:
     assert "invalid-value" not in names
 
 
+@pytest.mark.parametrize("path", [("items", 2), ("items", "x"), ("items", 0, "x"), ("none",), ("none", "x"), (0,)])
+def test_a_path_beyond_the_data_has_no_mark(path: Path) -> None:
+    problem = Problem("required-value", path, "", None)
+    data = {"items": ["{{ x }}", "{{ y }}"]}
+    assert without_verdicts_on_marks([problem], data, True) == [problem]
+    assert without_verdicts_on_marks([problem._replace(path=("items", 1))], data, True) == []
+
+
 @pytest.fixture
-def chart(tmp_path: Path) -> Path:
+def chart(tmp_path: FilePath) -> FilePath:
     for name in ("templates/tests/job.yaml", "values.yaml", "values-prod.yaml", "crds/job.yaml"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,16 +134,16 @@ def chart(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_chart_is_recognized_by_its_folder(chart: Path) -> None:
+def test_a_chart_is_recognized_by_its_folder(chart: FilePath) -> None:
     template = ptcompile.lint(chart / "templates" / "tests" / "job.yaml").diagnostics
-    assert [(d.name, d.severity) for d in template] == [("unrendered-template", "note")]
+    assert [(d.name, d.severity, d.span) for d in template] == [("unrendered-template", "note", (1, 1, 1, 1))]
     for name in ("values.yaml", "values-prod.yaml"):
         report = ptcompile.lint(chart / name)
         assert (report.diagnostics, report.unchecked) == ((), ("the values of a Helm chart",))
     assert "unsupported-value" in {d.name for d in ptcompile.lint(chart / "crds" / "job.yaml").diagnostics}
 
 
-def test_templates_without_a_chart_are_manifests(chart: Path) -> None:
+def test_templates_without_a_chart_are_manifests(chart: FilePath) -> None:
     (chart / "Chart.yaml").unlink()
     for name in ("templates/tests/job.yaml", "values.yaml"):
         assert "unsupported-value" in {d.name for d in ptcompile.lint(chart / name).diagnostics}

@@ -94,6 +94,10 @@ def test_the_message_shows_the_line_and_the_help_shows_the_fields() -> None:
     assert diagnostic.help == 'write script: train.py, args: [--lr, "1e-4"] and elastic: {nprocPerNode: 8}'
 
 
+def test_the_message_shows_other_alphabets() -> None:
+    assert 'named "träning.py --lr 1", spaces' in finding("script: träning.py --lr 1").message
+
+
 UNSAFE = ["script: deepspeed train.py", "script: train --lr 1", "script: /opt/bin/python train.py"]
 
 
