@@ -80,7 +80,7 @@ def find_error(folder: str) -> str | None:
 GRACE_SECONDS = 30.0
 """Seconds from SIGTERM to SIGKILL: a pod's terminationGracePeriodSeconds (Kubernetes 1.36)."""
 QUIET_SECONDS = 90.0
-"""Seconds without changes after which nothing more is expected of training pods."""
+"""Seconds without changes after which the course stops waiting for pods to join."""
 LINGER_SECONDS = 20.0
 """Seconds without changes that the other pods have to end after a pod failed without a fault."""
 _TICK_SECONDS = 0.1

@@ -20,7 +20,7 @@ END_TEXTS: dict[End | None, str] = {
     "all": "all pods train to completion",
     "fewer": "the other pods train to completion",
     "fail": "the job does not train to completion",
-    None: "either, by chance",
+    None: "either outcome, depending on chance",
 }
 
 
@@ -105,4 +105,4 @@ def _detail_differences(actors: Sequence[Actor], observations: Sequence[Observat
             yield f"{actor.name}: the all_reduce over all ranks is wrong"
     ranks = sorted(observation.rounds[-1].group for _, observation in remaining)
     if ranks != list(range(len(remaining))):
-        yield f"the node ranks are {', '.join(map(str, ranks))}, not each of 0 to {len(remaining) - 1} once"
+        yield f"the node ranks must be 0 to {len(remaining) - 1}, each once, not {', '.join(map(str, ranks))}"

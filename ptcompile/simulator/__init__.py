@@ -1,4 +1,4 @@
-"""What every pod will see: manifests -> the world that their operators would make of them. Pure, offline, lazy."""
+"""The world that operators would create from manifests, as each pod sees it. Pure, offline and lazy."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ SHRINK_SECONDS = (39, 49)
 GROW_SECONDS = (5, 15)
 """Range of seconds until a recreated node trains with the others."""
 STALE_SECONDS = 60
-"""Seconds after which all agents give up if one of them looks for a key of a round that it did not join."""
+"""Seconds after which all agents give up if one of them waits for a key of a round that it did not join."""
 START_SECONDS = 5
 """Maximum seconds from torchrun's start until it resolves its own name, on a machine that is not busy."""
 
@@ -253,7 +253,9 @@ def _predict_failed_process(agents: Agents) -> Prediction:
     if agents.backend == "static":
         return Prediction("fail", "with a static rendezvous the other nodes do not notice a restart")
     if not agents.restarts:
-        return Prediction("fail", "maxRestarts is 0, so the processes of the other nodes fail for good too")
+        return Prediction(
+            "fail", "maxRestarts is 0, so the processes of the other nodes fail too and are not restarted"
+        )
     if agents.own_store:
         return Prediction("all", "torchrun starts the processes of all nodes again")
     return Prediction(
@@ -273,9 +275,7 @@ def _predict_loss(agents: Agents, fault: Fault, recreated: range = range(0)) -> 
             "fail", "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it"
         )
     if not agents.restarts:
-        return Prediction(
-            "fail", "maxRestarts is 0, so the processes of the other nodes fail with the lost one for good"
-        )
+        return Prediction("fail", "maxRestarts is 0, so the processes of the other nodes fail and are not restarted")
     if fault.back is not None:
         is_in_time = agents.elastic or fault.back < agents.wait_for_others
         return (
@@ -337,10 +337,10 @@ def _loss_sentences(agents: Agents) -> Iterator[str]:
     if recreation.end == "all":
         yield f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS[0]} to {GROW_SECONDS[1]} seconds"
     elif agents.elastic and not agents.restarts and agents.own_store:
-        yield f"torchrun, a late pod: either outcome, by chance, as {_predict_join(agents).why}"
+        yield f"torchrun, a late pod: the outcome depends on chance, because {_predict_join(agents).why}"
     elif agents.backend == "c10d" and not agents.first_store and not agents.own_store:
         yield (
-            f"torchrun, a recreated or late pod: either outcome, by chance, as {_STALE_ADDRESSES} "
+            f"torchrun, a recreated or late pod: the outcome depends on chance, because {_STALE_ADDRESSES} "
             "(TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
         )
     elif agents.backend == "c10d" and not agents.own_store and (agents.restarts or agents.elastic):

@@ -139,7 +139,7 @@ def resolve_host(job: WorkloadPods, host: str, asking_pod: Pod) -> str | None:
 
 
 def _names_a_pod_of(job: WorkloadPods, host: str) -> bool:
-    """Return whether the first label of a host name is the host name of one of the job's pods, resolvable or not."""
+    """Return whether the first label of a host name is the host name of one of the job's pods, even if unresolvable."""
     label = host.partition(".")[0]
     return any(
         job.pod(role, i).hostname == label for role in job.roles_for_host(label) for i in _candidate_indexes(host, role)

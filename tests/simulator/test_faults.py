@@ -182,7 +182,11 @@ def test_a_drain_closes_the_rendezvous_in_some_releases(torch: str, closes: bool
             "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with status 1 after 60",
             True,
         ),
-        (STALE, "torchrun, a recreated or late pod: either outcome, by chance, as the agents of PyTorch 2.4", True),
+        (
+            STALE,
+            "torchrun, a recreated or late pod: the outcome depends on chance, because the agents of PyTorch 2.4",
+            True,
+        ),
         (STALE, "torchrun, a pod that is recreated or joins a later rendezvous", False),
         (
             RANGE,
@@ -195,7 +199,7 @@ def test_a_drain_closes_the_rendezvous_in_some_releases(torch: str, closes: bool
         (RANGE, "torchrun, a lost pod: the others go on with at least 2, after 39 to 49 seconds", True),
         (RANGE, "torchrun waits 900 seconds for node 0, and 600 seconds for enough other nodes", True),
         (RANGE, "torchrun on node 0 resolves the endpoint", True),
-        (FRAGILE, "torchrun, a late pod: either outcome, by chance", True),
+        (FRAGILE, "torchrun, a late pod: the outcome depends on chance", True),
         (STATIC, "torchrun on node 0 resolves the endpoint", False),
         (STATIC, "torchrun, a lost node 0", False),
         (STATIC, "torchrun, a lost pod: nodes of a static rendezvous cannot meet again", True),
