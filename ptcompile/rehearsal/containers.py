@@ -138,13 +138,14 @@ class Containers:
         """Start a pod from the configuration that namespaces use too, with its image."""
         name = f"{self._label}-{next(self._numbers)}"
         with open(os.path.join(config["folder"], "log"), "ab") as log:
+            options = (*_RUN_OPTIONS, *self._container_options(name, config))
             client = subprocess.Popen(  # noqa: S603
-                [self._engine.name, "run", *_RUN_OPTIONS, *self._options(name, config), *_image_and_command(config)],
+                [self._engine.name, "run", *options, *_image_and_command(config)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         self._running[pod] = (log.name, name, client)
 
-    def _options(self, name: str, config: dict[str, Any]) -> Iterator[str]:
+    def _container_options(self, name: str, config: dict[str, Any]) -> Iterator[str]:
         yield from (f"--name={name}", f"--label={self._label}", f"--network={self._label}")
         yield from (f"--ip={config['address'].partition('/')[0]}", f"--hostname={config['hostname']}")
         yield f"--user={self._engine.user}"

@@ -42,7 +42,7 @@ class Namespaces:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={"PATH": path}, start_new_session=True,
         )  # fmt: skip
-        first = self._line(_require_pipe(self._process.stdout))
+        first = self._read_event(_require_pipe(self._process.stdout))
         if first.get("event") != "ready":
             why = first.get("why") or _require_pipe(self._process.stderr).read().strip()
             self.close()
@@ -54,7 +54,7 @@ class Namespaces:
         self._pending = b""
 
     @staticmethod
-    def _line(stream: IO[str]) -> dict[str, Any]:
+    def _read_event(stream: IO[str]) -> dict[str, Any]:
         line = stream.readline()
         event: dict[str, Any] = json.loads(line) if line else {}
         return event
@@ -66,11 +66,11 @@ class Namespaces:
         path = os.path.join(self._folder, f"pod{pod}.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(config, file)
-        self._tell(do="start", pod=pod, config=path, log=os.path.join(config["folder"], "log"))
+        self._send_command(do="start", pod=pod, config=path, log=os.path.join(config["folder"], "log"))
 
     def signal(self, pod: int, number: int) -> None:
         """Send a signal to a pod's first process."""
-        self._tell(do="kill", pod=pod, signal=number)
+        self._send_command(do="kill", pod=pod, signal=number)
 
     def exits(self) -> Iterator[tuple[int, int]]:
         """Yield the pods that exited since the last call, with their exit status.
@@ -88,7 +88,7 @@ class Namespaces:
             event = json.loads(line)
             yield event["pod"], event["code"]
 
-    def _tell(self, **command: Any) -> None:
+    def _send_command(self, **command: Any) -> None:
         stdin = _require_pipe(self._process.stdin)
         stdin.write(json.dumps(command) + "\n")
         stdin.flush()

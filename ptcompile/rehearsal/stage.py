@@ -62,7 +62,7 @@ class RunningPods:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal_number)
 
-    def ended(self) -> list[tuple[int, int]]:
+    def collect_exits(self) -> list[tuple[int, int]]:
         """Return the pods that exited since the last call, with their exit status, which is 128 plus the number of a
         signal.
         """
@@ -108,7 +108,7 @@ def main() -> int:
                     stage.start(command["pod"], command["config"], command["log"])
                 else:
                     stage.kill(command["pod"], command["signal"])
-        for pod, status in stage.ended():
+        for pod, status in stage.collect_exits():
             _emit_event(event="exit", pod=pod, code=status)
 
 

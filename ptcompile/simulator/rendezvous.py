@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
 from ptcompile.registry.pods import ExpandedRole
-from ptcompile.simulator.launchers.rendezvous import ALONE, AT_RENDEZVOUS, NO_RANK, Rendezvous
+from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, NO_RANK, STANDALONE_ENDPOINT, Rendezvous
 from ptcompile.simulator.launchers.torchrun import FIRST_STORE, OWN_STORE, SHARED_STORE, torch_of
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
@@ -106,7 +106,7 @@ def training_roles(job: WorkloadPods) -> list[Lead]:
     """
     candidates = [(role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None]
     leads = [lead for lead in candidates if lead[2].launcher in ("torchrun", "tune")]
-    leads = [lead for lead in leads if lead[2].endpoint != ALONE] or leads
+    leads = [lead for lead in leads if lead[2].endpoint != STANDALONE_ENDPOINT] or leads
     return leads or _env_leads(candidates) or candidates[:1]
 
 

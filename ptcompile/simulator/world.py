@@ -91,10 +91,10 @@ class WorldPods(Sequence[Pod]):
     def named(self, name: str) -> list[Pod]:
         """Return the pods with this name, with or without the random suffix, without building all pods."""
         stem = name.removesuffix(RANDOM_SUFFIX)
-        return [pod for job in self.jobs for role in job.roles for pod in _candidates(job, role, stem)]
+        return [pod for job in self.jobs for role in job.roles for pod in _find_pods(job, role, stem)]
 
 
-def _candidates(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod]:
+def _find_pods(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod]:
     """Yield the pods of a role with this name, which ends with their indexes."""
     numbers = [int(part) for part in name.split("-")[-2:] if part.isascii() and part.isdigit() and len(part) < 12]
     indexes = {0, *numbers}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 AT_RENDEZVOUS: Final = "assigned at rendezvous"
 NO_RANK: Final = "not set"
-ALONE: Final = "localhost:0"
+STANDALONE_ENDPOINT: Final = "localhost:0"
 """Endpoint of `torchrun --standalone`."""
 DEFAULTS: dict[str, str] = {
     "nnodes": "1:1",
@@ -131,7 +131,7 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
     if standalone == "" or (standalone != "0" and atoi(standalone) is None):
         notes.append(f"torchrun does not start: PET_STANDALONE must be a whole number, not {standalone!r}")
     elif standalone != "0":
-        options |= {"rdzv-backend": "c10d", "rdzv-endpoint": ALONE, "rdzv-id": "random"}
+        options |= {"rdzv-backend": "c10d", "rdzv-endpoint": STANDALONE_ENDPOINT, "rdzv-id": "random"}
     backend, endpoint = options["rdzv-backend"], options["rdzv-endpoint"]
     is_static = backend == "static"
     if is_static and not endpoint:
