@@ -18,7 +18,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.linter.subject import Subject, subject_of
-from ptcompile.linter.trainers import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.linter.workload import Stream
 from ptcompile.registry.table import kind_named, templates_of
 from ptcompile.registry.templates import job_labels

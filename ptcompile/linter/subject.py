@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.linter.trainers import TrainingRole
+    from ptcompile.linter.training_roles import TrainingRole
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.pod import Pod
 
@@ -41,28 +41,28 @@ class Subject(WorkloadView):
     @cached_property
     def training_roles(self) -> tuple[TrainingRole, ...]:
         """Training roles, each as its first pod sees it; empty for a kind or a job without pods."""
-        from ptcompile.linter.trainers import training_roles
+        from ptcompile.linter.training_roles import training_roles
 
         return training_roles(self)
 
     @cached_property
     def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """Groups of torchrun's roles that should meet; empty if the files do not settle it."""
-        from ptcompile.linter.trainers import torchrun_groups
+        from ptcompile.linter.training_roles import torchrun_groups
 
         return torchrun_groups(self.training_roles, self.rendezvous_groups)
 
     @cached_property
     def rendezvous_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """Groups of roles that should meet, for every modeled launcher; empty if the files do not settle it."""
-        from ptcompile.linter.trainers import rendezvous_groups
+        from ptcompile.linter.training_roles import rendezvous_groups
 
         return rendezvous_groups(self, self.training_roles)
 
     @cached_property
     def env_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """Groups of scripts without a launcher that should meet (env://); empty if the files do not settle it."""
-        from ptcompile.linter.trainers import env_groups
+        from ptcompile.linter.training_roles import env_groups
 
         return env_groups(self, self.training_roles)
 
@@ -78,7 +78,7 @@ class Subject(WorkloadView):
     @cached_property
     def first_pods(self) -> tuple[Pod, ...]:
         """The first pod of each role that has one; empty if nothing in the manifest lets pods wait for others."""
-        from ptcompile.linter.trainers import mentions_launcher
+        from ptcompile.linter.training_roles import mentions_launcher
 
         has_plugin = "pytorch" in nested_map(self.spec, "plugins")
         if not has_plugin and not any(

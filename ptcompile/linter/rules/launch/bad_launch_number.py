@@ -35,7 +35,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.environment import is_never_number
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole
+from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
 _seconds = Pattern(r"(?a)\s*\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*").fullmatch

@@ -50,7 +50,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole
+from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.linter.workload import mapping_at
 from ptcompile.simulator.faults import agents_of
 from ptcompile.simulator.rendezvous import job_rendezvous

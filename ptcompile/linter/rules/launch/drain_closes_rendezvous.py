@@ -54,7 +54,7 @@ from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.rules.launch.shared_rendezvous_store import can_meet_again
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import closes_on_sigterm, torch_of
 
 

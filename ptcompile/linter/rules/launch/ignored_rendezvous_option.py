@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole
+from ptcompile.linter.training_roles import TrainingRole
 
 _STATIC_OPTIONS = ("node-rank", "master-addr", "master-port")
 _RENDEZVOUS_OPTIONS = ("rdzv-backend", "rdzv-endpoint", "rdzv-id", *_STATIC_OPTIONS)

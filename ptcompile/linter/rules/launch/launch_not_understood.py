@@ -51,7 +51,7 @@ from ptcompile.linter.containers import idle_command
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole
+from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.linter.workload import template_of
 
 TYPE_CHECKING = False

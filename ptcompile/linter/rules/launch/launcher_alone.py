@@ -41,7 +41,7 @@ from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _MACHINE_OPTIONS = {
     "accelerate": ("--num_machines", "--num-machines", "--config_file", "--config-file", "--main_process_ip"),

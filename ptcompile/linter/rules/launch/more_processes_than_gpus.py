@@ -39,7 +39,7 @@ from ptcompile.diagnostics import Fix
 from ptcompile.linter.devices import count_one_process_devices
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole
+from ptcompile.linter.training_roles import TrainingRole
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

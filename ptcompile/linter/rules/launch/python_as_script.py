@@ -37,7 +37,7 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import LAUNCHERS, basename, is_program
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole
+from ptcompile.linter.training_roles import TrainingRole
 
 _is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
 _is_shell_script = Pattern(r"(?a).+\.(?:ba)?sh").fullmatch

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

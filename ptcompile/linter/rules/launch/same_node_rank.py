@@ -46,7 +46,7 @@ from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.references import peers_in_other_objects
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import option_name
 
 TYPE_CHECKING = False

@@ -54,7 +54,7 @@ from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_int, torch_of
 
 

@@ -54,7 +54,7 @@ from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer
-from ptcompile.linter.trainers import TrainingRole
+from ptcompile.linter.training_roles import TrainingRole
 
 _LISTEN_OPTION = Pattern(r"(?i)listen|port|addr|bind|serve")
 

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import conf_of, is_int
 
 _DEFAULT_READ_TIMEOUT_SECONDS = 60

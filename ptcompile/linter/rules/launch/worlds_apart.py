@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _PEER_VARIABLES = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
 

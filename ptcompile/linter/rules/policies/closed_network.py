@@ -56,7 +56,7 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string
 from ptcompile.linter.references import selects
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject, subject_of
-from ptcompile.linter.trainers import count_nodes
+from ptcompile.linter.training_roles import count_nodes
 from ptcompile.linter.workload import Stream
 
 TYPE_CHECKING = False

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 

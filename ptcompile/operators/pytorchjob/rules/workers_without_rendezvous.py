@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import count_nodes
+from ptcompile.linter.training_roles import count_nodes
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 

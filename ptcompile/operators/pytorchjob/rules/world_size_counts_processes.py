@@ -51,7 +51,7 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _NPROC = ("spec", "nprocPerNode")
 
