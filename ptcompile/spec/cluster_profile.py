@@ -224,14 +224,16 @@ class Defaults(Model):
 class OperatorVersions(Model):
     """Installed versions; the newest known version if absent."""
 
-    kubernetes: str | None = Field(default=None, pattern=r"^1\.\d{1,3}$", description='Such as "1.34".')
-    training_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "1.9".')
-    trainer: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "2.2".')
-    jobset: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.10".')
-    volcano: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "1.12".')
-    kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
+    kubernetes: str | None = Field(default=None, pattern=r"^1\.\d{1,3}$", description='Kubernetes, such as "1.34".')
+    training_operator: str | None = Field(
+        default=None, pattern=r"^\d+\.\d+", description='Kubeflow training-operator, such as "1.9".'
+    )
+    trainer: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Kubeflow Trainer, such as "2.2".')
+    jobset: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='JobSet, such as "0.10".')
+    volcano: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Volcano, such as "1.12".')
+    kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Kueue, such as "0.19".')
     kai: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
-    mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.8".')
+    mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='MPI Operator, such as "0.8".')
     nvidia_dra: str | None = Field(
         default=None, pattern=r"^\d+\.\d+", description='DRA driver for NVIDIA GPUs, such as "25.8".'
     )
@@ -352,7 +354,7 @@ class ProfileMetadata(Model):
 
 
 class ClusterProfile(Profile, Model):
-    """One cluster, as jobs see it."""
+    """A cluster, as far as its jobs depend on it."""
 
     model_config = ConfigDict(title="ClusterProfile")
 

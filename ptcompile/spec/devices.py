@@ -23,7 +23,7 @@ def accelerator(profile: ClusterProfile, name: str | None) -> Accelerator | None
 
 
 def spot_nodes(profile: ClusterProfile) -> SpotNodes | None:
-    """Return how the profile's cloud marks spot nodes, or None if the profile says so itself or names no cloud."""
+    """Return how the profile's cloud marks spot nodes, or None if the profile sets `spot` or names no cloud."""
     from ptcompile.hardware.nodes import SPOT
 
     return None if "spot" in profile.spec.model_fields_set else SPOT.get(profile.spec.cloud or "")

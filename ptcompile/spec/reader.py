@@ -377,7 +377,7 @@ def _literal_reader(literals: tuple[Any, ...]) -> Reader:
 
 
 _EDITOR_PATTERNS: Final = frozenset({"^.+:0*[1-9][0-9]*$", "^\\S*$"})
-"""Patterns of an endpoint, and of a file or module to start."""
+"""Patterns of endpoints and entry points, which the frontend checks with better messages."""
 
 
 def _text_reader(_file: str, schema: Schema) -> Reader:

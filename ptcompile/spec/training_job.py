@@ -36,11 +36,11 @@ class EnvSource(Model):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
-    secret_key_ref: Json | None = Field(default=None, description="{name, key} of a Secret.")
-    config_map_key_ref: Json | None = Field(default=None, description="{name, key} of a ConfigMap.")
-    field_ref: Json | None = Field(default=None, description="{fieldPath} of the pod, such as metadata.name.")
+    secret_key_ref: Json | None = Field(default=None, description="Key of a Secret: {name, key}.")
+    config_map_key_ref: Json | None = Field(default=None, description="Key of a ConfigMap: {name, key}.")
+    field_ref: Json | None = Field(default=None, description="Field of the pod: {fieldPath}, such as metadata.name.")
     resource_field_ref: Json | None = Field(
-        default=None, description="{resource} of the container, such as limits.memory."
+        default=None, description="Amount of the container: {resource}, such as limits.memory."
     )
 
 

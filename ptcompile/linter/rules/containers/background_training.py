@@ -1,9 +1,9 @@
-"""The training is started in the background, and the script ends.
+"""A script starts the training in the background and then ends.
 
-What: a shell script whose last command runs the training with `&`, without a `wait`.
+What: the last command of a shell script runs the training with `&`, without a `wait`.
 
-Why: the container ends when its first process does. The shell has nothing left to do and exits with 0: the training
-is killed in its first second, and the job counts as a success.
+Why: the container ends when its first process does. The shell has nothing left to do and exits with 0: the training is
+killed within its first second, and the job counts as a success.
 
 Example:
 

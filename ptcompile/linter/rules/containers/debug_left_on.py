@@ -1,7 +1,7 @@
 """A debugging switch is on and slows the training.
 
-What: CUDA_LAUNCH_BLOCKING=1, TORCH_DISTRIBUTED_DEBUG=DETAIL, NCCL_DEBUG=TRACE or PYTORCH_NO_CUDA_MEMORY_CACHING=1 in
-a container with accelerators.
+What: a container with accelerators sets CUDA_LAUNCH_BLOCKING=1, TORCH_DISTRIBUTED_DEBUG=DETAIL, NCCL_DEBUG=TRACE or
+PYTORCH_NO_CUDA_MEMORY_CACHING=1.
 
 Why: each makes every kernel, every collective or every allocation wait for a check. A job is slower by a third or by
 several times, for its whole life.

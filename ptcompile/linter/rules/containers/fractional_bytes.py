@@ -1,9 +1,9 @@
-"""A limit of memory or storage ends in m, which is a thousandth of a byte.
+"""A memory or storage limit ends in m, which means a thousandth of a byte.
 
-What: a limit of memory or ephemeral storage below one MiB that is not whole bytes, such as `512m`.
+What: a limit of memory or ephemeral storage is below 1 MiB and not a whole number of bytes, such as `512m`.
 
-Why: `m` means milli for every resource. `512m` is half a byte, in which no container starts. The API server warns
-and accepts.
+Why: `m` means milli for every resource. `512m` is half a byte, with which no container starts. The API server only
+warns.
 
 Example:
 

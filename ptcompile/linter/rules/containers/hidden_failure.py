@@ -1,4 +1,4 @@
-"""A training that fails is reported as a success.
+"""A failed training is reported as a success.
 
 What: in a shell script the training is followed by a pipe without pipefail, by `|| true`, or by other commands
 without `set -e`.

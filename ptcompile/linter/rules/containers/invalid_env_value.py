@@ -1,7 +1,7 @@
 """A variable has a value that its reader does not accept.
 
-What: a switch of NCCL that is not a number (`true`), an unknown level of NCCL_DEBUG or TORCH_DISTRIBUTED_DEBUG, or a
-number of threads that is not a positive number.
+What: a switch of NCCL is not a number (`true`), a level of NCCL_DEBUG or TORCH_DISTRIBUTED_DEBUG is unknown, or a
+number of threads is not positive.
 
 Why: NCCL reads its switches as numbers, says so in its log and goes on with the default: `NCCL_IB_DISABLE: "true"`
 disables nothing. PyTorch stops at an unknown TORCH_DISTRIBUTED_DEBUG.

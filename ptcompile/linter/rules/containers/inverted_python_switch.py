@@ -1,6 +1,7 @@
-"""A Python switch is set to a word for "off", which turns it on.
+"""A Python switch is set to a word such as false, which turns it on.
 
-What: PYTHONUNBUFFERED, PYTHONDONTWRITEBYTECODE and their like are `false`, `no` or `off`; PYTHONFAULTHANDLER also `0`.
+What: PYTHONUNBUFFERED, PYTHONDONTWRITEBYTECODE or a similar variable is `false`, `no` or `off`; for PYTHONFAULTHANDLER
+also `0`.
 
 Why: Python expects a whole number and treats any other text as 1: "false" turns the switch on.
 

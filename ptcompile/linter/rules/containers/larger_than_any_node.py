@@ -1,6 +1,6 @@
 """A container requests more than any machine has.
 
-What: more than 1920 CPUs, more than 32 TiB of memory, or more than 16 whole GPUs in one container.
+What: a container requests more than 1920 CPUs, 32 TiB of memory or 16 whole GPUs.
 
 Why: a pod runs on one node. It stays Pending forever, and an autoscaler cannot help. Most often it is the number
 of GPUs of the whole job, or a CPU count without the `m`.

@@ -1,4 +1,4 @@
-"""Arguments after a shell's script are never used.
+"""A shell's script ignores the arguments after it.
 
 What: `bash -c` gets further arguments after its script, and the script uses none of them.
 

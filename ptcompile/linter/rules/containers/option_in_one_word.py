@@ -1,6 +1,6 @@
 """An option and its value are one argument.
 
-What: an argument such as `--epochs 3` in a command that no shell splits.
+What: a command that no shell splits has an argument such as `--epochs 3`.
 
 Why: the program gets one argument with the option's name, the space and the value. Python's argparse does not recognize
 it: "unrecognized arguments".

@@ -1,6 +1,6 @@
 """A working directory is not an absolute path.
 
-What: a workingDir such as `workspace`.
+What: a workingDir is relative, such as `workspace`.
 
 Why: the API server accepts it, but the container runtime does not: "Cwd must be an absolute path". The container never
 starts.

@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 yield found_at(
                     path,
                     f"{entry.name} is set again in entry {last[entry.name].path[-1]}, and the last entry wins",
-                    "remove all but the last",
+                    "remove all entries but the last",
                     Fix(
                         f"remove the overridden {entry.name}",
                         (Edit("remove", entry.path),),

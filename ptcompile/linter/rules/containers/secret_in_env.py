@@ -1,6 +1,6 @@
 """A secret is written into a manifest.
 
-What: an env entry whose name says that it is a secret (a token, a key, a password) has its value in the manifest, or
+What: an env entry has its value in the manifest although its name is that of a secret (a token, a key, a password), or
 a value has the form of a well-known token.
 
 Why: everyone who can read the object, the repository or the logs of a pipeline has the secret. kubectl describe shows

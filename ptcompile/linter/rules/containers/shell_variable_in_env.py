@@ -1,6 +1,6 @@
 """The value of a variable uses shell syntax to refer to another.
 
-What: `$NAME` or `${NAME}` in an env value.
+What: an env value contains `$NAME` or `${NAME}`.
 
 Why: no shell reads env values, and Kubernetes replaces only `$(NAME)`, for names in the manifest. The process sees the
 text as written: with `PATH: $PATH:/opt/bin` it no longer finds Python.

@@ -1,7 +1,6 @@
 """OMP_NUM_THREADS is above the container's CPU limit.
 
-What: the number of threads for each process is larger than the number of CPUs that all processes of the container
-share.
+What: the number of threads per process is larger than the number of CPUs that all processes of the container share.
 
 Why: more threads than CPUs are throttled by the kernel: each parallel region waits for threads that may not run, and
 the GPUs wait with them.

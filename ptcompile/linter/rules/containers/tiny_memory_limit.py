@@ -1,6 +1,6 @@
-"""A memory limit is so small that nothing can start under it.
+"""A memory limit is so small that no container can start.
 
-What: `limits.memory` of less than 4 MiB, most often a number without its unit, such as `memory: 64`.
+What: `limits.memory` is less than 4 MiB, most often because the unit is missing, as in `memory: 64`.
 
 Why: a plain number is bytes. Under a limit of a few bytes the container runtime itself is killed while it sets the
 container up: the pod shows RunContainerError or OOMKilled and never runs a line of Python.

@@ -1,9 +1,9 @@
 """A memory request is so small that it reserves nothing.
 
-What: `requests.memory` of less than 4 MiB, most often a number without its unit (`64`) or with the suffix m (`512m`).
+What: `requests.memory` is less than 4 MiB, most often because the unit is missing (`64`) or is m (`512m`).
 
-Why: a plain number is bytes, and m a thousandth of one. The scheduler packs the pod onto a node that has no room for
-it: it is the first to be evicted, or the node's memory runs out.
+Why: a plain number is bytes, and m is a thousandth of a byte. The scheduler places the pod on a node without enough
+memory: the pod is evicted first, or the node runs out of memory.
 
 Example:
 

@@ -3,7 +3,8 @@
 What: the image of a container does not follow the grammar of references: two tags, capitals in the repository, a space,
 a scheme such as https://, a tag or a digest with invalid characters.
 
-Why: the API server accepts any text. The kubelet parses it before it pulls: the pod stays at InvalidImageName, forever.
+Why: the API server accepts any text. The kubelet parses the name before it pulls the image, so the pod stays in
+InvalidImageName.
 
 Example:
 

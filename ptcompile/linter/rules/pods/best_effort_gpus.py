@@ -1,4 +1,4 @@
-"""A pod with GPUs is the first to be evicted, because it requests no CPU and no memory.
+"""A pod with GPUs is evicted first, because it requests no CPU and no memory.
 
 What: a container requests accelerators, and no container of the pod has a CPU or memory request or limit.
 

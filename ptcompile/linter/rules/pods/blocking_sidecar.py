@@ -64,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if len(running) < 2 or template.spec.get("restartPolicy") == "Always":
             continue
         if not template.path and not template.spec.get("restartPolicy"):
-            continue  # a Pod of a server, not of a training
+            continue  # a Pod without a restartPolicy usually serves requests
         for container in running:
             server = idle_command(container) or _server_name(container)
             if server:

@@ -1,7 +1,7 @@
 """A container requests less or more than a LimitRange of its namespace allows.
 
-What: the stream has a LimitRange of the pods' namespace, and a container's request is below its `min`, its limit above
-its `max`, or a limit that `max` asks for is missing and has no default.
+What: the stream has a LimitRange of the pods' namespace, and a container's request is below its `min`, its limit is
+above its `max`, or a limit that `max` requires is missing and has no default.
 
 Why: the API server rejects each pod: `maximum cpu usage per Container is 8, but limit is 16`. The job is accepted but
 gets none.

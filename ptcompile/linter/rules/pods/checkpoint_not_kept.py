@@ -1,6 +1,6 @@
 """Checkpoints are lost when a pod is recreated.
 
-What: the folder for checkpoints (--checkpoint-dir and its like) is on no volume, or on an emptyDir, and the job
+What: the folder for checkpoints, such as that of --checkpoint-dir, is on no volume or on an emptyDir, and the job
 recreates failed pods.
 
 Why: a new pod has a new disk and a new emptyDir, so the training restarts at step 0 despite its checkpoints.

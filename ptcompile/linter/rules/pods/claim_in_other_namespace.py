@@ -1,4 +1,4 @@
-"""The template that a pod claims devices from is in another namespace.
+"""A pod claims devices from a template in another namespace.
 
 What: the stream has a ResourceClaimTemplate, ResourceClaim or ComputeDomain of that name, but in another namespace than
 the pods.

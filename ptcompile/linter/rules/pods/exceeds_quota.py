@@ -1,7 +1,7 @@
 """The pods of a job request more than a ResourceQuota of their namespace allows.
 
-What: the stream has a ResourceQuota without scopes of the job's namespace, and the pods of the job together ask for
-more of a resource than its `hard` allows, or there are more of them than its `pods`.
+What: the stream has a ResourceQuota without scopes of the job's namespace, and the pods of the job together request
+more of a resource than its `hard` allows, or exceed its number of `pods`.
 
 Why: the API server rejects the pods beyond the quota: `exceeded quota`. A job whose pods wait for one another waits
 forever.

@@ -1,6 +1,6 @@
 """A pod selects nodes with accelerators but requests none.
 
-What: a nodeSelector that names an accelerator, such as cloud.google.com/gke-accelerator, in a pod without any.
+What: a pod without accelerators has a nodeSelector that names an accelerator, such as cloud.google.com/gke-accelerator.
 
 Why: without a request the container gets no device: it sees no GPU, and the node's accelerators stay idle. Cloud node
 pools keep such pods out with a taint, so it stays Pending there.

@@ -1,6 +1,6 @@
 """A pod on its node's network cannot resolve the names of other pods.
 
-What: `hostNetwork: true` with the dnsPolicy ClusterFirst, which is also the default, in a pod that looks up a cluster
+What: a pod has `hostNetwork: true` and the dnsPolicy ClusterFirst, which is also the default, and looks up a cluster
 name: its rendezvous, or NAME.svc in its command or variables.
 
 Why: for such a pod ClusterFirst falls back to the node's own resolver, which does not know the cluster's names. A

@@ -1,6 +1,6 @@
 """A pod uses its node's /dev/shm.
 
-What: a hostPath volume of the node's /dev/shm.
+What: a hostPath volume is the node's /dev/shm.
 
 Why: all pods on the node that mount it share one folder. Files of a killed process stay until the node restarts
 and fill the node's memory, none of it counts against the pod's limits, and two jobs may use the same file name.

@@ -42,7 +42,7 @@ _KEY = "sidecar.istio.io/inject"
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         if not template.path and template.spec.get("restartPolicy") not in ("Never", "OnFailure"):
-            continue  # a Pod of a server, not of a training
+            continue  # a Pod without a restartPolicy usually serves requests
         for key in ("labels", "annotations"):
             if nested_map(template.data, "metadata", key).get(_KEY) == "true":
                 path = (*template.path, "metadata", key, _KEY)

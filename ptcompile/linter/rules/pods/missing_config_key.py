@@ -1,6 +1,7 @@
 """A reference names a key that its ConfigMap or Secret does not have.
 
-What: an env entry or a volume item, not optional, names a key that the ConfigMap or Secret of the same stream lacks.
+What: an env entry or a volume item that is not optional names a key that the ConfigMap or Secret of the same stream
+lacks.
 
 Why: the kubelet does not start the container: it stays in CreateContainerConfigError, or in ContainerCreating for a
 volume.

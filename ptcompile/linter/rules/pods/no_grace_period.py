@@ -1,4 +1,4 @@
-"""A pod that trains is killed without a warning.
+"""A pod that trains is killed without warning.
 
 What: terminationGracePeriodSeconds is 0 in a pod with accelerators.
 

@@ -1,6 +1,6 @@
-"""A deadline ends the pods before they can do anything.
+"""A deadline ends the pods before they have started.
 
-What: activeDeadlineSeconds of a pod, or of a Job, is less than a minute.
+What: activeDeadlineSeconds of a pod or a Job is less than a minute.
 
 Why: the deadline counts from the start of the object and includes pulling an image of many GB. The pods are killed
 while they start. Often minutes or hours were intended.

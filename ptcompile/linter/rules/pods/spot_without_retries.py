@@ -44,7 +44,7 @@ _LIMIT_PATHS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy"
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[1] == "Pod":
-        return  # it has no retries to allow
+        return  # a bare Pod has no retries
     for template in subject.templates:
         label = spot_label(template)
         lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects) if label else None

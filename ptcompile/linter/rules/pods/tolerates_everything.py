@@ -1,6 +1,6 @@
 """A pod tolerates every taint, even those of broken nodes.
 
-What: a toleration with the operator Exists and no key, and no effect or the effect NoExecute.
+What: a toleration has the operator Exists, no key, and no effect or the effect NoExecute.
 
 Why: the pod can start on nodes that are not ready or under pressure, on control planes and in node pools of other
 teams, and it is never evicted from a dead node: the job hangs instead of being restarted.

@@ -1,6 +1,6 @@
 """An emptyDir has a medium that the kubelet does not know.
 
-What: a medium that is neither empty, Memory, HugePages nor HugePages-<size>, such as `memory` in lower case.
+What: an emptyDir has a medium other than Memory, HugePages or HugePages-<size>, such as `memory` in lower case.
 
 Why: the API server accepts any text. The kubelet does not mount the volume ("unknown storage medium"), and the pod
 stays in ContainerCreating.

@@ -1,7 +1,7 @@
 """A pod claims GPUs or a channel of a ComputeDomain, but no container uses the claim.
 
-What: no container lists in resources.claims an entry of resourceClaims that is made from one of the stream's templates
-for NVIDIA's DRA driver.
+What: an entry of resourceClaims is made from one of the stream's templates for NVIDIA's DRA driver, but no container
+lists it in resources.claims.
 
 Why: the devices are allocated to the pod, but no container gets them. Without its channel NCCL leaves NVLink to other
 nodes unused, or stops when it imports their memory.

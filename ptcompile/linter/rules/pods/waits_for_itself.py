@@ -1,6 +1,6 @@
 """The first pod waits for its own rendezvous port.
 
-What: an init container that all pods have waits for the rendezvous port, also in the pod that serves it.
+What: an init container that all pods have waits for the rendezvous port, even in the pod that serves it.
 
 Why: in that pod the training would open the port, but it starts only after the init container. No pod ever starts.
 
