@@ -214,7 +214,7 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
     if elastic is not None:
         meeting = (
             {"rdzvBackend", "rdzvEndpoint"} if _nodes(job, elastic) == 1 else set()
-        )  # one node has no other node to meet
+        )  # a single node has no other node to join
         job["elastic"] = {key: value for key, value in elastic.items() if key not in meeting}
     job |= draw(JOB_FIELDS)
     job |= draw(FABRIC)

@@ -44,7 +44,7 @@ def unsupported_patches(job: JobSpec, target: Target) -> Iterator[Problem]:
         path: Path = ("spec", "manifest", name)
         if name not in TARGETS:
             suggestion = closest_match(name, TARGETS)
-            help = f"did you mean {suggestion}?" if suggestion else f"the targets are {', '.join(TARGETS)}"
+            help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(TARGETS)}"
             message = f"{field_path(path)}: unknown target {name!r}"
             yield Problem("unknown-target", path, message, help, authority="ptcompile", on_key=True)
         elif name != target.name and patch:

@@ -29,7 +29,7 @@ def _safe_pass(name: str, run: Pass) -> Pass:
     def checked_run(job: Job, context: Context) -> Job:
         result = run(job, context)
         if not isinstance(result, Job):
-            raise TypeError(f"a pass gives a Job, and not {type(result).__name__}")
+            raise TypeError(f"a pass must return a Job, not {type(result).__name__}")
         return result
 
     safe = wraps(run)(_guard(f"pass {name}", checked_run))
@@ -50,7 +50,7 @@ def safe_target(target: Target) -> Target:
             if not (
                 isinstance(manifest, Mapping) and "kind" in manifest and isinstance(manifest.get("metadata"), Mapping)
             ):
-                raise TypeError("emit gives objects, each with kind and metadata")
+                raise TypeError("emit must return objects with kind and metadata")
         return manifests
 
     return target._replace(

@@ -64,11 +64,11 @@ def wrong_kind(data: Any) -> Problem | None:
     ):
         return None
     if kind == "ClusterProfile":
-        help = "give it with --cluster FILE"
+        help = "pass it with --cluster FILE"
     elif kind is None:
         help = "start it with apiVersion: ptcompile/v1 and kind: TrainingJob"
     else:
-        help = "to check a manifest, use ptcompile lint"
+        help = "use ptcompile lint to check a manifest"
     kind_label = f"{version}/{kind}" if version and kind else kind or "a document without kind"
     return Problem("unknown-kind", ("kind",), f"{kind_label} is not a TrainingJob", help, authority="ptcompile")
 
@@ -104,7 +104,7 @@ def load_profile(
         return None, diagnostics
     documents = streams.profile_documents(source)
     if len(documents) != 1:
-        message = f"a profile is one document of kind ClusterProfile, got {len(documents)}"
+        message = f"a profile must be one document of kind ClusterProfile, got {len(documents)}"
         problem = Problem("no-documents", (), message, "give one", authority="ptcompile", blocks_compile=True)
         return None, [*diagnostics, streams.to_diagnostic(problem, None, filename)]
     profile, problems = read_profile(documents[0].data)

@@ -119,7 +119,7 @@ def nulls_the_target_needs(built: Built) -> Iterator[PlacedProblem]:
     lost = _lost_keys(target.emit(without_nulls, built.context.cluster), built.emitted)
     for path in dict.fromkeys(path for role in job.roles for path in _leaves(role.template.nulls)):
         if path[-1] in lost:
-            text = f"{field_path(path)}: the target {target.name} needs {path[-1]}, and null would remove it"
+            text = f"{field_path(path)}: the target {target.name} needs {path[-1]}, but null would remove it"
             help = "remove this line"
             yield PlacedProblem(Problem("unsupported-by-target", path, text, help, authority="ptcompile", on_key=True))
 
@@ -210,8 +210,9 @@ def name_carriers(built: Built) -> Iterator[PlacedProblem]:
         None if spec.metadata.generate_name is None else next(_places_of_name(built.named, spec.metadata.name), None)
     )
     if carrier is not None:
-        text = f"{field_path(_GENERATE)}: {carrier} carries the job's name, which is not known before it is created"
-        help = "give metadata.name, or --name for this run"
+        message = f"{carrier} contains the job's name, which is unknown until the server creates the job"
+        text = f"{field_path(_GENERATE)}: {message}"
+        help = "set metadata.name, or pass --name for this run"
         yield PlacedProblem(Problem("unsupported-by-target", _GENERATE, text, help, authority="ptcompile"))
 
 

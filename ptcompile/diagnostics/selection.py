@@ -72,11 +72,7 @@ def _matching_names(selector: str, extra_codes: Mapping[str, str]) -> list[str]:
         suggestion = closest_match(text, [*codes, *codes.values()])
         is_plugin_code = text[:2].isupper() and text[:3] != "PTC" and text[-3:].isdecimal()
         help = (
-            f"did you mean {suggestion}?"
-            if suggestion
-            else "the configuration names no plugin that has it"
-            if is_plugin_code
-            else ""
+            f"did you mean {suggestion}?" if suggestion else "no configured plugin defines it" if is_plugin_code else ""
         )
         raise ValueError(f"no rule {text!r}" + (f"; {help}" if help else ""))
     return matches

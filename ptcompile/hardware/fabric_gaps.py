@@ -191,7 +191,7 @@ def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
         message = f"{INTERFACE} names lo, on which no other node can be reached"
         yield FabricGap(container.env_path(INTERFACE), message, "remove lo, or write ^lo to exclude it")
     elif value.startswith("^") and container.host and not any(name.startswith("docker") for name in names):
-        message = f"{INTERFACE} excludes {', '.join(names)} and so no longer docker, which NCCL excludes by default"
+        message = f"{INTERFACE} excludes only {', '.join(names)}: NCCL no longer excludes docker, as it does by default"
         yield FabricGap(container.env_path(INTERFACE), message, "write ^lo,docker, or name the interface")
     elif value.startswith("^") and not (container.host or container.networks) and _excludes_eth0(value, names):
         message = f"{INTERFACE} excludes eth0, the only interface of a pod without other networks"

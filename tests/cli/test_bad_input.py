@@ -27,7 +27,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "NUL": (b"apiVersion: ptcompile/v1\x00\n", "error["),
     "no document of ours": (b"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n", "v1/Pod is not a TrainingJob"),
     "no kind": (b"image: x\nscript: y\n", "start it with apiVersion: ptcompile/v1 and kind: TrainingJob"),
-    "a profile": (b"apiVersion: ptcompile/v1\nkind: ClusterProfile\n", "give it with --cluster FILE"),
+    "a profile": (b"apiVersion: ptcompile/v1\nkind: ClusterProfile\n", "pass it with --cluster FILE"),
     "a word": (b"hello\n", "not-a-mapping"),
     "unclosed bracket": (b"apiVersion: [ptcompile/v1\nkind: TrainingJob\n", "yaml-syntax"),
     "unclosed quote": (b'apiVersion: "ptcompile/v1\nkind: TrainingJob\n', "yaml-syntax"),

@@ -162,22 +162,22 @@ def test_the_profile_s_own_entry_wins() -> None:
 @pytest.mark.parametrize(
     ("name", "cloud", "message", "help"),
     [
-        ("nvidia-h10", None, "not built in", "did you mean nvidia-h100 or nvidia-h100-nvl?"),
-        ("H200", None, "not built in", "did you mean nvidia-h200?"),
-        ("trainium", "eks", "not built in", "did you mean aws-trainium1 or aws-trainium2 or aws-trainium3?"),
-        ("nvidia-h100/1g.10gbb", "eks", "has no slice", "its slices are 1g.10gb"),
-        ("nvidia-a100-40gb/1g.6gb", None, "has no slice '1g.6gb'", "its slices are 1g.5gb, 1g.10gb"),
+        ("nvidia-h10", None, "nor built in", "did you mean nvidia-h100 or nvidia-h100-nvl?"),
+        ("H200", None, "nor built in", "did you mean nvidia-h200?"),
+        ("trainium", "eks", "nor built in", "did you mean aws-trainium1 or aws-trainium2 or aws-trainium3?"),
+        ("nvidia-h100/1g.10gbb", "eks", "has no slice", "use one of its slices: 1g.10gb"),
+        ("nvidia-a100-40gb/1g.6gb", None, "has no slice '1g.6gb'", "use one of its slices: 1g.5gb, 1g.10gb"),
         # container-engine-accelerators, pkg/gpu/nvidia/mig: no valid partition size, and 7 parts where a card gives 4
-        ("nvidia-a100-80gb/4g.40gb", "gke", "has no slice '4g.40gb' on gke", "its slices are 1g.10gb, 2g.20gb"),
-        ("nvidia-a100-40gb/1g.10gb", "gke", "has no slice '1g.10gb' on gke", "its slices are 1g.5gb, 2g.10gb"),
-        ("nvidia-h100-nvl/1g.10gb", "aks", "has no slice '1g.10gb'", "its slices are 1g.12gb"),  # 94 GB
-        ("google-tpu-v5p/4x4x6", "gke", "has no slice '4x4x6'", "its slices are 2x2x1, 2x2x2"),
+        ("nvidia-a100-80gb/4g.40gb", "gke", "has no slice '4g.40gb' on gke", "use one of its slices: 1g.10gb, 2g.20gb"),
+        ("nvidia-a100-40gb/1g.10gb", "gke", "has no slice '1g.10gb' on gke", "use one of its slices: 1g.5gb, 2g.10gb"),
+        ("nvidia-h100-nvl/1g.10gb", "aks", "has no slice '1g.10gb'", "use one of its slices: 1g.12gb"),  # 94 GB
+        ("google-tpu-v5p/4x4x6", "gke", "has no slice '4x4x6'", "use one of its slices: 2x2x1, 2x2x2"),
         ("nvidia-t4/1g.5gb", None, "has no slice '1g.5gb'", "write nvidia-t4"),
         ("nvidia-t4/", "gke", "has no slice ''", "write nvidia-t4"),
         ("google-tpu-v5e", "eks", "'google-tpu-v5e' is not on eks", "it is available on gke"),
         ("nvidia-h100-mega", None, "only by a cloud's labels", "add spec.cloud to the profile: gke"),
         ("intel-gaudi3", "aks", "'intel-gaudi3' is not on aks", "it is available on none of the clouds"),
-        ("cerebras", "aks", "not built in", "there are mine, nvidia-t4"),
+        ("cerebras", "aks", "nor built in", "use one of mine, nvidia-t4"),
     ],
 )
 def test_a_name_that_means_nothing_says_why(name: str, cloud: str | None, message: str, help: str) -> None:

@@ -53,7 +53,7 @@ GAPS = [
     (pod({"NCCL_SOCKET_IFNAME": "eth0, eth1"}), env_at(), "' eth1' in its list"),
     (pod({"NCCL_SOCKET_IFNAME": "lo"}), env_at(), "no other node can be reached"),
     (pod({"NCCL_SOCKET_IFNAME": "eth0,lo"}), env_at(), "names lo"),
-    (pod({"NCCL_SOCKET_IFNAME": "^lo"}, spec={"hostNetwork": True}), env_at(), "no longer docker"),
+    (pod({"NCCL_SOCKET_IFNAME": "^lo"}, spec={"hostNetwork": True}), env_at(), "no longer excludes docker"),
     (pod({"NCCL_SOCKET_IFNAME": "^eth"}), env_at(), "excludes eth0"),
     (pod({"NCCL_SOCKET_IFNAME": "^=eth0"}), env_at(), "excludes eth0"),
     # GKE, GPUDirect-TCPX

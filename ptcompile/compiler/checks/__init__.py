@@ -77,7 +77,7 @@ def check(parts: SpecParts, target: str | None = None, extensions: Extensions | 
 
 def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
     suggestion = closest_match(name, targets)
-    help = f"did you mean {suggestion}?" if suggestion else f"the targets are {', '.join(targets)}"
+    help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(targets)}"
     return Problem(
         "unknown-target", ("spec", "target"), f"spec.target: no target {name!r}", help, authority="ptcompile"
     )

@@ -64,7 +64,7 @@ def _check_requests_and_limits(part: SpecPart) -> Iterator[Problem]:
             continue
         elif is_device and total_quantity(request) != total_quantity(limit):
             amount_path = _amount_path(path, resources, half, name)
-            message = f"{request} is not the limit, {limit}, and devices cannot be shared"
+            message = f"{request} must equal the limit, {limit}: devices cannot be shared"
             yield problem(
                 "gpu-request-differs-from-limit", amount_path, message, f"request {name} once, under resources"
             )
@@ -96,7 +96,7 @@ def _check_shared_memory(size: str, part: SpecPart) -> Iterator[Problem]:
             "shm-above-memory-limit",
             ("spec", "sharedMemory"),
             f"{size} is above the memory limit{whose}, {limit}, so the pod is killed first",
-            "shared memory counts as memory: raise the limit or lower the size",
+            "raise the memory limit or lower the size, which counts as memory",
             severity="warning",
             stage="run",
             authority="kubelet",
@@ -136,15 +136,15 @@ def unknown_accelerator(name: str, cluster: ClusterProfile) -> Problem:
     if row is not None:
         slices, where = row.slices_in(cloud), f" on {cloud}" if slice_name in row.slices else ""
         listed = (*slices[:_MAX_LISTED_SLICES], "...") if len(slices) > _MAX_LISTED_SLICES else slices
-        help = f"its slices are {', '.join(listed)}" if slices else f"write {base}"
+        help = f"use one of its slices: {', '.join(listed)}" if slices else f"write {base}"
         return invalid_field(_ACCELERATOR, f"{base!r} has no slice {slice_name!r}{where}", help)
-    message = f"{name!r} is not in the catalogue of the profile {cluster.metadata.name!r}, and not built in"
+    message = f"{name!r} is neither in the catalog of the profile {cluster.metadata.name!r} nor built in"
     suggestions, names = (
         _similar_accelerators(name, profile_accelerators, cloud),
         ", ".join([*sorted(profile_accelerators), *accelerators.names(cloud)]),
     )
     return invalid_field(
-        _ACCELERATOR, message, f"did you mean {' or '.join(suggestions)}?" if suggestions else f"there are {names}"
+        _ACCELERATOR, message, f"did you mean {' or '.join(suggestions)}?" if suggestions else f"use one of {names}"
     )
 
 
@@ -198,7 +198,8 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
         if len({node.devices for node in nodes}) > 1:
             counts = ", ".join(f"{node.path[-1]} {node.devices}" for node in nodes)
             message = (
-                f"the roles have different numbers of GPUs ({counts}), but torchrun runs as many processes on each"
+                f"the roles have different numbers of GPUs ({counts}), "
+                "but torchrun runs the same number of processes on each"
             )
             help = "add elastic.nprocPerNode, or give both roles the same number"
             yield _run_problem("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
@@ -213,7 +214,7 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
         message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_describe_node(least)}"
         per_device = least.processes // least.devices if least.devices else 1
         gpus = -(-nproc // per_device)
-        help = f"ask for {gpus} GPUs" + (f", or run {least.processes}" if least.devices else " on every node")
+        help = f"request {gpus} GPUs" + (f", or run {least.processes}" if least.devices else " on every node")
         yield _run_problem("more-processes-than-gpus", _NPROC, message, help)
     elif isinstance(nproc, int) and nproc < least.processes and not _drives_all_with_one(job, nproc, cluster):
         message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_describe_node(least)}"
@@ -227,10 +228,10 @@ def _check_gpu_count(nodes: Sequence[_Node], gpu: str) -> Iterator[Problem]:
     resources = {gpu if name == "gpu" else name for node in nodes for name in node.limits}
     foreign_resource = next((name for name in sorted(resources) if not is_cuda(name)), None)
     if not min(node.devices for node in nodes):
-        message = "gpu counts the node's GPUs, and a node requests none"
+        message = "gpu counts the node's GPUs, but a node requests none"
         yield _run_problem("more-processes-than-gpus", _NPROC, message, "add resources.gpu")
     elif foreign_resource is not None:
-        message = f"gpu counts CUDA devices, and {foreign_resource} is not one: torchrun stops"
+        message = f"gpu counts CUDA devices, but {foreign_resource} is not one: torchrun exits"
         yield _run_problem("more-processes-than-gpus", _NPROC, message, "write auto, or remove it")
 
 
@@ -268,8 +269,8 @@ def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterPr
     requested = most * nodes[0].devices
     if requested and (requested % chips or least != most):
         counts = f"{most} {_plural(most, 'node')} of {nodes[0].devices}"
-        message = f"a slice {shape} is {chips} chips, and {counts} are {requested}"
-        help = "a slice runs only when all of its hosts do: request all of its chips and nodes"
+        message = f"a {shape} slice has {chips} chips, but {counts} make {requested}"
+        help = "request all chips and nodes of the slice, which starts only if all its hosts run"
         yield _run_problem("idle-gpus", _ACCELERATOR, message, help, severity="warning")
 
 
@@ -303,9 +304,9 @@ def fabric(parts: SpecParts) -> Iterator[Problem]:
 
         names = sorted({*cluster.spec.fabrics, *FABRICS})
         suggestion = " or ".join(fabrics_named(job.fabric)) or closest_match(job.fabric, names)
-        message = f"{job.fabric!r} is not a fabric of the profile {cluster.metadata.name!r} and not built in"
+        message = f"{job.fabric!r} is neither a fabric of the profile {cluster.metadata.name!r} nor built in"
         yield invalid_field(
-            path, message, f"did you mean {suggestion}?" if suggestion else f"there are {', '.join(names)}"
+            path, message, f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(names)}"
         )
         return
     if misplaced_problems := list(misplaced_fabric(parts)):
@@ -340,7 +341,7 @@ def _check_compute_domain(parts: SpecParts) -> Iterator[Problem]:
         return
     entry, path = hardware.accelerator(cluster, job.accelerator), ("spec", "fabric")
     if entry is None:
-        message = "an NVLink domain needs an accelerator, and none is named"
+        message = "an NVLink domain needs an accelerator, but none is set"
         yield _fabric_problem(path, message, "add accelerator, such as nvidia-gb200")
         return
     (_, most), rack = job.node_range(), entry.nodes_per_domain
@@ -372,7 +373,7 @@ def _check_unequal_machines(accelerator: str, fabric: str, counted: str, cluster
     least = min(counts.values(), default=0)
     if larger := {name: count for name, count in counts.items() if count > least}:
         name, count = next(iter(larger.items()))
-        message = f"{least} {counted} a node, and {name} has {count}: a job there uses only part of its bandwidth"
+        message = f"{least} {counted} per node, but {name} has {count}: a job there uses only part of its bandwidth"
         help = f"for {name} write resources.devices[{counted}]: {count} and its node.kubernetes.io/instance-type"
         yield _fabric_problem(("spec", "fabric"), message, f"{help}; for the others write {least}")
 

@@ -138,7 +138,7 @@ def program(parts: SpecParts) -> Iterator[Problem]:
     if job.elastic is not None and not set_fields and job.args is None and job.runtime_ref is None:
         yield conflict(
             ("spec", "elastic"),
-            "it is for torchrun, which nothing here starts",
+            "only applies to torchrun, but the spec does not start it",
             "add script or module, or a command that starts torchrun itself, or remove elastic",
         )
 
@@ -164,7 +164,7 @@ def node_counts(parts: SpecParts) -> Iterator[Problem]:
     if job.master is not None and job.master.replicas != 1:
         message = f"a job has one master, not {job.master.replicas}"
         yield invalid_field(
-            ("spec", "master", "replicas"), message, "write 1 or remove it; worker.replicas is the rest"
+            ("spec", "master", "replicas"), message, "set it to 1 or remove it; worker.replicas counts the other nodes"
         )
 
 
@@ -179,14 +179,18 @@ def torchrun(parts: SpecParts) -> Iterator[Problem]:
         yield conflict((*path, "rdzvBackend"), "a static rendezvous has no range of nodes", "use c10d")
     uses_etcd = elastic.rdzv_backend in {"etcd", "etcd-v2"}
     if uses_etcd and most == 1:
-        yield conflict((*path, "rdzvBackend"), "one node has no other node to meet", "remove it, or use more nodes")
+        yield conflict(
+            (*path, "rdzvBackend"), "a single node has no other node to join", "remove it, or use more nodes"
+        )
     elif uses_etcd and elastic.rdzv_endpoint is None:
         yield conflict((*path, "rdzvBackend"), f"{elastic.rdzv_backend} needs a server", "add rdzvEndpoint: HOST:PORT")
     if elastic.rdzv_endpoint is not None and not uses_etcd:
-        yield conflict((*path, "rdzvEndpoint"), "it is only for etcd: other backends meet at node 0", "remove it")
+        yield conflict((*path, "rdzvEndpoint"), "is only used with etcd: other backends join at node 0", "remove it")
     elif elastic.rdzv_endpoint is not None and split_endpoint(elastic.rdzv_endpoint) is None:
         yield invalid_field(
-            (*path, "rdzvEndpoint"), f"{elastic.rdzv_endpoint!r} is not HOST:PORT", "such as etcd.infra:2379"
+            (*path, "rdzvEndpoint"),
+            f"{elastic.rdzv_endpoint!r} is not HOST:PORT",
+            "use HOST:PORT, such as etcd.infra:2379",
         )
     for key, value in elastic.rdzv_configs.items():
         if "," in f"{key}{value}" or "=" in key:
@@ -234,7 +238,7 @@ def queue(parts: SpecParts) -> Iterator[Problem]:
     for strength, level in job.topology.non_null_fields().items():
         if level not in levels:
             suggestion = closest_match(level, levels)
-            listing = f"the levels are {', '.join(levels)}"
+            listing = f"use one of {', '.join(levels)}"
             message = f"{level!r} is not a level of the profile {cluster.metadata.name!r}"
             yield invalid_field(
                 ("spec", "topology", strength), message, f"did you mean {suggestion}?" if suggestion else listing
@@ -259,7 +263,8 @@ def part_names(parts: SpecParts) -> Iterator[Problem]:
 def _check_env(path: Path, fields: PodFields) -> Iterator[Problem]:
     for name, value in fields.env.items():
         if name in _YAML_LITERALS:
-            message = f"a variable called {name}: YAML reads words such as on, yes and n as true or false"
+            cause = "it reads words such as on, yes and n as true or false"
+            message = f"YAML turned the name of a variable into {name}: {cause}"
             variable_path: Path = (*path, "env", name)
             help = "write the name in quotes"
             yield problem("spec-invalid-value", variable_path, message, help, severity="warning", on_key=True)
@@ -292,7 +297,7 @@ def run_policy(parts: SpecParts) -> Iterator[Problem]:
         yield problem(
             "no-retries-left",
             (*_POLICY, "backoffLimit"),
-            f"0 allows no restart, but {retry} needs them: the first failure ends the job",
+            f"0 allows no restarts, but {retry} needs them: the first failure ends the job",
             "use a number above 0, or remove it",
             severity="warning",
             stage="run",
@@ -333,9 +338,9 @@ def _check_image(path: Path, image: str) -> Iterator[Problem]:
     if reason is None:
         return
     if is_placeholder(image):
-        reason, help = "a placeholder, but a spec is not a template", "write the image, or set it with --set"
+        reason, help = "is a placeholder, but a spec is not a template", "write the image, or set it with --set"
     else:
-        reason, help = f"not the name of an image: {reason}", "write REGISTRY/REPOSITORY:TAG"
+        reason, help = f"is not an image name: {reason}", "write REGISTRY/REPOSITORY:TAG"
     yield problem("invalid-image", path, reason, help, stage="pod", authority="kubelet")
 
 
@@ -343,15 +348,15 @@ def _check_container_name(path: Path, container: dict[str, Any], main: str, imag
     """Yield a warning for an additional container with the main container's image: its name is probably wrong."""
     name = container.get("name")
     if isinstance(name, str) and name != main and container.get("image") in (None, image):
-        text = f"{field_path(path)}: {name} is a container beside {main} with the same image"
+        text = f"{field_path(path)}: {name} is a container next to {main} with the same image"
         help = f"to change the main container, name it {main}"
         yield problem("same-image-beside", path, text, help, severity="warning", stage="run", authority="ptcompile")
 
 
 _RESERVED_ROLE_NAMES = {
-    "master": "write it as spec.master",
-    "worker": "write it as spec.worker",
-    "node": "nodes of the job have this name",
+    "master": "set spec.master, or choose another name",
+    "worker": "set spec.worker, or choose another name",
+    "node": "choose another name",
 }
 
 _MAX_ROLE_NAME = 32
@@ -377,26 +382,26 @@ def role_names(parts: SpecParts) -> Iterator[Problem]:
         if name in _RESERVED_ROLE_NAMES:
             yield _bad_role_name(
                 path,
-                f"a role that trains has the name {name!r}",
-                f"{_RESERVED_ROLE_NAMES[name]}, or choose another name",
+                f"{name!r} is the name of a training role",
+                _RESERVED_ROLE_NAMES[name],
             )
         elif name in fields_by_name:
             yield _bad_role_name(
                 path,
-                f"spec.{fields_by_name[name]} names pods that train {name!r}",
+                f"spec.{fields_by_name[name]} already names training pods {name!r}",
                 "choose another name",
             )
         elif reason := names.why_not_dns_1035_label(name):
             yield _bad_role_name(path, f"{name!r} {reason}", name_help(name.lstrip("0123456789-_."), "loader"))
         elif len(name) > _MAX_ROLE_NAME:
-            message = f"{name!r} has {len(name)} characters and leaves too few for the job's name in those of its pods"
-            yield _bad_role_name(path, message, f"at most {_MAX_ROLE_NAME} characters, such as loader")
+            message = f"{name!r} has {len(name)} characters, which leaves too few for the job's name in pod names"
+            yield _bad_role_name(path, message, f"use at most {_MAX_ROLE_NAME} characters, such as loader")
         elif titles := [title for prefix, title in variables.items() if name.startswith(prefix)]:
             yield _bad_role_name(
-                path, f"the variable of {name!r} would be one that {titles[0]} sets", "choose another name"
+                path, f"the variable of {name!r} collides with one that {titles[0]} sets", "choose another name"
             )
         elif name in sidecars:
-            message = f"a container of the profile's pod template is named {name!r}, as the role's would be"
+            message = f"the profile's pod template already has a container {name!r}, the name of the role's container"
             yield _bad_role_name(path, message, "choose another name")
 
 

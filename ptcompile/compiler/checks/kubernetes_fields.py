@@ -82,32 +82,36 @@ def _check_patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
     if not patch:
         return
     for key in patch.keys() - {"metadata", "spec"}:
-        help = "it belongs under podTemplate.spec" if key[:1].islower() else "a pod template has metadata and spec"
+        help = "move it to podTemplate.spec" if key[:1].islower() else "remove it; a pod template has metadata and spec"
         yield problem("spec-unknown-field", (*path, key), "unknown field of a pod template", help, on_key=True)
     metadata = patch.get("metadata")
     for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
         suggestion = closest_match(key, _PATCH_METADATA)
         help = (
-            f"did you mean {suggestion}?" if suggestion else "a template can give its pods only labels and annotations"
+            f"did you mean {suggestion}?"
+            if suggestion
+            else "remove it; a pod template sets only labels and annotations of its pods"
         )
         is_name = key in {"name", "generateName"}
         message = "pods are named after the job" if is_name else "unknown field of a pod template"
         yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
     spec = patch.get("spec")
     if isinstance(spec, Mapping) and "restartPolicy" in spec:
-        message = "the target writes it"
-        yield problem("spec-conflict", (*path, "spec", "restartPolicy"), message, "say restartPolicy under spec")
+        message = "the target sets the restart policy of the pods"
+        yield problem(
+            "spec-conflict", (*path, "spec", "restartPolicy"), message, "set restartPolicy under spec instead"
+        )
     for null_path, noun in _NEVER_NULL.items():
         if get(patch, null_path, MISSING) is None:
-            help = "remove it; null removes what would be there otherwise"
-            yield problem("spec-conflict", (*path, *null_path), f"every pod has {noun}", help, on_key=True)
+            help = "remove it; null removes the value that is set otherwise"
+            yield problem("spec-conflict", (*path, *null_path), f"every pod needs {noun}", help, on_key=True)
     template = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):
         template["metadata"] = {key: value for key, value in metadata.items() if key in _PATCH_METADATA}
     yield from _check_template(path, template)
 
 
-_NEVER_NULL: dict[Path, str] = {("spec",): "a spec", ("spec", "containers"): "the container that trains"}
+_NEVER_NULL: dict[Path, str] = {("spec",): "a spec", ("spec", "containers"): "a main container"}
 
 
 def _has_null_item(value: Any) -> bool:

@@ -131,9 +131,9 @@ def _amount_path(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
 def _misfit_problem(misfit: Misfit, amount: _Amount, name: str, cloud: str | None) -> Problem:
     """Return the problem for a misfit, at the line that requests the amount."""
     if misfit.left is not None:
-        message = f"{amount.text}: of its {misfit.has}, {misfit.machine} leaves {misfit.left}"
+        message = f"{amount.text}: {misfit.machine} leaves only {misfit.left} of its {misfit.has}"
         text = f"{field_path(amount.path)}: {message}"
-        help = "request less: DaemonSets need their share too"
+        help = "request less, so that DaemonSets fit too"
         return problem(
             "takes-the-whole-machine", amount.path, text, help, severity="warning", stage="run", authority="kubelet"
         )
@@ -155,7 +155,8 @@ def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, c
     if pods * requested >= shared.devices:
         return
     rest, used = shared.devices - pods * requested, shared.pods * requested
-    message = f"{requested} of the {shared.devices} accelerators of {shared.machine}, and {rest} are left to other pods"
+    used_part = f"uses {requested} of the {shared.devices} accelerators of {shared.machine}"
+    message = f"{used_part}; other pods can use the remaining {rest}"
     if used < shared.devices and pods == shared.pods:
         message = (
             f"{shared.machine} fits {pods} of these pods, which leaves {shared.devices - used} accelerators unusable"
@@ -177,7 +178,7 @@ def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: Clust
         message, help = f"{largest} has local disks of {DISKS[largest]}", "mount a volume for the rest"
     elif cloud == "eks" and requested > nano(EKS_ROOT_LEFT):
         message = f"EKS's default root volume leaves pods {EKS_ROOT_LEFT}"
-        help = f"have the nodes made with a larger one, or with their local disks ({DISKS[largest]}, RAID0)"
+        help = f"create the nodes with a larger root volume, or use their local disks ({DISKS[largest]}, RAID0)"
     else:
         return
     path = _amount_path([(part.path, part.fields.resources), (("spec",), job.resources)], name)

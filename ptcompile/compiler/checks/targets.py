@@ -72,7 +72,7 @@ def too_long(job: Job, target: Target) -> Iterator[Problem]:
             ("metadata", "name"),
             f"metadata.name: {job.name!r} has {len(job.name)} characters and leaves no room for {least.derived_name} "
             f"{least.pattern}, which has a limit of {least.limit}",
-            f"at most {least.longest} characters, such as {safe!r}",
+            f"use at most {least.longest} characters, such as {safe!r}",
         )
 
 
@@ -136,7 +136,7 @@ def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Pro
     versions = cluster.versions()
     patched = has_feature("kueue-runtime-patches", versions) and not has_feature("runtime-patches", versions)
     if target == "trainjob" and system == "kueue" and patched:
-        message = "Kueue starts TrainJobs by runtimePatches, which Trainer has only since 2.2: it would never start"
+        message = "Kueue starts TrainJobs through runtimePatches, so on Trainer before 2.2 the job would never start"
         yield unsupported_by_target(_QUEUE, message, "use the target jobset, or a newer Trainer", "kueue")
     is_explicit = "queue_system" in cluster.spec.model_fields_set and not cluster.spec.multi_kueue
     if target == "volcano" and system == "kueue" and is_explicit:
@@ -153,14 +153,14 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Iterator[Problem
     """Yield an error if the kind's own controller does not leave the object to MultiKueue (facts/kueue; Kueue 0.19)."""
     versions = cluster.versions()
     since = {
-        "job": ("job-managed-by", "Kubernetes leaves a Job to Kueue since 1.32"),
-        "pytorchjob": ("training-managed-by", "the training-operator leaves a PyTorchJob to Kueue since 1.9"),
-        "trainjob": ("trainjob-managed-by", "Trainer leaves a TrainJob to Kueue since 2.3"),
+        "job": ("job-managed-by", "Kubernetes leaves a Job to Kueue only since 1.32"),
+        "pytorchjob": ("training-managed-by", "the training-operator leaves a PyTorchJob to Kueue only since 1.9"),
+        "trainjob": ("trainjob-managed-by", "Trainer leaves a TrainJob to Kueue only since 2.3"),
     }
     system = cluster.spec.queue_system
     if system != "kueue":
         message = (
-            f"the profile's multiKueue leaves jobs to Kueue, but its queues are {system}'s: nothing would start it"
+            f"the profile's multiKueue leaves jobs to Kueue, but its queues are {system}'s: nothing would start the job"
         )
         yield unsupported_by_target(_QUEUE, message, "remove multiKueue or queueSystem from the profile")
     elif target == "volcano":
@@ -169,7 +169,9 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Iterator[Problem
         )
     elif target in since and not has_feature(since[target][0], versions):
         yield unsupported_by_target(
-            _QUEUE, f"{since[target][1]}: it would also run here", "use the target jobset, or a newer release"
+            _QUEUE,
+            f"{since[target][1]}: the job would also run in this cluster",
+            "use the target jobset, or a newer release",
         )
 
 
@@ -179,14 +181,14 @@ def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[
         return
     if queue is None and (system == "kueue" or gang_scheduler_of(job, cluster) == "none"):
         help = "add queue, or use priorityClassName, which is for the pods"
-        yield unsupported_by_target(_PRIORITY, "it orders the jobs of a queue, but this job has none", help)
+        yield unsupported_by_target(_PRIORITY, "priority orders the jobs of a queue, but this job has no queue", help)
     elif system == "volcano" and target in {"pod", "trainjob"}:
         owner = "Volcano" if target == "pod" else "Trainer"
         for role in job.roles:
             pod_priority = role.template.extra.get("priorityClassName")
             if pod_priority not in {None, job.priority}:
                 path = (*role_path(role), "priorityClassName")
-                message = f"{owner} takes the job's priority from its pods, and {pod_priority} is not {job.priority}"
+                message = f"{owner} takes the job's priority from its pods, but {pod_priority} is not {job.priority}"
                 yield unsupported_by_target(
                     path, message, "set the same in both, or use the target volcano, job or jobset"
                 )
@@ -198,7 +200,9 @@ def _check_topology(job: Job, name: str, cluster: ClusterProfile, target: Target
     if placer is None:
         help = "add a queue of Kueue, or use the target volcano"
         yield unsupported_by_target(
-            _TOPOLOGY, "nothing here places pods by network topology: no Kueue queue, no Volcano, no KAI", help
+            _TOPOLOGY,
+            "nothing places these pods by network topology: the job uses no Kueue queue, Volcano or KAI",
+            help,
         )
     elif placer == "volcano" and level.tier is None:
         yield unsupported_by_target(
@@ -208,7 +212,7 @@ def _check_topology(job: Job, name: str, cluster: ClusterProfile, target: Target
         message = f"the profile {profile!r} gives {name} no node label, which {placer.capitalize()} requires"
         yield unsupported_by_target(_TOPOLOGY, message, "add its nodeLabel")
     elif placer == "kueue" and len(groups) > 1 and not can_share_domain(groups):
-        message = f"Kueue keeps each of the {len(groups)} kinds of pods close by itself, not all of them together"
+        message = f"Kueue keeps each of the {len(groups)} pod sets close together, but not all of them"
         help = "use one pod template for all nodes, and at most one other pod"
         yield _queued_differently(_TOPOLOGY, message, help, "kueue")
     elif placer == "kai" and cluster.spec.topology.name is None:

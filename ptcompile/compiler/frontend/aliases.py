@@ -210,18 +210,18 @@ _ROWS: Final[tuple[tuple[str, str, str], ...]] = (
 )  # fmt: skip
 
 DOCUMENT: Final = {
-    "metadata": "metadata is next to spec, not in it",
-    "name": "the job's name is metadata.name",
-    "jobname": "the job's name is metadata.name",
-    "generatename": "it is metadata.generateName",
-    "namespace": "the job's namespace is metadata.namespace",
-    "ns": "the job's namespace is metadata.namespace",
-    "apiversion": "apiVersion is next to spec, not in it",
-    "version": "apiVersion is next to spec, not in it",
-    "cloud": "the cloud is a field of the cluster profile: spec.cloud",
-    "cluster": "clusters are described in a separate profile: --cluster FILE",
-    "region": "a region is the cluster's; nodeSelector can name topology.kubernetes.io/region",
-    "zone": "nodeSelector can name topology.kubernetes.io/zone",
+    "metadata": "move it out of spec: metadata is next to spec",
+    "name": "set metadata.name",
+    "jobname": "set metadata.name",
+    "generatename": "use metadata.generateName",
+    "namespace": "set metadata.namespace",
+    "ns": "set metadata.namespace",
+    "apiversion": "move it out of spec: apiVersion is next to spec",
+    "version": "move it out of spec: apiVersion is next to spec",
+    "cloud": "set spec.cloud in the cluster profile",
+    "cluster": "describe the cluster in a profile and pass it with --cluster FILE",
+    "region": "use nodeSelector with topology.kubernetes.io/region",
+    "zone": "use nodeSelector with topology.kubernetes.io/zone",
 }
 """Names that belong to the document or the cluster rather than to the spec."""
 

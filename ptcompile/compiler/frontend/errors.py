@@ -59,7 +59,7 @@ def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSugge
     if path[-3:-2] == ("env",) and key in _ENV:
         return FieldSuggestion(_ENV[key].format(name=path[-2]))
     if "gpu" in block.fields and "/" in key and is_accelerator(key):
-        return FieldSuggestion(f"it is {field_path(path[:-1])}.gpu", (*path[:-1], "gpu"))
+        return FieldSuggestion(f"use {field_path(path[:-1])}.gpu", (*path[:-1], "gpu"))
     if "devices" in block.fields and "/" in key:
         return FieldSuggestion(f"write {field_path(path[:-1])}.devices: {{{key}: 1}}")
     if path[:2] == ("spec", "roles") and key in _LAUNCH_FIELDS:
@@ -72,7 +72,7 @@ def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSugge
         if len(path) == 2 and aliases.normalize(key) in aliases.DOCUMENT:
             return FieldSuggestion(aliases.DOCUMENT[aliases.normalize(key)])
     if home := _closest_home(key, path, block, root):
-        return FieldSuggestion(f"it is {field_path(home)}", home)
+        return FieldSuggestion(f"use {field_path(home)}", home)
     if in_pod := _pod_field_help(key, path, root):
         return FieldSuggestion(in_pod)
     return None
@@ -84,7 +84,7 @@ def _alias_suggestion(alias: aliases.Alias, path: Path, block: Block) -> FieldSu
     if not alias.keeps_value:
         return FieldSuggestion(f"write {field_path(home)}: {alias.note}")
     movable = alias.field[0] != "podTemplate" and home != path
-    return FieldSuggestion(f"it is {field_path(home)}", home if movable else None)
+    return FieldSuggestion(f"use {field_path(home)}", home if movable else None)
 
 
 def misplaced_field_help(key: str, path: Path, block: Block, root: Block) -> str | None:
@@ -178,8 +178,8 @@ def _pod_field_help(key: str, path: Path, root: Block) -> str | None:
         return None
     core = load("kubernetes/core.json")["$defs"]
     if key in core["PodSpec"]["properties"]:
-        return f"it goes into podTemplate.spec.{key}"
-    return f"it goes into {_CONTAINERS % key}" if key in core["Container"]["properties"] else None
+        return f"move it to podTemplate.spec.{key}"
+    return f"set {_CONTAINERS % key}" if key in core["Container"]["properties"] else None
 
 
 def is_same_name(a: str | None, b: str) -> bool:
@@ -211,7 +211,7 @@ def invalid_field(path: Path, message: str, help: str | None) -> Problem:
 
 def name_help(name: str, example: str) -> str:
     """Return the help for an invalid name: the user's own name made valid, or the example if nothing remains."""
-    return f"such as {(fixes.nearest_label(name) or example)!r}"
+    return f"use a name such as {(fixes.nearest_label(name) or example)!r}"
 
 
 def conflict(path: Path, message: str, help: str) -> Problem:
@@ -279,7 +279,7 @@ def _literal_problem(path: Path, violation: SpecViolation, violations: list[Spec
     help = f"did you mean {suggestion}?" if suggestion else None
     fix = fixes.fix_spelling(value, suggestion) if isinstance(value, str) else None
     if isinstance(value, bool) or value is None:
-        help = "YAML does not read a plain word such as this as a string: quote it"
+        help = "quote it: YAML does not read this plain word as a string"
     message = f"{_describe_value(value)} is not one of {', '.join([*type_names, *allowed])}"
     return problem("spec-invalid-value", path, message, help, fix=fix and fix.at(path))
 
@@ -335,8 +335,8 @@ _MAX_LISTED_FIELDS = 12
 def _siblings_help(siblings: Sequence[str], path: Path) -> str:
     """Return the help that lists the known fields, or says where to find a long list."""
     if len(siblings) > _MAX_LISTED_FIELDS:
-        return f"ptcompile schema spec lists the fields of {field_path(path[:-1])}"
-    return f"the fields are {', '.join(sorted(siblings))}" if siblings else "remove it"
+        return f"run ptcompile schema spec to list the fields of {field_path(path[:-1])}"
+    return f"use one of {', '.join(sorted(siblings))}" if siblings else "remove it"
 
 
 def _block_at(block: Block, path: Path) -> Block | None:

@@ -106,7 +106,7 @@ def test_slices_of_gke_have_the_whole_one_s_resource() -> None:
     assert whole.problems == ()
 
 
-KNOWN = "there are efa, gib, infiniband, nvlink-domain, own, rdma-vf, roce, tcpx, tcpxo"
+KNOWN = "use one of efa, gib, infiniband, nvlink-domain, own, rdma-vf, roce, tcpx, tcpxo"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_number_of_devices_that_nobody_said(body: str, profile: str, said: boo
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("resources: {gpu: 8}\naccelerator: nvidia-h200", "16 vpc.amazonaws.com/efa a node, and p5e.48xlarge has 32"),
+        ("resources: {gpu: 8}\naccelerator: nvidia-h200", "16 vpc.amazonaws.com/efa per node, but p5e.48xlarge has 32"),
         (
             "resources: {gpu: 16}\naccelerator: aws-trainium1",
             "trn1n.32xlarge has 16",

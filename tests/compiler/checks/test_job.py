@@ -99,7 +99,7 @@ def test_a_name_that_is_only_too_long_is_told_its_target_s_budget(target: str, l
     (problem,) = compiled(source, target).problems
     assert (problem.name, problem.path) == ("name-too-long", ("metadata", "name"))
     assert problem.help is not None
-    assert problem.help.startswith(f"at most {longest} characters")
+    assert problem.help.startswith(f"use at most {longest} characters")
 
 
 def test_it_is_said_too_where_no_target_is_reached() -> None:

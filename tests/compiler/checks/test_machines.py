@@ -122,7 +122,7 @@ def notes(body: str, cloud: str | None, name: str) -> list[str]:
         (H100 + "{gpu: 8}", "eks", None),
         (H100 + "{gpu: 1}", "eks", None),  # p5.4xlarge has one
         (H100 + "{gpu: 4}", "eks",
-         "note spec.resources.gpu: 4 of the 8 accelerators of p5.48xlarge, and 4 are left to other pods"),
+         "note spec.resources.gpu: uses 4 of the 8 accelerators of p5.48xlarge; other pods can use the remaining 4"),
         (H100 + "{gpu: 4}\nnodes: 2", "eks", None),  # both fit one machine
         (H100 + "{gpu: 4, cpu: 180}\nnodes: 2", "eks",
          "note spec.resources.gpu: p5.48xlarge fits 1 of these pods, which leaves 4 accelerators unusable"),

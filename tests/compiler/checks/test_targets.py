@@ -109,7 +109,7 @@ def test_the_message_names_the_tightest_name_and_a_safe_one(target: str, body: s
         return
     (problem,) = compiled(smallest(body, "a" * (longest + 1)), target).problems
     assert f"leaves no room for {what}, which has a limit of 63" in problem.message
-    assert problem.help == f"at most {longest} characters, such as {'a' * longest!r}"
+    assert problem.help == f"use at most {longest} characters, such as {'a' * longest!r}"
 
 
 @pytest.mark.parametrize("target", ["job", "jobset"])

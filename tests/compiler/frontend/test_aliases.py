@@ -61,7 +61,7 @@ def test_a_name_is_an_alias_once() -> None:
         ("serviceAccount: x", "did you mean serviceAccountName?"),
         ("pullPolicy: Always", "did you mean imagePullPolicy?"),
         ("node: 3", "did you mean nodes?"),
-        ("resources: {nvidia.com/gpu: 8}", "it is spec.resources.gpu"),
+        ("resources: {nvidia.com/gpu: 8}", "use spec.resources.gpu"),
         ("volumes: [{name: d, mountPath: /d}]", "move it into volumeMounts: [{name: ..., mountPath: ...}]"),
         ("fabric: gpudirect-tcpxo", "did you mean tcpxo?"),
         ("resources: {gpu: 8}\naccelerator: NVIDIA-H100-80GB-HBM3", "did you mean nvidia-h100?"),

@@ -15,33 +15,33 @@ from ptcompile.diagnostics import Path, Problem, field_path
 from tests.making import compiled, smallest, text
 
 PLACES = [
-    ("nprocPerNode: 8", "it is spec.elastic.nprocPerNode"),
-    ("nproc_per_node: 8", "it is spec.elastic.nprocPerNode"),
-    ("maxRestarts: 3", "it is spec.elastic.maxRestarts"),
-    ("maxRestart: 3", "it is spec.elastic.maxRestarts"),
-    ("rdzvConfigs: {}", "it is spec.elastic.rdzvConfigs"),
-    ("gpu: 8", "it is spec.resources.gpu"),
-    ("gpus: 8", "it is spec.resources.gpu"),
-    ("cpu: 8", "it is spec.resources.cpu"),
-    ("backoffLimit: 3", "it is spec.runPolicy.backoffLimit"),
-    ("ttlSecondsAfterFinished: 3", "it is spec.runPolicy.ttlSecondsAfterFinished"),
-    ("name: train", "the job's name is metadata.name"),
-    ("namespace: research", "the job's namespace is metadata.namespace"),
+    ("nprocPerNode: 8", "use spec.elastic.nprocPerNode"),
+    ("nproc_per_node: 8", "use spec.elastic.nprocPerNode"),
+    ("maxRestarts: 3", "use spec.elastic.maxRestarts"),
+    ("maxRestart: 3", "use spec.elastic.maxRestarts"),
+    ("rdzvConfigs: {}", "use spec.elastic.rdzvConfigs"),
+    ("gpu: 8", "use spec.resources.gpu"),
+    ("gpus: 8", "use spec.resources.gpu"),
+    ("cpu: 8", "use spec.resources.cpu"),
+    ("backoffLimit: 3", "use spec.runPolicy.backoffLimit"),
+    ("ttlSecondsAfterFinished: 3", "use spec.runPolicy.ttlSecondsAfterFinished"),
+    ("name: train", "set metadata.name"),
+    ("namespace: research", "set metadata.namespace"),
     ("labels: {}", "write spec.podLabels: for pods; metadata.labels for the objects"),
-    ("initContainers: []", "it goes into podTemplate.spec.initContainers"),
-    ("hostPID: true", "it goes into podTemplate.spec.hostPID"),
-    ("livenessProbe: {}", "it goes into podTemplate.spec.containers: [{name: pytorch, livenessProbe: ...}]"),
+    ("initContainers: []", "move it to podTemplate.spec.initContainers"),
+    ("hostPID: true", "move it to podTemplate.spec.hostPID"),
+    ("livenessProbe: {}", "set podTemplate.spec.containers: [{name: pytorch, livenessProbe: ...}]"),
     ("replicas: 4", "did you mean nodes?"),
     ("environment: {}", "write spec.env: a mapping, NAME: value"),
-    ("elastic: {gpu: 8}", "it is spec.resources.gpu"),
-    ("elastic: {script: t.py}", "it is spec.script"),
-    ("worker: {gpu: 8}", "it is spec.worker.resources.gpu"),
+    ("elastic: {gpu: 8}", "use spec.resources.gpu"),
+    ("elastic: {script: t.py}", "use spec.script"),
+    ("worker: {gpu: 8}", "use spec.worker.resources.gpu"),
     ("env: {A: {valueFrom: {}}}", "omit valueFrom: A: {secretKeyRef: {name: ..., key: ...}}"),
     ("env: {A: {value: b}}", "write the value itself: A: value"),
     ("roles: {loader: {script: t.py}}", "write command: torchrun starts only the nodes of the job"),
     ("nods: 4", "did you mean nodes?"),
-    ("frobnicate: 4", "ptcompile schema spec lists the fields of spec"),
-    ("volcano: {frobnicate: m}", "the fields are masterTask, workerTask"),
+    ("frobnicate: 4", "run ptcompile schema spec to list the fields of spec"),
+    ("volcano: {frobnicate: m}", "use one of masterTask, workerTask"),
 ]
 
 
@@ -56,7 +56,7 @@ def first(source: str) -> Problem:
 
 
 def test_at_the_root() -> None:
-    assert first(smallest().replace("kind:", "image: a:1\nkind:")).help == "it is spec.image"
+    assert first(smallest().replace("kind:", "image: a:1\nkind:")).help == "use spec.image"
     misspelt = smallest().replace("apiVersion:", "yamlapiVersion:")
     assert (first(misspelt).path, first(misspelt).help) == (("yamlapiVersion",), "did you mean apiVersion?")
 
@@ -107,10 +107,10 @@ def test_the_value_of_a_variable_is_not_repeated() -> None:
 
 
 NAMES = [
-    ("My_Job", "such as 'my-job'"),
-    ("train.v2", "such as 'train-v2'"),
-    ("-", "such as 'llama-sft'"),
-    ("Llama_" + "x" * 70, f"such as 'llama-{'x' * 57}'"),
+    ("My_Job", "use a name such as 'my-job'"),
+    ("train.v2", "use a name such as 'train-v2'"),
+    ("-", "use a name such as 'llama-sft'"),
+    ("Llama_" + "x" * 70, f"use a name such as 'llama-{'x' * 57}'"),
 ]
 
 

@@ -113,7 +113,7 @@ def test_its_main_container_is_called_like_the_role() -> None:
     [
         ("roles: {master: {}}", "master", "spec.master"),
         ("roles: {worker: {}}", "worker", "spec.worker"),
-        ("roles: {node: {}}", "node", "nodes of the job"),
+        ("roles: {node: {}}", "node", "choose another name"),
         ("volcano: {masterTask: chief}\nroles: {chief: {}}", "chief", "another name"),
         ("volcano: {workerTask: crew}\nroles: {crew: {}}", "crew", "another name"),
         ("roles: {Loader: {}}", "Loader", "such as 'loader'"),

@@ -60,11 +60,11 @@ def test_a_monitor_interval_may_be_part_of_a_second(seconds: str) -> None:
 
 
 IMAGES: list[tuple[str, str]] = [
-    ("a:1:2", "not the name of an image: the tag '1:2'"),
+    ("a:1:2", "is not an image name: the tag '1:2'"),
     ("acme/Train:1", "must have only lower case letters"),
     ("pytorch/pytorch:1.7.0-cuda11.0-cudnn8-runtime=", "the tag"),
     ("https://ghcr.io/acme/train:1", "the registry 'https:' is not a host name"),
-    ("<image>", "a placeholder, but a spec is not a template"),
+    ("<image>", "is a placeholder, but a spec is not a template"),
     ("${IMAGE_URI}", "a placeholder"),
     ("{{.image.x}}", "a placeholder"),
     ("<训练镜像>", "a placeholder"),
