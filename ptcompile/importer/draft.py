@@ -45,7 +45,7 @@ def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
     name = as_string(metadata.get("name")) or as_string(metadata.get("generateName")).rstrip("-.")
     head = {"name": name, "namespace": metadata.get("namespace"), "labels": metadata.get("labels")}
     spec: SpecData = {"target": read.target, **_pod_blocks(read, gpu)}
-    for field, value in read.words.items():
+    for field, value in read.fields.items():
         existing = spec.get(field)
         spec[field] = {**existing, **value} if isinstance(existing, Mapping) and isinstance(value, Mapping) else value
     spec = {field: value for field, value in spec.items() if value != {} or field in {"master", "worker"}}

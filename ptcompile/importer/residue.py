@@ -132,12 +132,12 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
     }
     for group in groups.values():
         nodes = [entry for entry in group if entry[0].trains]
-        if nodes and len(nodes) == sum(1 + len(pods.also) for pods in training):  # all of them have this gap
+        if nodes and len(nodes) == sum(1 + len(pods.other_paths) for pods in training):  # all of them have this gap
             pods, gap, whole = nodes[0]
             remaining += () if _close_in_block(out["spec"], gap, pods, templates[id(pods)]) else (whole,)
             nodes = []
         for pods, gap, whole in nodes:
-            if pods.also or not _close_in_block(
+            if pods.other_paths or not _close_in_block(
                 _block_of(out["spec"], pods, alone=len(training) == 1), gap, pods, templates[id(pods)]
             ):
                 remaining += _patch_object(out, whole, theirs, read)
@@ -168,7 +168,7 @@ def _block_of(job: SpecData, pods: ReadRole, *, alone: bool) -> SpecData:
 def _locate_role(gap: ImportGap, manifest: Json, read: Read) -> tuple[ReadRole | None, NamedPath]:
     """Return the role whose pod template contains the gap, and the path below the template."""
     for pods in read.pods:
-        for path in (pods.path, *pods.also) if pods.holder == gap.holder else ():
+        for path in (pods.path, *pods.other_paths) if pods.holder == gap.holder else ():
             under = None if path is None else _with_item_names((manifest, *read.objects)[pods.holder], path)
             below = () if under is None else gap.path[len(under) :]
             of_object = not under and below[:1] != ("spec",)  # a Pod's metadata is that of the object

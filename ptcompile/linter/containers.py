@@ -125,7 +125,7 @@ def rank_containers(subject: Subject) -> Iterator[ManifestContainer]:
         return
     for template in subject.templates:
         for container in template.main_containers:
-            if subject.record.meeting.all_pods or accelerators(container) or starts_training(container):
+            if subject.record.rendezvous.all_pods or accelerators(container) or starts_training(container):
                 yield container
 
 

@@ -51,13 +51,13 @@ RUNTIME_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.runtime)
 NPROC: Final = f"nproc/nprocPerNode/numProcPerNode/{RUNTIME_KINDS}"
 """Words that set the number of processes per node; if the kind sets none, the resources do."""
 
-MULTI_POD_KINDS: Final = kind_words(lambda kind: kind.meeting.roles or is_overridden(kind, Kind.recreates))
+MULTI_POD_KINDS: Final = kind_words(lambda kind: kind.rendezvous.roles or is_overridden(kind, Kind.recreates))
 """Kinds that may create several pods."""
 
-MULTI_ROLE_KINDS: Final = kind_words(lambda kind: kind.meeting.roles and is_overridden(kind, Kind.pods))
+MULTI_ROLE_KINDS: Final = kind_words(lambda kind: kind.rendezvous.roles and is_overridden(kind, Kind.pods))
 """Kinds whose pods may have several templates."""
 
-CLOSED_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.recreates) and not kind.meeting.open)
+CLOSED_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.recreates) and not kind.rendezvous.open)
 """Kinds whose pods are never joined by pods of another object."""
 
 RETRYING_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.retries))
@@ -67,7 +67,7 @@ ENV_KINDS: Final = kind_words(lambda kind: kind.additions.env_of)
 """Kinds whose operator's variables override the user's."""
 
 COMPARED_KINDS: Final = kind_words(
-    lambda kind: kind.meeting.roles and is_overridden(kind, Kind.templates) and not kind.meeting.all_pods
+    lambda kind: kind.rendezvous.roles and is_overridden(kind, Kind.templates) and not kind.rendezvous.all_pods
 )
 """Kinds with several pod templates, which rules for any kind compare."""
 

@@ -151,7 +151,7 @@ def meets_at_a_pod(roles: tuple[TrainingRole, ...]) -> bool:
 def has_all_pods(subject: Subject, roles: tuple[TrainingRole, ...]) -> bool:
     """Return whether all nodes are pods of this object."""
     first, total = roles[0], count_nodes(roles)
-    is_closed = not subject.record.meeting.across_objects or not peers_in_other_objects(subject, first)
+    is_closed = not subject.record.rendezvous.across_objects or not peers_in_other_objects(subject, first)
     return is_closed and first.rendezvous.nodes is not None and total == first.rendezvous.nodes[1] and total > 1
 
 
@@ -169,7 +169,9 @@ def _roles_by_endpoint(stream: Stream) -> dict[tuple[str, ...], list[TrainingRol
     roles: dict[tuple[str, ...], list[TrainingRole]] = {}
     for manifest in stream.objects:
         for role in (
-            subject_of(manifest, stream).training_roles if kind_named(kind_of(manifest)).meeting.across_objects else ()
+            subject_of(manifest, stream).training_roles
+            if kind_named(kind_of(manifest)).rendezvous.across_objects
+            else ()
         ):
             if (role.is_modeled or role.is_env_script) and not role.is_local and not role.is_standalone:
                 roles.setdefault(_endpoint_key(role), []).append(role)

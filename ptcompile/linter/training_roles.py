@@ -344,8 +344,8 @@ def _group(
 
 
 def _group_key(role: TrainingRole, kind: Kind) -> tuple[str, ...]:
-    meeting = kind.meeting
-    if meeting.all_pods or (meeting.ranked_by and role.pod.env.keys() >= set(meeting.ranked_by)):
+    settings = kind.rendezvous
+    if settings.all_pods or (settings.ranked_by and role.pod.env.keys() >= set(settings.ranked_by)):
         return ()
     is_separate = role.is_local or role.is_standalone
     return (

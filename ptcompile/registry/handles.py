@@ -110,8 +110,8 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
         raise ValueError(f"handle: the {job['kind']} has generateName and no name; name the run")
     object_references = tuple(_reference(item) for item in (*before, job))
     succeeded = following.succeeded
-    if following.resumed_first is not None and _begins_suspended(job):
-        succeeded = following.resumed_first
+    if following.succeeded_after_resume is not None and _begins_suspended(job):
+        succeeded = following.succeeded_after_resume
     needs = dict.fromkeys(item for manifest in (*before, job) for item in references(manifest))
     return Handle(
         objects=object_references,
@@ -155,7 +155,7 @@ def _index_label(job: Json, following: Following, *, alone: bool) -> str | None:
     """
     if _kind_key(job) == ("batch/v1", "Job") and nested_map(job, "spec").get("completionMode") != "Indexed":
         return None
-    return (following.alone_label if alone else following.index_label) or None
+    return (following.child_job_label if alone else following.index_label) or None
 
 
 def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bool]]:

@@ -203,7 +203,7 @@ class Kind:
     """Packages of lint rules below `ptcompile`, in the order in which they run."""
     word: str = ""
     """A word that every object of the kind contains, needed if other operators have a kind of the same name."""
-    meeting: RendezvousSettings = RendezvousSettings()
+    rendezvous: RendezvousSettings = RendezvousSettings()
     additions: Additions = Additions()
     launch_fields: LaunchFields = LaunchFields()
     requests_default: bool = True

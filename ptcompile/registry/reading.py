@@ -38,7 +38,7 @@ class ReadRole(NamedTuple):
     trains: bool = True
     holder: int = 0
     """The object with the template: 0 for the job's own, else one of `Read.objects`, from 1."""
-    also: tuple[Path, ...] = ()
+    other_paths: tuple[Path, ...] = ()
     """Other paths of the same template, if equal roles are read as one."""
 
 
@@ -47,7 +47,7 @@ class Read(NamedTuple):
 
     target: str
     pods: tuple[ReadRole, ...] = ()
-    words: Json = {}  # noqa: RUF012 - never changed
+    fields: Json = {}  # noqa: RUF012 - never changed
     """Settings of the object outside its pod templates, as fields of a spec's `spec`."""
     objects: tuple[Json, ...] = ()
     """Objects that were read together with the job, and that compile emits again."""
@@ -96,8 +96,8 @@ def as_nodes(pods: Sequence[ReadRole]) -> tuple[tuple[ReadRole, ...], dict[str, 
     """Return master and workers, as equal nodes if they are equal, and the fields that count them."""
     if have_same_pods(pods):
         total = sum(role.replicas for role in pods)
-        also = tuple(role.path for role in pods[1:] if role.path is not None)
-        return (pods[0]._replace(role="node", replicas=total, also=also),), {"nodes": total}
+        other_paths = tuple(role.path for role in pods[1:] if role.path is not None)
+        return (pods[0]._replace(role="node", replicas=total, other_paths=other_paths),), {"nodes": total}
     workers = {"worker": {"replicas": pods[1].replicas}} if len(pods) > 1 else {}
     return tuple(pods), {"master": {}, **workers}
 

@@ -43,13 +43,13 @@ class Following(NamedTuple):
     """Label whose value is the name of a pod's role; empty if there is only one role."""
     index_label: str = ""
     """Label with a pod's number in its role."""
-    alone_label: str = ""
+    child_job_label: str = ""
     """The same label, if each pod of a role is a separate child Job."""
     suspend: tuple[str, ...] = ()
     """Path of the field that suspends and resumes; empty if the kind has none."""
     propagation: Literal["Background", "Foreground"] = "Background"
     """propagationPolicy that also deletes the pods."""
-    resumed_first: Condition | None = None
+    succeeded_after_resume: Condition | None = None
     """Success condition for Argo if the job is created suspended, because its conditions then begin with another."""
 
 

@@ -20,6 +20,7 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.too_wide: ({},),
     Kind.gang: ({}, ()),
     Kind.recreates: ({}, Template((), {})),
+    Kind.lost_pod: ({}, "node", ()),
     Kind.retries: ({},),
     Kind.on_failure: ({}, ()),
     Kind.lacks_rendezvous: ({}, {}),
@@ -78,7 +79,7 @@ def test_a_class_says_only_what_its_base_class_documents() -> None:
 
 def test_an_unknown_kind_has_nothing() -> None:
     job, unknown = operators.kind_named(("batch/v1", "Job")), operators.kind_named(("example.com/v1", "Train"))
-    assert (job.meeting.across_objects, job.meeting.roles, job.schema) == (True, False, "")
+    assert (job.rendezvous.across_objects, job.rendezvous.roles, job.schema) == (True, False, "")
     assert job.key == ("batch/v1", "Job")
     assert type(unknown) is Kind
     assert unknown.namespaced

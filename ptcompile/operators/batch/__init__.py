@@ -24,7 +24,7 @@ class BatchJob(Kind):
     api_version = "batch/v1"
     name = "Job"
     rules = (*POD_RULES, "operators.batch.rules", *LAUNCH_RULES)
-    meeting = RendezvousSettings(across_objects=True)
+    rendezvous = RendezvousSettings(across_objects=True)
 
     def templates(self, manifest: Json) -> Iterator[Template]:
         from ptcompile.operators.batch.pods import pod_templates

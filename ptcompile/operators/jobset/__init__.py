@@ -38,7 +38,7 @@ class JobSet(Kind):
     name = "JobSet"
     schema = "jobset.x-k8s.io/jobset_v1alpha2.json"
     rules = (*POD_RULES, "operators.jobset.rules", *LAUNCH_RULES)
-    meeting = RendezvousSettings(roles=True, across_objects=True)
+    rendezvous = RendezvousSettings(roles=True, across_objects=True)
     additions = Additions(job_label="jobset.sigs.k8s.io/jobset-name")
 
     def templates(self, manifest: Json) -> Iterator[Template]:

@@ -69,7 +69,7 @@ FOLLOWING: Final = Following(
     pods_label=JOBSET,
     role_label=ROLE,
     index_label=INDEX,
-    alone_label="jobset.sigs.k8s.io/job-index",
+    child_job_label="jobset.sigs.k8s.io/job-index",
     suspend=("spec", "suspend"),
     propagation="Foreground",
 )

@@ -23,7 +23,7 @@ class BarePod(Kind):
     api_version = "v1"
     name = "Pod"
     rules = (*POD_RULES, *LAUNCH_RULES)
-    meeting = RendezvousSettings(across_objects=True, open=True)
+    rendezvous = RendezvousSettings(across_objects=True, open=True)
 
     def templates(self, manifest: Json) -> Iterator[Template]:
         from ptcompile.operators.pod.pods import pod_templates

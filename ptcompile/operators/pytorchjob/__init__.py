@@ -41,7 +41,7 @@ class PyTorchJob(Kind):
     name = "PyTorchJob"
     schema = "kubeflow.org/pytorchjob_v1.json"
     rules = (*POD_RULES, "operators.pytorchjob.rules", *LAUNCH_RULES)
-    meeting = RendezvousSettings(roles=True, all_pods=True, open=True)
+    rendezvous = RendezvousSettings(roles=True, all_pods=True, open=True)
     additions = Additions(env_of="training-operator", job_label="training.kubeflow.org/job-name")
     launch_fields = LaunchFields(  # training-operator 1.9
         options={

@@ -43,7 +43,7 @@ class TrainJob(Kind):
     name = "TrainJob"
     schema = "trainer.kubeflow.org/trainjob_v1alpha1.json"
     rules = ("operators.trainer.rules.trainjob", "linter.rules.image", *LAUNCH_RULES)
-    meeting = RendezvousSettings(roles=True, fixed_size=True)
+    rendezvous = RendezvousSettings(roles=True, fixed_size=True)
     launch_fields = LaunchFields(  # Trainer 2.3
         options={
             "nproc-per-node": (("spec", "trainer", "numProcPerNode"),),
@@ -140,7 +140,7 @@ class TrainingRuntime(Kind):
     name = "TrainingRuntime"
     schema = "trainer.kubeflow.org/trainingruntime_v1alpha1.json"
     rules = (*POD_RULES, "operators.trainer.rules.runtime")
-    meeting = RendezvousSettings(roles=True)
+    rendezvous = RendezvousSettings(roles=True)
 
     def templates(self, manifest: Json) -> Iterator[Template]:
         from ptcompile.operators.trainer.pods import runtime_templates

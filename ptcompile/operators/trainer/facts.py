@@ -50,10 +50,10 @@ FOLLOWING: Final = Following(
     pods_label="jobset.sigs.k8s.io/jobset-name",
     role_label="jobset.sigs.k8s.io/replicatedjob-name",
     index_label="batch.kubernetes.io/job-completion-index",
-    alone_label="jobset.sigs.k8s.io/job-index",
+    child_job_label="jobset.sigs.k8s.io/job-index",
     suspend=("spec", "suspend"),
     propagation="Foreground",
-    resumed_first=type_condition("Complete", "status.conditions.1.type == Complete"),
+    succeeded_after_resume=type_condition("Complete", "status.conditions.1.type == Complete"),
 )
 
 

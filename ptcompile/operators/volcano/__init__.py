@@ -43,7 +43,7 @@ class VolcanoJob(Kind):
     schema = "batch.volcano.sh/job_v1alpha1.json"
     rules = (*POD_RULES, "operators.volcano.rules", *LAUNCH_RULES)
     word = "volcano"
-    meeting = RendezvousSettings(roles=True, ranked_by=("RANK", "MASTER_ADDR"), across_objects=True)
+    rendezvous = RendezvousSettings(roles=True, ranked_by=("RANK", "MASTER_ADDR"), across_objects=True)
     additions = Additions(env_of="Volcano", dns_policy=True, mounts=("/etc/volcano",), job_label="volcano.sh/job-name")
     requests_default = False
 

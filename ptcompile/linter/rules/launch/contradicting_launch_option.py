@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             overridden_path = _overridden_path(role, option)
             if overridden_path is None:
                 continue
-            if option == "nnodes" and subject.record.meeting.fixed_size and flag.endswith(f":{overridden}"):
+            if option == "nnodes" and subject.record.rendezvous.fixed_size and flag.endswith(f":{overridden}"):
                 continue
             path = role.flag_path(option)
             yield found_at(

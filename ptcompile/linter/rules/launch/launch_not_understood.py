@@ -104,7 +104,7 @@ def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: Train
         )
     if launch.launcher == "mpirun":
         return "mpirun is not analyzed"
-    by_operator = training is not None and subject.record.meeting.all_pods
+    by_operator = training is not None and subject.record.rendezvous.all_pods
     if launch.launcher != "command" or by_operator or pod.rendezvous.backend == "env" or not launch.entry:
         return None
     return _why_command_unknown(role, pod, launch.entry)

@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if subject.record.meeting.open:
+    if subject.record.rendezvous.open:
         return
     first, total = roles[0], count_nodes(roles)
     low, high = first.rendezvous.nodes or (1, 1)

@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     peers = (
         peers_in_other_objects(subject, roles[0])
-        if subject.record.meeting.across_objects and roles[0].rendezvous.nodes != (1, 1)
+        if subject.record.rendezvous.across_objects and roles[0].rendezvous.nodes != (1, 1)
         else ()
     )
     if count_nodes((*roles, *peers)) < 2 or roles[0].is_local:  # reported by local-endpoint

@@ -59,7 +59,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if nodes is None or first.env_index("WORLD_SIZE") is None or first.is_local:
             continue
         total = count_nodes(roles) + (
-            count_nodes(peers_in_other_objects(subject, first)) if subject.record.meeting.across_objects else 0
+            count_nodes(peers_in_other_objects(subject, first)) if subject.record.rendezvous.across_objects else 0
         )
         if total > 1 and nodes[0] != total and not _counts_devices(first, nodes[0], total):
             path = first.path_of("nnodes")

@@ -63,7 +63,7 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if len(subject.templates) < 2 or subject.record.meeting.all_pods:
+    if len(subject.templates) < 2 or subject.record.rendezvous.all_pods:
         return  # roles-with-different-images compares the roles
     images: dict[str, tuple[str, str, str]] = {}
     for template in subject.templates:
