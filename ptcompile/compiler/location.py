@@ -76,7 +76,7 @@ def likely_cause(problem: Problem, trace: Trace, manifest: int, data: Mapping[st
         for block in blocks:
             required = (
                 field[:-1] if field[-1] == "nprocPerNode" else field
-            )  # the front end says it there, written or not
+            )  # the frontend reports it at this path, even if it is unset
             if has(job, (*block, *required)):
                 return ("spec", *block, *field)
     return ("spec",)

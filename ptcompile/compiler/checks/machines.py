@@ -94,7 +94,7 @@ def _requested_amounts(part: SpecPart, job: JobSpec, cluster: ClusterProfile) ->
         hardware.gpu_resource(cluster, job.accelerator),
         hardware.per_machine_resource(cluster, job.fabric),
     )
-    is_slice = "/" in (job.accelerator or "") and gpu_resource != "google.com/tpu"  # slices: several of each device
+    is_slice = "/" in (job.accelerator or "") and gpu_resource != "google.com/tpu"  # one device provides several slices
     measures = {**({} if is_slice else {"gpu": "devices", gpu_resource: "devices"}), "cpu": "cpu", "memory": "memory"}
     if nics is not None and job.fabric:
         measures[nics] = _counted_fabric(job.fabric, cluster)
@@ -276,7 +276,7 @@ def _check_role(
     spec: JobSpec,
     cluster: ClusterProfile,
 ) -> Iterator[Problem]:
-    """Yield an error for the first resource of a role's pods that no pool has, accelerators first."""
+    """Yield an error for the first resource, accelerators first, of which no pool has enough for a role's pods."""
     if not open_to:
         reasons = "; ".join(f"{pool.name} {_rejection_reason(pool, role.template)}" for pool in pools)
         path: Path = ("spec", "accelerator") if "accelerator" in spec.model_fields_set else ("spec",)

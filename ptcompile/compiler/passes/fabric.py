@@ -60,7 +60,7 @@ def _network_annotation(fabric: Fabric, amounts: Mapping[str, str]) -> dict[str,
 
 
 def _with_devices(resources: Resources, amounts: Mapping[str, str]) -> Resources:
-    """Return the resources with the fabric's devices, unless they set them, as equal requests and limits."""
+    """Return the resources with the fabric's devices that they do not set, as equal requests and limits."""
     allows_huge_pages = bool({"cpu", "memory"} & {*resources.requests, *resources.limits})
     existing = {*resources.requests, *resources.limits}
     missing = {
