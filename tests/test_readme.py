@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ptcompile.cli import COMMANDS
+from ptcompile.cli.commands import COMMANDS
 from ptcompile.registry.targets import TARGETS
 from tests.conftest import ROOT
 

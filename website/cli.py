@@ -4,35 +4,33 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
 
 from ptcompile.cli import build_parser
+from ptcompile.cli.commands import COMMANDS
 
 
 def page() -> str:
     """Every command with its usage, its options and the text below them."""
     os.environ["COLUMNS"] = "84"  # argparse wraps usage lines to it
-    parser = build_parser("")
     head = (
         "# Command line\n\nThe first word may be a command; without one it is `compile`. Results go to standard "
         "output, everything for people to standard error.\n\n"
         "| Exit status | Meaning |\n|---|---|\n| 0 | clean |\n| 1 | findings, or a spec that does not compile |\n"
         "| 2 | wrong usage, no or unreadable input, or a fault of ptcompile |"
     )
-    return "\n\n".join([head, *(_command(name, one, text) for name, one, text in _commands(parser))]) + "\n"
-
-
-def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser, str]]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            helps = {one.dest: one.help or "" for one in action._choices_actions}
-            for name, one in action.choices.items():
-                yield name, one, helps[name]
+    parts = [head]
+    group = ""
+    for name, command in COMMANDS.items():
+        if command.group != group:
+            group = command.group
+            parts.append(f"## {group}")
+        parts.append(_command(name, build_parser(name), command.summary))
+    return "\n\n".join(parts) + "\n"
 
 
 def _command(name: str, parser: argparse.ArgumentParser, text: str) -> str:
     usage = parser.format_usage().removeprefix("usage: ")
-    parts = [f"## ptcompile {name}", _first_upper(text) + ".", f"```text\n{usage}```"]
+    parts = [f"### ptcompile {name}", _first_upper(text) + ".", f"```text\n{usage}```"]
     rows = [_row(action) for action in parser._actions if action.dest != "help"]
     if rows:
         parts.append("\n".join(["| Argument | Meaning |", "|---|---|", *rows]))

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
 
 
-def add_common(parser: argparse.ArgumentParser) -> None:
-    """Add --cluster and the options of the report."""
+def add_common(parser: argparse.ArgumentParser, *format_names: str) -> None:
+    """Add --cluster and the options of the report. `format_names`: other names of --output-format."""
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
-    add_output_format(parser)
+    add_output_format(parser, *format_names)
 
 
-def add_output_format(parser: argparse.ArgumentParser) -> None:
-    """Add --output-format and --untrusted."""
+def add_output_format(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add --output-format, also under other names, and --untrusted."""
     parser.add_argument(
-        "--output-format", choices=FORMATS, default="full", help="how to print findings (default: full)"
+        "--output-format", *names, choices=FORMATS, default="full", help="how to print findings (default: full)"
     )
     parser.add_argument(
         "--untrusted",
@@ -75,33 +75,31 @@ _DEFAULT_WIDTH: Final = 80
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse's parser with the terminal's width and suggestions for misspelled options, also for subcommands."""
+    """argparse's parser with the terminal's width and suggestions for misspelled options."""
 
     def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **arguments: Any) -> None:
         super().__init__(formatter_class=partial(formatter_class, width=_terminal_width() - 2), **arguments)
 
     def error(self, message: str) -> NoReturn:
-        """Report a usage error with suggestions for unknown options; exit with status 2."""
-        super().error(message + "".join(self._suggestions(message)))
+        """Report a usage error, with suggestions for unknown options; exit with status 2.
 
-    def _suggestions(self, message: str) -> Iterator[str]:
-        """Yield a suggestion for each option that argparse does not know."""
-        before, marker, unknown = message.partition("unrecognized arguments: ")
-        if before or not marker:
-            return
+        With options between files, argparse counts the files after an unknown option among the unknown arguments.
+        """
+        before, marker, words = message.partition("unrecognized arguments: ")
+        unknown = [word for word in words.split() if word.startswith("-")]
+        if unknown and marker and not before:
+            message = marker + " ".join(unknown) + "".join(self._suggestions(unknown))
+        super().error(message)
+
+    def _suggestions(self, unknown: list[str]) -> Iterator[str]:
+        """Yield a suggestion for each option that is similar to a known one."""
         from ptcompile._internal.spelling import closest_match
 
-        options = sorted({name for parser in self._with_commands() for name in parser._option_string_actions})
-        for word in unknown.split():
+        options = sorted(self._option_string_actions)
+        for word in unknown:
             near = closest_match(word.partition("=")[0], options) if word.startswith("--") else None
             if near:
                 yield f"; did you mean {near}?"
-
-    def _with_commands(self) -> Iterator[argparse.ArgumentParser]:
-        yield self
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                yield from action.choices.values()
 
 
 def _terminal_width() -> int:

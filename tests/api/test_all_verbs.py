@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.cli import COMMANDS
+from ptcompile.cli.commands import COMMANDS
 from ptcompile.linter import every_rule
 from ptcompile.registry.targets import TARGETS
 from tests.cli.running import here

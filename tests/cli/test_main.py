@@ -11,6 +11,7 @@ import pytest
 
 import ptcompile
 from ptcompile import cli
+from ptcompile.cli.commands import COMMANDS, lint
 from ptcompile.registry.targets import TARGETS
 from tests.cli.running import here, process, spec
 
@@ -149,11 +150,11 @@ def test_only_the_console_command_starts_processes_by_default(
     """A program that calls `main` must not be forked unexpectedly."""
     seen: list[int | None] = []
 
-    def lint(options: argparse.Namespace) -> int:
+    def run(options: argparse.Namespace) -> int:
         seen.append(options.jobs)
         return 0
 
-    monkeypatch.setattr(cli, "_lint", lint)
+    monkeypatch.setattr(lint, "run", run)
     monkeypatch.setattr(cli.files, "exit_process", lambda status: None)
     here(capsys, "lint", spec(tmp_path))
     here(capsys, "lint", "--jobs", "3", spec(tmp_path))
@@ -161,3 +162,71 @@ def test_only_the_console_command_starts_processes_by_default(
     cli.run()
     gc.enable()
     assert seen == [1, 3, None]
+
+
+@pytest.mark.parametrize("words", [("-V",), ("version",)])
+def test_other_ways_to_ask_for_the_version(words: tuple[str, ...], capsys: Capture) -> None:
+    assert here(capsys, *words) == here(capsys, "--version")
+
+
+def test_the_overview_has_every_command_in_a_group(capsys: Capture) -> None:
+    out = here(capsys, "help").out
+    assert out == here(capsys, "--help").out
+    listed = [line.split()[0] for line in out.partition("Examples:")[0].splitlines() if line.startswith("  ")]
+    assert listed == list(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_has_an_example(command: str, capsys: Capture) -> None:
+    ran = here(capsys, "help", command)
+    assert ran == here(capsys, command, "--help")
+    examples = ran.out.partition("options:")[2]
+    assert f"\n  ptcompile {command}" in examples or f"   ptcompile {command} " in examples or command == "compile"
+    assert "ptcompile spec.yaml" in examples or command != "compile"
+
+
+def test_the_help_of_an_unknown_command(capsys: Capture) -> None:
+    assert here(capsys, "help", "lnt").err == "ptcompile: no command 'lnt'; did you mean lint?\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("lint", "A", "--select", "PTC1", "B"),
+        ("lint", "--exit-zero", "A", "--isolated", "B"),
+        ("explain", "A", "--format", "json", "env"),
+        ("diff", "A", "--target", "job", "B"),
+        ("compile", "A", "--target", "job", "B", "--no-lint"),
+        ("A", "--target", "job", "B"),
+        ("simulate", "A", "--target", "job", "B"),
+        ("requires", "A", "--target", "job", "B"),
+        ("convert", "A", "--target", "job", "B"),
+        ("platform", "A", "--list", "B"),
+    ],
+    ids=" ".join,
+)
+def test_options_may_stand_between_files(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    files = {"A": str(spec(tmp_path, "a.yaml")), "B": str(spec(tmp_path, "b.yaml", job="b"))}
+    ran = here(capsys, *[files.get(word, word) for word in words])
+    assert "usage" not in ran.err
+    assert "unrecognized" not in ran.err
+
+
+def test_a_file_after_two_dashes_is_no_option(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec(tmp_path, "--target")
+    assert here(capsys, "--target", "job", "--", "--target").status == 0
+
+
+def test_wrong_usage_shows_the_usage_of_the_command(capsys: Capture) -> None:
+    ran = here(capsys, "lint", "a.yaml", "--nonsense", "b.yaml")
+    assert ran.err.startswith("usage: ptcompile lint ")
+    assert ran.err.splitlines()[-1] == "ptcompile lint: error: unrecognized arguments: --nonsense"
+
+
+def test_formats_and_outputs_have_one_name_everywhere(tmp_path: Path, capsys: Capture) -> None:
+    path = spec(tmp_path, body="nods: 1")
+    assert json.loads(here(capsys, "lint", "--format", "json", path).out)["diagnostics"]
+    here(capsys, "lint", path, "-o", tmp_path / "out.txt")
+    assert "PTC021" in (tmp_path / "out.txt").read_text(encoding="utf-8")
+    assert json.loads(here(capsys, "rules", "--format", "json").out)

@@ -12,7 +12,7 @@ from tests.making import smallest
 SLIPS = [
     (["lnt", "x.yaml"], "no command and no file 'lnt'; did you mean lint?"),
     (["simulat", "x.yaml"], "did you mean simulate?"),
-    (["x.yaml", "--targt", "job"], "unrecognized arguments: --targt job; did you mean --target?"),
+    (["x.yaml", "--targt", "job"], "unrecognized arguments: --targt; did you mean --target?"),
     (["x.yaml", "--outptu=a"], "did you mean --output?"),
     (["lint", "x.yaml", "--exit-zro"], "did you mean --exit-zero?"),
     (["x.yaml", "--target", "volcanno"], "no target 'volcanno'; did you mean volcano?"),

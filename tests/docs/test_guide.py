@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile.cli import COMMANDS
+from ptcompile.cli.commands import COMMANDS
 from ptcompile.cli.config import load
 from ptcompile.compiler.passes import PASSES
 from ptcompile.hardware.accelerators import ROWS

@@ -129,7 +129,7 @@ def test_search_knows_guides_fields_and_codes(site: Path) -> None:
 
 def test_the_reference_is_whole(site: Path) -> None:
     import ptcompile
-    from ptcompile.cli import COMMANDS
+    from ptcompile.cli.commands import COMMANDS
     from ptcompile.requirements.capabilities import PROBES
     from ptcompile.spec.cluster_profile import ProfileSpec
     from ptcompile.spec.training_job import JobSpec

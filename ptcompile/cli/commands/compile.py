@@ -10,7 +10,7 @@ from ptcompile.api import compile
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
-from ptcompile.cli.options import check_target
+from ptcompile.cli.options import add_common, add_jobs, check_target
 from ptcompile.cli.reporter import Findings, map_files, quoted_lines
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
@@ -20,8 +20,9 @@ from ptcompile.source.emitter import emit_all
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
+    from typing import Any, Final
 
+    from ptcompile.cli.overrides import Set
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Manifests = list[dict[str, object]]
@@ -29,6 +30,75 @@ if TYPE_CHECKING:
     """Manifests by target and file of specs; the target is "" in a run for one target."""
     ObjectKey = tuple[str, tuple[str, str], str, str]
     """Target, apiVersion and kind, namespace, name."""
+
+
+_EPILOG = """\
+  ptcompile spec.yaml                        print manifests for the operator that the job needs
+  ptcompile spec.yaml --target volcano       the same job for another operator
+  ptcompile spec.yaml --set spec.nodes=8     with another value, for this run
+  ptcompile specs/ -o manifests/ --prune     a file for each file of specs; delete those of specs that are gone
+  ptcompile specs/ -o manifests/ --check     whether the manifests in git match the specs
+  ptcompile spec.yaml --target all -o out/   a folder of manifests for each target
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = _EPILOG
+    parser.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
+    parser.add_argument(
+        "--target",
+        action="append",
+        default=[],
+        metavar="T",
+        help="operator to write manifests for (see `ptcompile targets`); several or all with -o DIR/ or --format json",
+    )
+    parser.add_argument(
+        "--name", metavar="NAME", help="name the job for this run, before other names are derived from it"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_set,
+        metavar="PATH=VALUE",
+        help='set a value before compiling, such as spec.nodes=4 or metadata.labels."a.b/c"=d (repeatable)',
+    )
+    parser.add_argument(
+        "--set-string", action="append", default=[], dest="set", type=_set_string, metavar="PATH=TEXT",
+        help="like --set, but always take the value as a string",
+    )  # fmt: skip
+    parser.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; print a diff and exit with status 1 if OUT is out of date"
+    )
+    parser.add_argument(
+        "--prune", action="store_true", help="delete the files in -o DIR/ that ptcompile wrote for specs that are gone"
+    )
+    parser.add_argument(
+        "--format", choices=("yaml", "json"), default="yaml", help="format of the manifests (default: yaml)"
+    )
+    parser.add_argument(
+        "--allow-empty", action="store_true", help="exit with status 0 if there is no file or no TrainingJob to compile"
+    )
+    parser.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
+    add_jobs(parser)
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def _set(text: str) -> Set:
+    """Parse the value of --set."""
+    from ptcompile.cli import overrides
+
+    return overrides.parse_yaml(text)
+
+
+def _set_string(text: str) -> Set:
+    """Parse the value of --set-string."""
+    from ptcompile.cli import overrides
+
+    return overrides.parse_string(text)
 
 
 def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
@@ -375,3 +445,6 @@ def _format_manifests(manifests: Manifests, form: str) -> str:
 def _as_one_object(manifests: Manifests) -> dict[str, object]:
     """Return one object unchanged, or several as a List."""
     return manifests[0] if len(manifests) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifests}
+
+
+PARSERS: Final = {"compile": add}

@@ -62,15 +62,9 @@ _SHELLS: Final[dict[str, Callable[[Sequence[Command]], str]]] = {"bash": _bash, 
 SHELLS: Final = tuple(_SHELLS)
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
-    parser = commands.add_parser(
-        "completion",
-        help="print a tab-completion script for a shell",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = _EPILOG
     parser.add_argument("shell", choices=SHELLS)
     parser.set_defaults(run=run)
 
@@ -83,18 +77,14 @@ def run(options: argparse.Namespace) -> int:
 def every_command() -> Iterator[Command]:
     """Yield the commands with their options, read from the parser."""
     from ptcompile.cli import build_parser
+    from ptcompile.cli.commands import COMMANDS
 
-    for action in build_parser("--help")._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            helps = {action_help.dest: action_help.help or "" for action_help in action._choices_actions}
-            for name, parser in action.choices.items():
-                words = [
-                    word
-                    for argument in parser._actions
-                    if not argument.option_strings
-                    for word in _positional(name, argument)
-                ]
-                yield Command(name, helps.get(name, ""), tuple(_options_of(parser)), tuple(words))
+    for name, command in COMMANDS.items():
+        parser = build_parser(name)
+        words = [
+            word for argument in parser._actions if not argument.option_strings for word in _positional(name, argument)
+        ]
+        yield Command(name, command.summary, tuple(_options_of(parser)), tuple(words))
 
 
 def _options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
@@ -252,3 +242,6 @@ def _zsh_specs(option: Option) -> Iterator[str]:
             value = f":{option.metavar.lower().replace(':', ' ')}:{action}"
         equals = "=" if option.metavar and name.startswith("--") else ""
         yield quote(f"*{name}{equals}[{help}]{value}")
+
+
+PARSERS: Final = {"completion": add}

@@ -12,6 +12,8 @@ from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.differ import Difference
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -29,15 +31,9 @@ Exits with status 0 if nothing differs, 1 if something does or a spec does not c
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
-    parser = commands.add_parser(
-        "diff",
-        help="show how two specs or manifests differ, and what that means for the pods",
-        epilog=EPILOG,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = EPILOG
     parser.add_argument("a", metavar="A", help="the old side: a file, or -")
     parser.add_argument("b", metavar="B", nargs="?", help="the new side (default: A again, under another profile)")
     parser.add_argument(
@@ -121,3 +117,6 @@ def _format_difference(difference: Difference, form: str) -> str:
     if form == "json":
         return json.dumps(difference.to_dict(), indent=2) + "\n"
     return difference.text() if form == "text" else difference.markdown()
+
+
+PARSERS: Final = {"diff": add}

@@ -17,6 +17,8 @@ from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.diagnostics import Diagnostic
     from ptcompile.explainer.explanation import Explanation
     from ptcompile.explainer.model import Cause
@@ -37,15 +39,9 @@ With a field in place of a file: its type, default and description, and what an 
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
-    parser = commands.add_parser(
-        "explain",
-        help="show which pass, rule and line of the spec wrote each part",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = _EPILOG
     parser.add_argument(
         "spec",
         metavar="SPEC",
@@ -186,3 +182,6 @@ def _causes_at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
         suggestion = explanation.near(path)
         raise UsageError(f"no manifest has {path!r}" + (f"; did you mean {suggestion}?" if suggestion else ""))
     return causes
+
+
+PARSERS: Final = {"explain": add}

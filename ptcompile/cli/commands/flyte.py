@@ -18,7 +18,7 @@ from ptcompile.source import documents as source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from ptcompile.api.compile import Result
     from ptcompile.diagnostics import Diagnostic
@@ -27,16 +27,14 @@ if TYPE_CHECKING:
     """The task function by `TrainingJob/NAME`; the workflow's function has the key None."""
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
-    parser = commands.add_parser(
-        "flyte",
-        help="write manifests for a Flyte task, or for a workflow's PyTorch tasks",
-        description="Write the manifests of a Flyte task, or of each PyTorch task of a workflow. FILE.py is imported, "
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.description = (
+        "Write the manifests of a Flyte task, or of each PyTorch task of a workflow. FILE.py is imported, "
         "as pyflyte does, so its imports must be installed here; no task is run. In the pods, ptcompile.flyte.run "
-        "calls the task's function with its inputs, once per process.",
-        allow_abbrev=False,
+        "calls the task's function with its inputs, once per process."
     )
+    parser.epilog = "  ptcompile flyte train.py:train --input epochs=7\n"
     parser.add_argument("task", metavar="FILE.py:TASK", help="a task or a workflow, also as MODULE:TASK")
     parser.add_argument(
         "--input",
@@ -196,3 +194,6 @@ def _locate(
     content = texts.setdefault(name, files.read(file))
     span = places.call_span(function, content.decode("utf-8-sig", errors="replace"), diagnostic.path)
     return name, diagnostic._replace(filename=name, span=span)
+
+
+PARSERS: Final = {"flyte": add}

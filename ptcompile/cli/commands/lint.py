@@ -11,6 +11,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
+from ptcompile.cli.options import add_common, add_jobs
 from ptcompile.cli.related import RelatedObjects
 from ptcompile.cli.repeated import repeated_objects
 from ptcompile.cli.reporter import Findings, LintedFile, map_files, quoted_lines, shows_lines
@@ -27,6 +28,62 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     R = TypeVar("R")
+
+
+_EPILOG = """\
+  ptcompile lint manifests/                  check every manifest of a folder
+  helm template . | ptcompile lint -         check rendered templates
+  ptcompile lint job.yaml --diff             print the safe fixes as a patch; --fix applies them
+  ptcompile lint . --select PTC3 --ignore missing-shm
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = _EPILOG
+    parser.add_argument("paths", nargs="*", metavar="FILE", help="files, directories, globs, or - for standard input")
+    parser.add_argument("--kubernetes-version", metavar="V", help="server version, such as 1.34 (default: newest)")
+    parser.add_argument("--no-webhooks", action="store_true", help="check only what the API server and the CRDs check")
+    parser.add_argument(
+        "--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas (repeatable)"
+    )
+    parser.add_argument(
+        "--unknown-kinds",
+        choices=("count", "error"),
+        default="count",
+        help="count unknown kinds or report them as errors (default: count)",
+    )
+    parser.add_argument(
+        "--select", action="append", default=[], metavar="R", help="report only these rules (code, code prefix or name)"
+    )
+    parser.add_argument("--extend-select", action="append", default=[], metavar="R", help="also report these rules")
+    parser.add_argument("--ignore", action="append", default=[], metavar="R", help="do not report these rules")
+    parser.add_argument("--config", metavar="FILE", help="use this configuration file, not the nearest")
+    parser.add_argument("--isolated", action="store_true", help="read no configuration file")
+    parser.add_argument("--fail-on", choices=("error", "warning"), help="severity that fails the run (default: error)")
+    parser.add_argument("--exit-zero", action="store_true", help="exit with status 0 even with findings")
+    parser.add_argument("--allow-empty", action="store_true", help="exit with status 0 if no file matches")
+    parser.add_argument(
+        "-o", "--output", "--output-file", dest="output_file", metavar="OUT", help="write the findings to this file"
+    )
+    parser.add_argument("--statistics", action="store_true", help="print only how often each rule was reported")
+    parser.add_argument(
+        "--add-ignore", action="store_true", help="add an ignore comment for every finding to the files"
+    )
+    add_jobs(parser)
+    parser.add_argument("--no-cache", action="store_true", help="check all files again, including unchanged ones")
+    parser.add_argument(
+        "--cache-dir", metavar="DIR", help="directory of cached results (default: the user's cache directory)"
+    )
+    parser.add_argument(
+        "--fix", action="store_true", help="apply safe fixes to the files and report the remaining findings"
+    )
+    parser.add_argument(
+        "--diff", action="store_true", help="print fixes as a patch; exit with status 1 if there are any"
+    )
+    parser.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change the job")
+    add_common(parser, "--format")
+    parser.set_defaults(run=run)
 
 
 MIN_FILES_TO_CACHE: Final = 16
@@ -338,3 +395,6 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter) -> int:
         f"ptcompile: {added} findings ignored in {len(changed)} files, {not_ignorable} cannot be ignored by a comment\n"
     )
     return int(not_ignorable > 0)
+
+
+PARSERS: Final = {"lint": add}

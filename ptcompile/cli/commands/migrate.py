@@ -17,6 +17,8 @@ from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.api.import_manifests import Imported
 
 
@@ -31,15 +33,9 @@ Exits with status 0 if everything is converted, 1 if not, else 2.
 """
 
 
-def add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
-    parser = commands.add_parser(
-        "convert",
-        help="convert manifests to another operator, or fail if something would be lost",
-        epilog=CONVERT_EPILOG,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_convert(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = CONVERT_EPILOG
     parser.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
     parser.add_argument(
         "--target", metavar="T", required=True, help="operator to write manifests for (see `ptcompile targets`)"
@@ -99,15 +95,9 @@ Exits with status 0 if every spec is proved to mean the same, 1 if something is 
 """
 
 
-def add_import(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
-    parser = commands.add_parser(
-        "import",
-        help="turn existing manifests into specs, proved to mean the same",
-        epilog=IMPORT_EPILOG,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_import(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = IMPORT_EPILOG
     parser.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
     parser.add_argument(
         "-o", "--output", metavar="DIR", help="write the specs to this directory, or one spec to this file"
@@ -259,3 +249,6 @@ def _print_summary(imports: dict[str, Imported], options: argparse.Namespace) ->
             "ptcompile: the built-in profile adds tolerations to pods with GPUs that the manifests do not have: "
             "import again with --profile FILE, and compile with --cluster FILE\n"
         )
+
+
+PARSERS: Final = {"import": add_import, "convert": add_convert}

@@ -12,7 +12,7 @@ from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
@@ -30,33 +30,31 @@ _REQUIRES_EPILOG = """\
 Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), name,
 version if known, and reason. Objects are those that the jobs refer to but do not create. Manifests, such
 as an MPIJob, work as well as specs.
+
+  ptcompile requires spec.yaml --target jobset
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add both commands and their options."""
-    parser = _add_parser(commands, "platform", "print what a cluster must have before jobs run", _PLATFORM_EPILOG)
+def add_platform(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `platform`."""
+    parser.epilog = _PLATFORM_EPILOG
     parser.add_argument("cluster", metavar="CLUSTER", help="the cluster profile (kind: ClusterProfile)")
     parser.add_argument("paths", nargs="*", metavar="SPEC", help="the jobs: files, directories, globs, or -")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--values", action="store_true", help="print only the Helm values of the operator's chart")
     output.add_argument("--list", action="store_true", help="print only the list of what the cluster must have")
+    add_output_format(parser)
     parser.set_defaults(run=platform)
-    parser = _add_parser(commands, "requires", "list what a cluster must have for a job", _REQUIRES_EPILOG)
+
+
+def add_requires(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `requires`."""
+    parser.epilog = _REQUIRES_EPILOG
     parser.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
     parser.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
-    parser.set_defaults(run=requires)
-
-
-def _add_parser(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help: str, epilog: str
-) -> argparse.ArgumentParser:
-    parser = commands.add_parser(
-        name, help=help, epilog=epilog, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
     add_output_format(parser)
-    return parser
+    parser.set_defaults(run=requires)
 
 
 def platform(options: argparse.Namespace) -> int:
@@ -153,3 +151,6 @@ def _compiled_specs(
             read = (decode_spec(document.data)[0] for document in source.read(file.content).documents)
             out += [spec for spec in read if spec is not None]
     return out
+
+
+PARSERS: Final = {"platform": add_platform, "requires": add_requires}

@@ -14,13 +14,15 @@ from ptcompile.cli.options import check_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.extending import Extensions
     from ptcompile.extending.plugins import Plugin
 
 
-def add_init(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
-    parser = commands.add_parser("init", help="write a commented spec to start from", allow_abbrev=False)
+def add_init(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = "  ptcompile init --target jobset -o spec.yaml\n"
     parser.add_argument("--target", metavar="T", help="write the spec for this operator (see `ptcompile targets`)")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write to this file, which must not exist (default: standard output)"
@@ -43,9 +45,9 @@ def run_init(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command `plugins`."""
-    parser = commands.add_parser("plugins", help="list installed plugins and which are in use", allow_abbrev=False)
+def add_plugins(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `plugins`."""
+    parser.epilog = "  ptcompile plugins\n"
     parser.add_argument("--format", choices=("text", "json"), default="text", help="format of the list (default: text)")
     parser.set_defaults(run=run_plugins)
 
@@ -89,11 +91,13 @@ def _format_plugin(plugin: Plugin, *, is_used: bool) -> str:
 _match_code = re.compile(r"(?i:PTC)[0-9]{3}|[A-Z]{2,8}[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
 
 
-def add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command `rules`."""
-    parser = commands.add_parser("rules", help="list the lint rules", allow_abbrev=False)
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `rules`."""
+    parser.epilog = "  ptcompile rules\n  ptcompile rules --format markdown > rules.md\n"
     parser.add_argument(
+        "--format",
         "--output-format",
+        dest="output_format",
         choices=("text", "json", "markdown"),
         default="text",
         help="format of the list (default: text)",
@@ -145,9 +149,9 @@ def _rule_rows(extensions: Extensions | None) -> list[tuple[str, ...]]:
     return [(rule.code, rule.name, rule.severity, rule.stage, rule.authority) for rule in rules]
 
 
-def add_targets(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command `targets`."""
-    parser = commands.add_parser("targets", help="list the targets and what each can express")
+def add_targets(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `targets`."""
+    parser.epilog = "  ptcompile targets\n  ptcompile targets --accelerators\n"
     formats = ("text", "json", "markdown")
     parser.add_argument(
         "--format",
@@ -192,3 +196,27 @@ def _format_accelerators(format: str) -> str:
 
 def _to_json(data: object) -> str:
     return json.dumps(data, indent=2) + "\n"
+
+
+def add_schema(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = "  ptcompile schema spec > spec.schema.json\n"
+    schemas = ("spec", "cluster", "report", "world", "diff", "explanation", "handle", "rehearsal")
+    parser.add_argument("schema", choices=schemas)
+    parser.set_defaults(run=run_schema)
+
+
+def run_schema(options: argparse.Namespace) -> int:
+    """Print a JSON Schema."""
+    from ptcompile.api.reference import schema
+
+    return files.write_stdout(json.dumps(schema(options.schema), indent=2) + "\n")
+
+
+PARSERS: Final = {
+    "rules": add_rules,
+    "targets": add_targets,
+    "plugins": add_plugins,
+    "schema": add_schema,
+    "init": add_init,
+}

@@ -15,6 +15,8 @@ from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulator.faults import Fault
@@ -29,11 +31,15 @@ _FAULTS = {
 """Fault options, which are repeatable. Pods are numbered from 0 among the training pods."""
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
-    parser = commands.add_parser(
-        "rehearse", help="run a job's pods as real torchrun processes, with faults", allow_abbrev=False
-    )
+_EPILOG = """\
+  ptcompile rehearse spec.yaml                       real torchrun processes, with a stand-in for the script
+  ptcompile rehearse spec.yaml --kill 1@3s,back=5s   lose a pod and bring it back
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = _EPILOG
     parser.add_argument("path", metavar="FILE", help="a spec or manifests with one job, or -")
     parser.add_argument(
         "--target", metavar="T", help="compile a spec for this target (default: the one that compile chooses)"
@@ -156,3 +162,6 @@ def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault
     finally:
         signal.signal(signal.SIGTERM, previous_handler)
         files.print_error("", raw=True)  # erase the progress line
+
+
+PARSERS: Final = {"rehearse": add}

@@ -10,23 +10,19 @@ from ptcompile.cli.files import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
 _EPILOG = """\
 Editors start it and talk to it in the Language Server Protocol. docs/guide/editors.md has the settings for VS Code,
 Neovim, Helix, Emacs and JetBrains. It needs the extra: python -m pip install 'ptcompile[server]'
+
+  ptcompile server
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "server",
-        help="run the language server for editors",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = _EPILOG
     parser.add_argument("--stdio", action="store_true", help="use standard input and output (the only transport)")
     parser.set_defaults(run=run)
 
@@ -57,3 +53,6 @@ def run(options: argparse.Namespace) -> int:
 
         Server(make_workspace, save).pygls.start_io()
     return 0
+
+
+PARSERS: Final = {"server": add}

@@ -13,15 +13,24 @@ from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.extending import Extensions
     from ptcompile.simulator.pod import Pod
     from ptcompile.simulator.world import World
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
-    parser = commands.add_parser("simulate", help="show what every pod will see", allow_abbrev=False)
+_EPILOG = """\
+  ptcompile simulate spec.yaml --target jobset       what the pods of one operator see
+  ptcompile simulate job.yaml --pod train-worker-1   one pod in full
+  ptcompile simulate job.yaml --graph mermaid        pods, Services and the rendezvous as a picture
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = _EPILOG
     parser.add_argument("paths", nargs="*", metavar="FILE", help="specs or manifests: files, directories, globs, or -")
     parser.add_argument(
         "--target", metavar="T", help="compile a spec for this target only (default: every target that can express it)"
@@ -129,3 +138,6 @@ def _find_pod(world: World, name: str) -> Pod:
         f"did you mean {near}?" if near else f"the pods are {', '.join(names[:6])}" + (" ..." if len(names) > 6 else "")
     )
     raise UsageError(f"no pod {name!r}; {help}" if names else f"no pod {name!r}: no object here creates pods")
+
+
+PARSERS: Final = {"simulate": add}

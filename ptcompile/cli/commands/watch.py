@@ -206,15 +206,9 @@ _CHECK_SECONDS: Final = 0.25
 """Seconds between two checks of the files."""
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
-    parser = commands.add_parser(
-        "watch",
-        help="serve the page of explain --html, live",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = _EPILOG
     parser.add_argument("spec", metavar="SPEC", help="a file with one or more specs")
     parser.add_argument("--target", metavar="T", help="show only this target (default: every target)")
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
@@ -282,3 +276,6 @@ def _render_page(options: argparse.Namespace, contents: tuple[bytes, ...], setti
         ignore=settings.ignored(spec.name),
     )
     return page.html(content)
+
+
+PARSERS: Final = {"watch": add}

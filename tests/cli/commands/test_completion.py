@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile.cli import COMMANDS, main
+from ptcompile.cli import main
+from ptcompile.cli.commands import COMMANDS
 from ptcompile.cli.commands.completion import SHELLS, every_command
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.registry.targets import TARGETS

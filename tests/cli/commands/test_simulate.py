@@ -18,8 +18,8 @@ from tests.simulator.worlds import SPEC, jobset, pytorchjob
 def simulate(*words: str) -> int:
     """Run the command with its own parser."""
     parser = argparse.ArgumentParser()
-    simulate_command.add(parser.add_subparsers())
-    return simulate_command.run(parser.parse_args(["simulate", *words]))
+    simulate_command.add(parser)
+    return simulate_command.run(parser.parse_args(words))
 
 
 @pytest.fixture
