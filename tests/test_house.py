@@ -142,6 +142,7 @@ BY_NAME = {
     "ptcompile": "public names",
     "ptcompile.flyte": "public names",
     "ptcompile.flyte.run": "the user's module",
+    "ptcompile.cli": "the module of the command that runs",
     "ptcompile.apiserver.goregex": "a package that need not be installed",
     "ptcompile.linter": "rules, by the words of a file",
     "ptcompile.registry.table": "the operators, whose folders import what is there",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
   ptcompile spec.yaml                        print manifests for the operator that the job needs
-  ptcompile spec.yaml --target volcano       the same job for another operator
+  ptcompile spec.yaml --target job           the same as a batch/v1 Job
   ptcompile spec.yaml --set spec.nodes=8     with another value, for this run
   ptcompile specs/ -o manifests/ --prune     a file for each file of specs; delete those of specs that are gone
   ptcompile specs/ -o manifests/ --check     whether the manifests in git match the specs

@@ -31,7 +31,7 @@ Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime
 version if known, and reason. Objects are those that the jobs refer to but do not create. Manifests, such
 as an MPIJob, work as well as specs.
 
-  ptcompile requires spec.yaml --target jobset
+  ptcompile requires spec.yaml --target job
 """
 
 

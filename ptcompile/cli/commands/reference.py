@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def add_init(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.epilog = "  ptcompile init --target jobset -o spec.yaml\n"
+    parser.epilog = "  ptcompile init --target job -o spec.yaml\n"
     parser.add_argument("--target", metavar="T", help="write the spec for this operator (see `ptcompile targets`)")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write to this file, which must not exist (default: standard output)"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _EPILOG = """\
-  ptcompile simulate spec.yaml --target jobset       what the pods of one operator see
+  ptcompile simulate spec.yaml --target job          what the pods of one operator see
   ptcompile simulate job.yaml --pod train-worker-1   one pod in full
   ptcompile simulate job.yaml --graph mermaid        pods, Services and the rendezvous as a picture
 """
