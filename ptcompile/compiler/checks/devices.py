@@ -96,7 +96,7 @@ def _check_shared_memory(size: str, part: SpecPart) -> Iterator[Problem]:
             "shm-above-memory-limit",
             ("spec", "sharedMemory"),
             f"{size} is above the memory limit{whose}, {limit}, so the pod is killed first",
-            "raise the memory limit or lower the size, which counts as memory",
+            "raise the memory limit or lower the size: shared memory counts as memory",
             severity="warning",
             stage="run",
             authority="kubelet",
