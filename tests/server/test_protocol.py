@@ -80,8 +80,9 @@ def test_the_configuration_is_that_of_lint(client: Client, tmp_path: Path) -> No
     assert client.diagnostics("spec.yaml") == []
     config.write_text('ignroe = ["PTC501"]\n', encoding="utf-8")
     client.tell("workspace/didChangeWatchedFiles", changes=[{"uri": config.as_uri(), "type": 2}])
-    (found,) = client.diagnostics("spec.yaml")
-    assert "did you mean ignore?" in found["message"]
+    warning, *findings = client.diagnostics("spec.yaml")
+    assert "did you mean ignore?" in warning["message"]
+    assert [finding["code"] for finding in findings] == ["PTC501"]
     config.unlink()
     client.tell("workspace/didChangeConfiguration", settings={"ptcompile": {"ignore": ["PTC501"]}})
     assert client.diagnostics("spec.yaml") == []
