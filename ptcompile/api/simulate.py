@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.api.overrides import OverriddenDocument, apply_overrides, read_overrides
 from ptcompile.compiler.reader import load_profile
 from ptcompile.kubernetes.index import Objects
 from ptcompile.registry.status import Status
@@ -14,7 +15,7 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from ptcompile._internal.arguments import StreamSource
     from ptcompile.diagnostics import Diagnostic, Path, Problem
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 
+DEFAULT: Final = "default"
+"""The `target` that stands for the one that `compile` chooses."""
+
+
 def simulate(
     source: StreamSource | Spec,
     *,
@@ -32,12 +37,15 @@ def simulate(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     filename: str | None = None,
     others: Iterable[str | bytes | Mapping[str, Any]] = (),
+    name: str | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
     extensions: Extensions | None = None,
 ) -> World:
     """Return what every pod of every job of a stream will see.
 
-    A TrainingJob is compiled first: for `target`, or for every target that can express it. `cluster` is a
-    ClusterProfile in any form; its versions decide how operators behave. `others` are streams with related objects,
+    A TrainingJob is compiled first: for `target`, or for every target that can express it; "default" is the target that
+    `compile` chooses. `name` and `overrides` change it as they do for `compile`. `cluster` is a ClusterProfile in any
+    form; its versions decide how operators behave. `others` are streams with related objects,
     such as the file of a TrainJob's runtime; `objects_of` parses them once for several calls. `extensions` are passes
     and targets of plugins, from `ptcompile.extensions`. Mistakes in a text or spec never raise; they are in
     `World.diagnostics`.
@@ -46,12 +54,14 @@ def simulate(
     from ptcompile.linter.oversized import oversized_parts
     from ptcompile.simulator.world import World, merge_worlds, simulate as simulated
 
-    arguments.check(target=target, filename=filename, others=others, extensions=extensions)
+    arguments.check(target=target, name=name, filename=filename, others=others, extensions=extensions)
     filename = arguments.filename(source, filename)
-    diagnostics: list[Diagnostic] = []
+    parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
+    diagnostics: list[Diagnostic] = [*parsed_overrides.diagnostics]
     profile: ClusterProfile | None = None
     if cluster is not None:
-        profile, diagnostics = load_profile(cluster)
+        profile, profile_diagnostics = load_profile(cluster)
+        diagnostics += profile_diagnostics
     versions = profile.versions() if profile is not None else Versions()
     documents, problems = _read_objects(source, filename)
     related = objects_of(others)
@@ -63,7 +73,16 @@ def simulate(
     ]
     stream_objects = Objects(manifests, related)
     worlds = [simulated(manifests, versions=versions, others=related)]
-    for spec in specs:
+    for number, spec in enumerate(specs if not parsed_overrides.diagnostics else ()):
+        if overrides or name is not None:
+            changed = apply_overrides(spec.document, parsed_overrides)
+            errors = changed.to_diagnostics((), filename)
+            if number and name is not None:
+                errors.append(changed.second_job_error(name))
+            if errors:
+                diagnostics += errors
+                continue
+            spec = spec._replace(data=changed.data, changed=changed)
         worlds.append(_simulate_spec(spec, target, profile, filename, stream_objects, extensions))
     world = merge_worlds([World(diagnostics=(*diagnostics, *problems)), *worlds])
     return world._replace(diagnostics=tuple(streams.limit_findings(world.diagnostics, filename)))
@@ -84,6 +103,8 @@ class _StreamObject(NamedTuple):
     data: Mapping[str, Any]
     document: Document
     path: Path
+    changed: OverriddenDocument | None = None
+    """The document with overrides, if there are any."""
 
 
 def _read_objects(
@@ -128,11 +149,13 @@ def _simulate_spec(
     cluster = profile or default_cluster()
     worlds: list[World] = []
     oversized_problems: dict[tuple[str, Path], Problem] = {}
-    for name in [target] if target is not None else list(TARGETS):
+    chosen = None if target == DEFAULT else target
+    for name in [chosen] if target is not None else list(TARGETS):
         compiled = compile_document(spec.data, cluster, name, extensions)
         manifests = compiled.manifests
-        if manifests and compiled.trace is not None:
-            worlds.append(simulated(manifests, versions=cluster.versions(), others=related, target=name))
+        if manifests and compiled.trace is not None and compiled.target is not None:
+            target_name = compiled.target.name
+            worlds.append(simulated(manifests, versions=cluster.versions(), others=related, target=target_name))
             placed = [
                 PlacedProblem(problem, index)
                 for index, item in enumerate(manifests)
@@ -141,13 +164,15 @@ def _simulate_spec(
             for problem in locate(placed, spec.data, compiled.trace):
                 oversized_problems.setdefault((problem.name, problem.path), problem)
     if not worlds:
-        problems = compile_document(spec.data, cluster, target, extensions).problems
+        problems = compile_document(spec.data, cluster, chosen, extensions).problems
         return World(diagnostics=tuple(_to_diagnostic(item, spec, filename) for item in problems))
     diagnostics = tuple(_to_diagnostic(item, spec, filename) for item in oversized_problems.values())
     return merge_worlds([World(diagnostics=diagnostics), *worlds])
 
 
 def _to_diagnostic(problem: Problem, item: _StreamObject, filename: str | None) -> Diagnostic:
+    if item.changed is not None:
+        return item.changed.to_diagnostic(problem, filename)
     return streams.to_diagnostic(problem, item.document, filename, item.path, item.data)
 
 

@@ -15,7 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, NoReturn
 
+    from ptcompile.cli.overrides import Set
     from ptcompile.extending import Extensions
+
+
+ALL: Final = "all"
+"""Value of --target for every target that can express the job."""
 
 
 def add_common(parser: argparse.ArgumentParser, *format_names: str) -> None:
@@ -34,6 +39,39 @@ def add_output_format(parser: argparse.ArgumentParser, *names: str) -> None:
         action="store_true",
         help="for untrusted input: lower limits, no excerpts from files outside the tree",
     )
+
+
+def add_overrides(parser: argparse.ArgumentParser) -> None:
+    """Add --name, --set and --set-string."""
+    parser.add_argument(
+        "--name", metavar="NAME", help="name the job for this run, before other names are derived from it"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_set,
+        metavar="PATH=VALUE",
+        help='set a value before compiling, such as spec.nodes=4 or metadata.labels."a.b/c"=d (repeatable)',
+    )
+    parser.add_argument(
+        "--set-string", action="append", default=[], dest="set", type=_set_string, metavar="PATH=TEXT",
+        help="like --set, but always take the value as a string",
+    )  # fmt: skip
+
+
+def _set(text: str) -> Set:
+    """Parse the value of --set."""
+    from ptcompile.cli import overrides
+
+    return overrides.parse_yaml(text)
+
+
+def _set_string(text: str) -> Set:
+    """Parse the value of --set-string."""
+    from ptcompile.cli import overrides
+
+    return overrides.parse_string(text)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -123,6 +123,15 @@ class Findings:
         """Store a text that is not a file, for findings in it."""
         self._texts[name] = text
 
+    def add_options(self, options: argparse.Namespace) -> None:
+        """Store the texts of --set and --name, so that findings about them can quote them."""
+        if not options.set and options.name is None:
+            return
+        from ptcompile.cli import overrides
+
+        self.add_text(overrides.SET_OPTION, overrides.options_text(options.set))
+        self.add_text(overrides.NAME_OPTION, options.name or "")
+
     def add(
         self,
         file: InputFile,

@@ -10,7 +10,7 @@ from ptcompile.api import compile
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
-from ptcompile.cli.options import add_common, add_jobs, check_target
+from ptcompile.cli.options import ALL, add_common, add_jobs, add_overrides, check_target
 from ptcompile.cli.reporter import Findings, map_files, quoted_lines
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any, Final
 
-    from ptcompile.cli.overrides import Set
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Manifests = list[dict[str, object]]
@@ -53,21 +52,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="operator to write manifests for (see `ptcompile targets`); several or all with -o DIR/ or --format json",
     )
-    parser.add_argument(
-        "--name", metavar="NAME", help="name the job for this run, before other names are derived from it"
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        type=_set,
-        metavar="PATH=VALUE",
-        help='set a value before compiling, such as spec.nodes=4 or metadata.labels."a.b/c"=d (repeatable)',
-    )
-    parser.add_argument(
-        "--set-string", action="append", default=[], dest="set", type=_set_string, metavar="PATH=TEXT",
-        help="like --set, but always take the value as a string",
-    )  # fmt: skip
+    add_overrides(parser)
     parser.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
     parser.add_argument(
         "--check", action="store_true", help="write nothing; print a diff and exit with status 1 if OUT is out of date"
@@ -85,20 +70,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
     add_common(parser)
     parser.set_defaults(run=run)
-
-
-def _set(text: str) -> Set:
-    """Parse the value of --set."""
-    from ptcompile.cli import overrides
-
-    return overrides.parse_yaml(text)
-
-
-def _set_string(text: str) -> Set:
-    """Parse the value of --set-string."""
-    from ptcompile.cli import overrides
-
-    return overrides.parse_string(text)
 
 
 def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
@@ -145,10 +116,6 @@ def _other_files(folder: str, contents: Mapping[str, str], form: str) -> dict[st
     paths = (os.path.join(folder, name) for name in (os.listdir(folder) if os.path.isdir(folder) else ()))
     candidates = (path for path in paths if path.endswith(f".{form}") and os.path.isfile(path))
     return {path: files.read(path) for path in candidates if os.path.realpath(path) not in written}
-
-
-ALL = "all"
-"""Value of --target for every target that can express the job."""
 
 
 def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
@@ -276,8 +243,7 @@ def run(options: argparse.Namespace) -> int:
     config = load(None)
     targets = targets_of(options, config)
     findings = Findings(options.output_format, extensions=config.extensions)
-    if options.set or options.name is not None:
-        _show_options(options, findings)
+    findings.add_options(options)
     inputs, unreadable = files.read_all(options.paths, require_match=not options.allow_empty)
     if options.name is not None and len(inputs) > 1:
         raise UsageError(f"--name names one job, but {len(inputs)} files were given")
@@ -360,16 +326,6 @@ def _repeated_objects(
         )
         for other_file, (name, resource) in repeated.items()
     ]
-
-
-def _show_options(options: argparse.Namespace, findings: Findings) -> None:
-    """Register the texts of --set and --name, so findings about them can quote them."""
-    from ptcompile.cli import overrides
-
-    if options.set:
-        findings.add_text(overrides.SET_OPTION, overrides.options_text(options.set))
-    if options.name is not None:
-        findings.add_text(overrides.NAME_OPTION, options.name)
 
 
 def write(outputs: Outputs, output: str | None, form: str) -> int:

@@ -6,9 +6,9 @@ import argparse
 import json
 
 from ptcompile.api import simulate
-from ptcompile.cli import config, files
+from ptcompile.cli import config, files, overrides
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.options import ALL, add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 _EPILOG = """\
-  ptcompile simulate spec.yaml --target job          what the pods of one operator see
+  ptcompile simulate spec.yaml                       for the operator that compile chooses
+  ptcompile simulate spec.yaml --target all          for every operator that can express the job
+  ptcompile simulate spec.yaml --set spec.nodes=8    what if there were 8 nodes
   ptcompile simulate job.yaml --pod train-worker-1   one pod in full
   ptcompile simulate job.yaml --graph mermaid        pods, Services and the rendezvous as a picture
 """
@@ -33,8 +35,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("paths", nargs="*", metavar="FILE", help="specs or manifests: files, directories, globs, or -")
     parser.add_argument(
-        "--target", metavar="T", help="compile a spec for this target only (default: every target that can express it)"
+        "--target",
+        metavar="T",
+        help="compile a spec for this target, or for all (default: the choice of compile)",
     )
+    add_overrides(parser)
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile; it sets the operator versions")
     parser.add_argument(
         "--with", dest="beside", action="append", default=[], metavar="FILE",
@@ -57,10 +62,12 @@ def run(options: argparse.Namespace) -> int:
     if not options.paths:
         raise UsageError("no file given; ptcompile simulate --help shows how (- reads standard input)")
     extensions = config.extensions()
-    check_target(options.target, extensions=extensions)
+    if options.target != ALL:
+        check_target(options.target, extra=(ALL,), extensions=extensions)
     if options.format == "json" and (options.graph or options.env_file):
         raise UsageError("--format json does not apply to --graph and --env-file")
     findings = Findings(options.output_format)
+    findings.add_options(options)
     profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
         return findings.finish()
@@ -85,13 +92,15 @@ def _simulate(
     for file in inputs:
         world = simulate.simulate(
             file.content,
-            target=options.target,
+            target=None if options.target == ALL else options.target or simulate.DEFAULT,
             cluster=profile,
             filename=file.name,
             others=objects,
+            name=options.name,
+            overrides=[(option.path, option.value) for option in options.set],
             extensions=extensions,
         )
-        findings.add(file, world.diagnostics)
+        findings.add(file, overrides.point_at_options(world.diagnostics, options.set, options.name))
         worlds.append(world)
     return merge_worlds(worlds)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import ptcompile
 from ptcompile.cli.commands import simulate as simulate_command
 from ptcompile.cli.files import UsageError
 from ptcompile.registry.targets import TARGETS
@@ -71,10 +72,49 @@ def test_graph(form: str, start: bytes, job: str, capfdbinary: pytest.CaptureFix
 
 
 def test_a_spec_for_every_target_or_one(spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert simulate(spec) == 0
+    assert simulate(spec, "--target", "all") == 0
     assert capfdbinary.readouterr().out.count(b", target ") == len(TARGETS) - 1  # a Pod is one node
-    assert simulate(spec, "--target", "volcano") == 0
-    assert capfdbinary.readouterr().out.count(b", target ") == 1
+    for words in ((), ("--target", "volcano")):
+        assert simulate(spec, *words) == 0
+        assert capfdbinary.readouterr().out.count(b", target ") == 1
+
+
+def test_the_default_is_the_target_that_compile_chooses(spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert simulate(spec) == 0
+    simulated = capfdbinary.readouterr().out.decode()
+    kind = ptcompile.compile(Path(spec)).manifests[-1]["kind"]
+    assert simulated.startswith(f"{kind}/")
+
+
+def test_what_if_there_were_more_nodes(spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert simulate(spec, "--target", "job", "--set", "spec.nodes=7", "--name", "other") == 0
+    out = capfdbinary.readouterr().out.decode()
+    assert out.startswith("Job/other  ")
+    assert "\n  pods         7\n" in out
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("spec.nodess=7", "spec.nodess: unknown field in spec"),
+        ("spec.args[9]=x", "spec.args: no item 9 to set"),
+        ("spec.nodes=many", "spec.nodes: 'many' is not"),
+    ],
+)
+def test_a_mistake_in_an_option_is_shown_in_the_option(
+    option: str, message: str, spec: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert simulate(spec, "--set", option) == 1
+    err = capfdbinary.readouterr().err.decode()
+    assert message in err
+    assert "--> --set:1:" in err
+
+
+def test_a_name_is_of_one_job(tmp_path: Path, spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    two = tmp_path / "two.yaml"
+    two.write_text(f"{SPEC}---\n{SPEC.replace('name: train', 'name: other')}", encoding="utf-8")
+    assert simulate(str(two), "--name", "x") == 1
+    assert "'x' names one job, and this is a second one" in capfdbinary.readouterr().err.decode()
 
 
 def test_files_are_one_stream(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
