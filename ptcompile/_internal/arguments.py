@@ -74,6 +74,13 @@ def pairs(value: Any, parameter: str) -> list[tuple[Any, Any]]:
     return [(item[0], item[1]) for item in items]
 
 
+def mapping(value: Any, parameter: str) -> Mapping[Any, Any]:
+    """Return `value` if it is a mapping, and an empty one for None. Raises TypeError for anything else."""
+    if value is not None and not isinstance(value, Mapping):
+        raise TypeError(f"{parameter} must be a mapping or None, not {_type_name(value)}")
+    return value or {}
+
+
 def mappings(value: Any, parameter: str) -> list[Mapping[str, Any]]:
     """Return `value` as a list of mappings. Raises TypeError for anything else."""
     check(**{parameter: value})

@@ -373,6 +373,7 @@ def lint(
     """
     arguments.check(filename=filename, kubernetes=kubernetes, extensions=extensions, pause=pause)
     beside = None if beside is None else arguments.mappings(beside, "beside")
+    repeated = arguments.mapping(earlier, "earlier")
     parsed = streams.read(source, filename)
     filename = arguments.filename(source, filename)
     unchecked: list[str] = []
@@ -388,7 +389,7 @@ def lint(
     diagnostics += profile_problems
     versions = _versions(profile, kubernetes)
     options = LintOptions(
-        profile, versions, webhooks, selected, _definitions(parsed, schemas), extensions, pause, earlier
+        profile, versions, webhooks, selected, _definitions(parsed, schemas), extensions, pause, repeated
     )
     all_diagnostics = chain(
         diagnostics, object_diagnostics(parsed, filename, options, unchecked, unknown_kinds, beside)

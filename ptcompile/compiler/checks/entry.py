@@ -49,6 +49,8 @@ _is_python = Pattern(r"(?a)python(?:3(?:\.\d+)?)?").fullmatch
 _is_module = Pattern(r"(?a)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*").fullmatch
 _is_assignment = Pattern(r"(?a)[A-Za-z_]\w*=").match
 _VARIABLE = Pattern(r"(?a)\$(?:\{(\w+)\}|(\w+)|\((\w+)\))")
+_shell_operator = Pattern(r"[;|&<>`]")
+_starts_with_script = Pattern(r"[\w./-]+\.py\b").match
 _is_number = Pattern(r"(?a)[0-9]{1,6}").fullmatch
 _is_interval = Pattern(r"(?a)[0-9]{1,6}(?:\.[0-9]{1,6})?").fullmatch
 
@@ -67,7 +69,7 @@ def entry_point(parts: SpecParts) -> Iterator[Problem]:
                 ("spec", field), f"must name a {noun}", f"set {field} to the {noun} that torchrun starts"
             )
             continue
-        if text.split() == [text]:
+        if text.split() == [text] and not _shell_operator.search(text):
             if field == "module" and _is_file_name(text):
                 yield _file_as_module(text, set_fields)
             continue
@@ -78,7 +80,7 @@ def entry_point(parts: SpecParts) -> Iterator[Problem]:
         yield problem(
             "command-as-script",
             ("spec", field),
-            f"torchrun would start one {noun} named {_quote(text)}, spaces included",
+            f"torchrun would start one {noun} named {_quote(text)}, {'spaces' if ' ' in text else 'operators'} included",
             _help(entry) if isinstance(entry, Entry) else entry,
             stage="run",
             authority="torchrun",
@@ -127,7 +129,7 @@ def _shell_help(text: str, field: str, job: JobSpec) -> str:
     if "$" in line and split_line(_VARIABLE.sub("x", line)):
         fields = _help_text(_read_tokens(tokens, field, job))
         return f"{fields}; Kubernetes fills in $(NAME) from env, but no shell expands $NAME"
-    if field == "module" or tokens[0].endswith(".py"):
+    if field == "module" or _starts_with_script(line):
         line = f"torchrun -m {line}" if field == "module" else f"torchrun {line}"
     script = double_quote(line) if len(line) <= _MAX_SHOWN and "\n" not in line else '"..."'
     return f"run a shell with command: [bash, -c, {script}], and add elastic if it starts torchrun"

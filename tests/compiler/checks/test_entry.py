@@ -198,3 +198,20 @@ def test_a_file_or_a_module_alone_is_right(body: str) -> None:
 def test_lint_reports_it_too() -> None:
     report = ptcompile.lint(text("image: i\nscript: train.py --lr 1\n"))
     assert [one.code for one in report.diagnostics if one.severity == "error"] == ["PTC460"]
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("script: train.py;ls", "torchrun train.py;ls"),
+        ("script: train.py>log", "torchrun train.py>log"),
+        ("script: a&&b", "a&&b"),
+        ("module: pkg.train|tee", "torchrun -m pkg.train|tee"),
+    ],
+)
+def test_shell_operators_without_spaces(body: str, line: str) -> None:
+    error = finding(body)
+    assert error.code == "PTC460"
+    assert error.message.endswith(", operators included")
+    assert f'command: [bash, -c, "{line}"]' in (error.help or "")
+    assert error.fix is None
