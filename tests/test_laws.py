@@ -75,11 +75,16 @@ NO_SUCH_MACHINE = (
 def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
     """A valid spec gives manifests, or the target says what it cannot express: our own manifests are never rejected.
 
-    Amounts and accelerators are drawn separately, so no machine may have both: that is rejected too.
+    Amounts, accelerators, fabrics and clouds are drawn separately, so no machine may have all: that is rejected too.
     """
     result = compile(spec, target=target, cluster=profile)
     errors = [one for one in result.diagnostics if one.severity == "error"]
-    assert {one.name for one in errors} <= {"unsupported-by-target", "name-too-long", "fits-no-machine"}, errors
+    assert {one.name for one in errors} <= {
+        "unsupported-by-target",
+        "name-too-long",
+        "fits-no-machine",
+        "fabric-of-another-cloud",
+    }, errors
     assert bool(result.manifests) is not bool(errors)
     for manifest in result.manifests:
         found = validate(manifest, versions=ClusterProfile.model_validate(profile).versions())

@@ -93,7 +93,7 @@ _match_code = re.compile(r"(?i:PTC)[0-9]{3}|[A-Z]{2,8}[0-9]{3}|[a-z]+(-[a-z0-9]+
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rules`."""
-    parser.epilog = "  ptcompile rules\n  ptcompile rules --format markdown > rules.md\n"
+    parser.epilog = "  ptcompile rules\n  ptcompile rules --format json\n"
     parser.add_argument(
         "--format",
         "--output-format",

@@ -76,11 +76,12 @@ def entry_point(parts: SpecParts) -> Iterator[Problem]:
         from ptcompile.source.secrets.texts import secret_parts
 
         entry = _read_line(text, field, job)
+        included = "shell operators" if text.split() == [text] else "spaces"
         is_fixable = len(set_fields) == 1 and not secret_parts(text)  # as an argument a secret is another finding
         yield problem(
             "command-as-script",
             ("spec", field),
-            f"torchrun would start one {noun} named {_quote(text)}, {'spaces' if ' ' in text else 'operators'} included",
+            f"torchrun would start one {noun} named {_quote(text)}, {included} included",
             _help(entry) if isinstance(entry, Entry) else entry,
             stage="run",
             authority="torchrun",

@@ -212,6 +212,6 @@ def test_lint_reports_it_too() -> None:
 def test_shell_operators_without_spaces(body: str, line: str) -> None:
     error = finding(body)
     assert error.code == "PTC460"
-    assert error.message.endswith(", operators included")
+    assert error.message.endswith(", shell operators included")
     assert f'command: [bash, -c, "{line}"]' in (error.help or "")
     assert error.fix is None
