@@ -1,4 +1,4 @@
-"""Texts that stand for far more than their own size; as a program, a verb over all of them with little memory."""
+"""Texts that expand far beyond their size. As a program: run a verb on all of them with little memory."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ VERBS: dict[str, Callable[[str], object]] = {
 
 
 def main(verb: str) -> None:
-    """Say how many were survived. Raises MemoryError or AssertionError for one that was not."""
+    """Run a verb on all texts. Raises MemoryError or AssertionError if one needs too much memory or time."""
     do = VERBS[verb]
     do("apiVersion: v1")
     limit_memory(400 << 20)

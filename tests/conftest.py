@@ -1,4 +1,4 @@
-"""The golden cases, and what every test needs: no network, profiles for hypothesis."""
+"""Golden cases, hypothesis profiles, and fixtures for all tests, such as the one without a network."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ settings.register_profile(
 settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=False, database=None, print_blob=True)
 settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=300)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or "local"
-"""The same examples each time; with `ci`, which the workflow sets, new ones from a seed that is printed."""
+"""`local` repeats the same examples; `ci`, which the workflow sets, draws new ones from a printed seed."""
 settings.load_profile(PROFILE)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose a seed where examples are new, before hypothesis reads its option; workers of xdist get the same.
+    """Choose a seed if examples are new, before hypothesis reads its option; all xdist workers get the same seed.
 
-    .ci/run sets HYPOTHESIS_SEED from the commit, so that a failure is there again when the commit is run again.
+    .ci/run derives HYPOTHESIS_SEED from the commit, so a failure repeats when the commit is tested again.
     """
     if not settings.get_profile(PROFILE).derandomize and config.getoption("hypothesis_seed", None) is None:
         seed = os.environ.get("HYPOTHESIS_SEED") or random.SystemRandom().randrange(2**32)
@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say how to draw the same examples again."""
+    """Print the command that repeats the examples."""
     if (seed := config.getoption("hypothesis_seed", None)) is not None:
         terminalreporter.write_line(
             f"hypothesis: HYPOTHESIS_PROFILE={PROFILE} python -m pytest --hypothesis-seed={seed}"
@@ -63,14 +63,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def thinned(rows: Iterable[T], step: int, start: int = 0) -> list[T]:
-    """Every `step`-th row, which keeps the suite quick; all of them in the profile `long`, which .ci/fuzz runs."""
+    """Return every `step`-th row to keep the suite fast, or all rows in the profile `long`, which .ci/fuzz runs."""
     every = list(rows)
     return every if PROFILE == "long" else every[start % step :: step]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One folder of golden/."""
+    """A folder in golden/."""
 
     name: str
 
@@ -88,24 +88,24 @@ class Case:
         return path.read_text(encoding="utf-8") if path.exists() else None
 
     def compile(self, target: str | None = None) -> Result:
-        """What the command line does with the two files of the folder: done once a run, with manifests to keep."""
+        """Compile the files of the folder as the command line does; the result is cached, its manifests are copies."""
         made = _compiled(self, target)
         return made._replace(manifests=copy.deepcopy(made.manifests))
 
     def compile_anew(self, target: str | None = None) -> Result:
-        """The same, done now."""
+        """Compile without the cache."""
         profile, found = load_profile(self.cluster, filename="cluster.yaml")
         if profile is None:
             return Result((), tuple(found))
         return compile(self.spec, target=target, cluster=profile, filename="spec.yaml")
 
     def versions(self) -> Versions:
-        """The releases of the case's cluster."""
+        """Return the releases of the case's cluster."""
         profile, _ = load_profile(self.cluster, filename="cluster.yaml")
         return profile.versions() if profile is not None else Versions()
 
     def texts(self) -> dict[str | None, str]:
-        """The texts that diagnostics point into, by file name."""
+        """Return the texts that diagnostics refer to, by file name."""
         return {"spec.yaml": self.spec, "cluster.yaml": self.cluster or ""}
 
 
@@ -115,7 +115,7 @@ GOOD = tuple(case for case in ALL if not case.name.startswith("bad-"))
 BAD = tuple(case for case in ALL if case.name.startswith("bad-"))
 PAIRS = tuple((case, target) for case in GOOD for target in TARGETS)
 ABLE = tuple((case, target) for case, target in PAIRS if (case.folder / f"{target}.yaml").exists())
-"""Those that compile: test_golden.py holds the files to it."""
+"""Cases and targets that compile; test_golden.py checks that these files exist."""
 
 
 def pair_name(value: Case | str) -> str:
@@ -127,14 +127,14 @@ def plain(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _extension(folder: Path, ending: str) -> type[SingleFileSnapshotExtension]:
-    """A text file of its own for each snapshot, in the folder of its case (syrupy 4.8 to 7)."""
+    """Return an extension that writes each snapshot to a separate text file in the case's folder (syrupy 4.8 to 7)."""
     members = {
         "_write_mode": WriteMode.TEXT,
         "_file_extension": ending,
         "file_extension": ending,
         "dirname": classmethod(lambda _cls, *, test_location: str(folder)),
         "get_snapshot_name": classmethod(lambda _cls, *, test_location, index=0: str(index)),
-        # a case's other files are no stale snapshots: test_no_file_is_without_a_test finds those
+        # syrupy would treat other files as stale; test_no_file_is_without_a_test finds stale ones
         "discover_snapshots": lambda _self, **_: SnapshotCollections(),
     }
     return type("Golden", (SingleFileSnapshotExtension,), members)
@@ -145,7 +145,10 @@ GoldenFile = Callable[[Case, str], SnapshotAssertion]
 
 @pytest.fixture
 def golden_file(snapshot: SnapshotAssertion) -> GoldenFile:
-    """`golden_file(case, "pod.yaml")`: that file of a case, to compare with; `--snapshot-update` writes it."""
+    """Return a function for the snapshot of a case's file: `golden_file(case, "pod.yaml")`.
+
+    `--snapshot-update` writes the file.
+    """
 
     def file(case: Case, name: str) -> SnapshotAssertion:
         stem, _, ending = name.rpartition(".")
@@ -155,12 +158,12 @@ def golden_file(snapshot: SnapshotAssertion) -> GoldenFile:
 
 
 def pytest_collection() -> None:
-    """What is collected here is tests, and none of them is garbage."""
+    """Disable garbage collection: collecting tests creates no garbage."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """The tests themselves are no garbage: to look through them again and again is a tenth of all the time."""
+    """Exclude the tests from garbage collection: scanning them repeatedly takes a tenth of the total time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -169,7 +172,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Results of lint are kept for this run of the tests alone, whatever is linted by whichever process."""
+    """Use a lint cache that only this test run has, in all of its processes."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
 
 

@@ -1,4 +1,4 @@
-"""How much work something is, counted: a loaded machine says the same as a quiet one."""
+"""Counted work, which does not depend on the load of the machine."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Work = Callable[[], object]
 
 
 def steps(work: Work) -> int:
-    """How many lines are run, each turn of a comprehension too, and how many functions are called, Python's and C's.
+    """Return the number of executed lines, iterations of comprehensions, and calls of Python and C functions.
 
-    What one call of a C function does, such as `in` of a list, is not seen.
+    Work inside a call of a C function, such as `in` on a list, is not counted.
     """
     count = 0
 

@@ -1,4 +1,4 @@
-"""Inputs of any size: each a function of how many of something there are."""
+"""Inputs of any size: each function makes one with `n` of something."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def hosted_tasks(n: int) -> str:
 
 
 def sweep(n: int) -> str:
-    """Jobs whose names end in a number, and whose pods meet at a name that a Service of another file gives."""
+    """Return Jobs with numbered names whose pods use a host name that a Service in another file provides."""
     return "".join(
         f"""\
 apiVersion: batch/v1
@@ -140,7 +140,7 @@ spec:
 
 
 def jobs_with_services(n: int) -> str:
-    """Jobs that meet at a headless Service of their own, as people write them."""
+    """Return Jobs that each meet at their own headless Service, as in common examples."""
     return "".join(
         f"""\
 apiVersion: v1
@@ -173,7 +173,7 @@ def jobs_without_subdomain(n: int) -> str:
 
 
 def pods_with_files(n: int) -> str:
-    """Pods that read a ConfigMap and belong to a PodGroup of their own."""
+    """Return Pods that each read a ConfigMap and belong to a separate PodGroup."""
     return "".join(
         f"""\
 apiVersion: v1
@@ -198,7 +198,7 @@ spec:
 
 
 def trainjobs(n: int) -> str:
-    """TrainJobs, each behind a runtime of its own."""
+    """Return TrainJobs, each with its own runtime."""
     return "".join(
         training_runtime(f"r{i}", "{template: {spec: {containers: [{name: node, image: i}]}}}")
         + f"""\
@@ -216,7 +216,7 @@ spec:
 
 
 def shared_jobsets(n: int) -> str:
-    """JobSets that want one Service."""
+    """Return JobSets with the same Service."""
     head = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j%d}\nspec:\n"
     return "---\n".join(head % i + "  network: {subdomain: s}\n  replicatedJobs: []\n" for i in range(n))
 
@@ -278,7 +278,7 @@ def job_with_one_variable_often(n: int) -> str:
 
 
 def jobs_with_queues(n: int) -> str:
-    """As many objects that no job is compared with as there are jobs."""
+    """Return jobs and as many other objects, which no job is compared with."""
     return "".join(
         f"""\
 apiVersion: kueue.x-k8s.io/v1beta1
@@ -311,22 +311,22 @@ def _script(lines: str) -> str:
 
 
 def same_token(n: int) -> str:
-    """One token again and again in a script."""
+    """Return a script that repeats one token."""
     return _script("      curl -H 'authorization: s3cr3t' a\n" * n)
 
 
 def tokens(n: int) -> str:
-    """Many tokens in a script, all alike at their beginnings."""
+    """Return a script with many tokens that share a prefix."""
     return _script("".join(f"      curl -H 'authorization: s3cr3t-of-mine-and-of-nobody-{i:05}' a\n" for i in range(n)))
 
 
 def secrets_beside(n: int) -> str:
-    """Tokens among arguments, and as many mistakes beside them."""
+    """Return arguments that alternate between tokens and mistakes."""
     return POD % 0 + "    args:\n" + "".join(f"    - --hf-token=s3cr{i}\n    - {{a: {i}}}\n" for i in range(n))
 
 
 def unknown_options(n: int) -> str:
-    """Options that torchrun does not know."""
+    """Return options that torchrun does not have."""
     return POD % 0 + "    command: [torchrun]\n    args:\n" + "".join(f"    - --z{i}\n" for i in range(n))
 
 
@@ -340,13 +340,13 @@ def _pods_beside(n: int, one: str) -> str:
 
 
 def pods_and_limit_ranges(n: int) -> str:
-    """Pods beside as many limit ranges, which they keep to."""
+    """Return Pods and as many LimitRanges, whose limits they respect."""
     limit = "spec: {limits: [{type: Container, max: {cpu: 32}}]}\n"
     return _pods_beside(n, "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l%d}\n" + limit)
 
 
 def limits_and_a_quota(n: int) -> str:
-    """A pod whose containers each limit another resource, and a quota for all of them."""
+    """Return a Pod whose containers each limit a different resource, and a quota for all of them."""
     containers = "".join(
         f"  - name: c{i}\n    image: a:1\n    resources: {{limits: {{example.com/r{i}: 1}}}}\n" for i in range(n)
     )

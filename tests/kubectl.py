@@ -1,7 +1,7 @@
-"""What kubectl reads in a stream: kubectl's own answer where it is installed, else that of our reader.
+"""Objects that kubectl reads from a stream: from kubectl itself if it is installed, otherwise from our reader.
 
-Our reader is held to kubectl's recorded answers (tests/recorded/kubectl and kubectl-scalars), so that what is emitted
-is compared with the same thing everywhere, and with kubectl itself where there is one.
+Our reader is compared with kubectl's recorded answers (tests/recorded/kubectl and kubectl-scalars), so the reference
+is the same on machines without kubectl.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ptcompile.source import documents as source
 
 INSTALLED = shutil.which("kubectl") is not None
 LABEL = ("ptcompile-read", "4")
-"""`kubectl label --local` prints what it reads, with one label more."""
+"""The label that `kubectl label --local` adds to the objects it prints."""
 
 
 def objects(text: str) -> list[Any]:
-    """The objects of a stream with `LABEL` in each."""
+    """Return the objects of a stream, each with `LABEL`."""
     if not INSTALLED:
         return [_labelled(dict(document.data)) for document in source.read(text).documents]
     command = ["kubectl", "label", "--local", "-f", "-", "=".join(LABEL), "-o", "json"]

@@ -1,4 +1,4 @@
-"""Specs, jobs and profiles for tests, in few words."""
+"""Short builders of specs, jobs and profiles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ptcompile.spec.reader import default_cluster
 DEFAULT_CLUSTER = default_cluster()
 
 FIRST_LINE = 5
-"""Where the body of `text` begins."""
+"""Line of the first line of `body` in the result of `text`."""
 
 LAUNCH = Launch(
     entry=("train.py",),
@@ -36,23 +36,23 @@ LAUNCH = Launch(
 
 
 def text(body: str, name: str = "train") -> str:
-    """A TrainingJob document with these lines under `spec`, the first of them on line 5."""
+    """Return a TrainingJob document with these lines under `spec`; the first is on line 5."""
     lines = textwrap.indent(textwrap.dedent(body).strip("\n"), "  ")
     return f"apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {{name: {name}}}\nspec:\n{lines}\n"
 
 
 def smallest(body: str = "", name: str = "train") -> str:
-    """The smallest spec that compiles, in two lines, with these lines behind it."""
+    """Return the smallest spec that compiles, which is two lines, followed by these lines."""
     return text("image: img:1\nscript: train.py\n" + textwrap.dedent(body).strip("\n"), name)
 
 
 def documents(text: str) -> list[dict[str, Any]]:
-    """The documents of a stream as ptcompile reads them, which is ten times as fast as yaml.safe_load_all."""
+    """Read a stream with ptcompile's reader, which is ten times as fast as yaml.safe_load_all."""
     return [one.data for one in reading.read(text).documents]
 
 
 def training_runtime(name: str, job: str) -> str:
-    """A TrainingRuntime of two nodes that run torchrun, whose Job has this spec."""
+    """Return a TrainingRuntime for two nodes with torchrun; `job` is the spec of its Job."""
     return f"""\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainingRuntime
@@ -70,19 +70,19 @@ spec:
 
 
 def compiled(source: str, target: str | None = None, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Compiled:
-    """One document compiled, without the reader."""
+    """Compile one document without ptcompile's reader."""
     return compile_document(yaml.safe_load(source), cluster, target)
 
 
 def manifest(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> dict[str, Any]:
-    """The object that holds the pods of a spec that compiles."""
+    """Compile a valid spec and return the object that contains its pods."""
     done = compiled(source, target, cluster)
     assert not [p for p in done.problems if p.severity == "error"], done.problems
     return next(one for one in done.manifests if one["kind"] not in {"Service", "PodGroup"})
 
 
 def traced(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> tuple[Trace, Mapping[str, Any], int]:
-    """The trace of a spec that compiles, the spec's document, and the index of the object that holds its pods."""
+    """Compile a valid spec and return its trace, its document, and the index of the object that contains its pods."""
     done = compiled(source, target, cluster)
     assert done.trace is not None, done.problems
     kinds = [one["kind"] not in {"Service", "PodGroup"} for one in done.manifests]
@@ -90,19 +90,19 @@ def traced(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) 
 
 
 def profile(spec: Mapping[str, Any]) -> ClusterProfile:
-    """A profile with this `spec`."""
+    """Return a profile with this `spec`."""
     return ClusterProfile.model_validate({"kind": "ClusterProfile", "spec": spec})
 
 
 def context(cluster: ClusterProfile = DEFAULT_CLUSTER, target: str = "job") -> Context:
-    """What a pass may look at."""
+    """Return the context of a pass."""
     return Context(cluster, target_named(target))
 
 
 def template(
     requests: Mapping[str, str] | None = None, limits: Mapping[str, str] | None = None, **fields: Any
 ) -> PodTemplate:
-    """A pod template; `main` fields are those of its container, the others its own."""
+    """Return a pod template. `main` has fields of the container; other fields are the template's."""
     main = fields.pop("main", {})
     return PodTemplate(
         Container("pytorch", "img:1", resources=Resources(requests or {}, limits or {}), **main), **fields
@@ -110,7 +110,7 @@ def template(
 
 
 def job(*templates: PodTemplate, replicas: int = 1, **fields: Any) -> Job:
-    """A job of one role a template, called as in a spec."""
+    """Return a job with one role per template and the usual names of roles."""
     names = ("node",) if len(templates) < 2 else ("master", "worker")
     roles = tuple(Role(name, replicas, one) for name, one in zip(names, templates or (template(),), strict=False))
     if len(roles) == 2:
@@ -120,5 +120,5 @@ def job(*templates: PodTemplate, replicas: int = 1, **fields: Any) -> Job:
 
 
 def nearness(level: str, *, required: bool = True) -> TopologyConstraint:
-    """How near to each other pods must be."""
+    """Return a topology constraint."""
     return TopologyConstraint(level, required)

@@ -1,4 +1,4 @@
-"""Rows of what the operators' own code did, each with its manifest, for the tests that compare with it."""
+"""Recorded results of the operators' own code, each with its manifest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests import recorded
 
 
 def rows(operator: str) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Each row of an operator's file with the manifest that it speaks of."""
+    """Yield each row of an operator's file with its manifest."""
     bases = recorded.manifests("apiserver/real")
     for row in recorded.rows(f"operators/{operator}"):
         manifest = row.get("manifest") or bases[row.get("base") or row["id"]]

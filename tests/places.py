@@ -1,4 +1,4 @@
-"""Every place of plain data, and the data with another value there: for tests that try something anywhere."""
+"""Every path in plain data, and copies with a different value at a path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Path = tuple[Any, ...]
 
 
 def places(data: Any, path: Path = ()) -> Iterator[Path]:
-    """The path of every value below this one, what holds a value before it."""
+    """Yield the path of every value in the data, containers before their contents."""
     pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in pairs:
         yield (*path, key)
@@ -17,7 +17,7 @@ def places(data: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def put(data: Any, path: Path, value: Any) -> Any:
-    """A copy of the data with another value at a path."""
+    """Return a copy of the data with a different value at `path`."""
     if not path:
         return value
     head, *rest = path

@@ -1,7 +1,7 @@
-"""Specs and profiles for hypothesis: broad, and valid by construction, so that a refusal needs a reason.
+"""Specs and profiles for hypothesis: varied, and valid by construction, so each rejection needs a reason.
 
-Strategies that hold others are made once, here: hypothesis examines each new one from top to bottom before it draws,
-which took longer than to draw.
+Composite strategies are constants, because hypothesis validates each new one completely before drawing, which took
+longer than drawing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 WORD = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
 NAME = st.from_regex(r"[a-z]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True)
 ENV_NAME = st.from_regex(r"X_[A-Z0-9_]{1,8}", fullmatch=True)
-"""With a prefix that no operator uses."""
+"""Names with a prefix that no operator uses."""
 
 AWKWARD = st.sampled_from(
     ["", " ", "yes", "no", "on", "~", "null", "0777", "08", "1e3", "1_000", "0x1F", "12:30:45", "2026-01-01", ".inf",
@@ -45,7 +45,7 @@ DEVICES = st.sampled_from(["rdma/hca", "vpc.amazonaws.com/efa"])
 
 @st.composite
 def resources(draw: st.DrawFn, gpus: int | None = None) -> Json:
-    """Amounts of a node: flat, or requests below limits; with devices and the number of GPUs that is asked for."""
+    """Draw a node's resources: flat, or requests below limits, with devices and `gpus` GPUs."""
     out: Json = draw(AMOUNTS)
     if "cpu" not in out and draw(st.booleans()):
         out["requests"], out["limits"] = {"cpu": "250m"}, {"cpu": 1}
@@ -154,7 +154,7 @@ POD_FIELDS = _optional(
 
 @st.composite
 def pod_fields(draw: st.DrawFn) -> Json:
-    """What a job or a role says of its pods, without what it starts and asks for."""
+    """Draw pod fields of a job or a role, except its command and resources."""
     volumes, mounts = draw(VOLUMES)
     return draw(POD_FIELDS) | ({"volumes": volumes, "volumeMounts": mounts} if volumes else {})
 
@@ -165,7 +165,7 @@ SIDE_ROLE = _optional(image=st.just("side:1"), command=st.just(["serve", "$(X_A)
 
 @st.composite
 def side_roles(draw: st.DrawFn) -> Json:
-    """Roles beside the trainers, by name."""
+    """Draw auxiliary roles by name."""
     roles = {}
     for name in draw(SIDE_NAMES):
         role = copy.deepcopy(draw(pod_fields()))
@@ -191,9 +191,9 @@ METADATA = _optional(namespace=NAME, labels=LABELS)
 
 @st.composite
 def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
-    """A TrainingJob document that makes sense; a target may still be unable to express it.
+    """Draw a consistent TrainingJob document, which a target may still be unable to express.
 
-    With `catalogue` it may ask for what only the profiles of `profiles` have.
+    With `catalogue`, it may request features that only the profiles of `profiles` have.
     """
     gpus = draw(st.sampled_from([None, None, 1, 2, 8]))
     job: Json = {"image": "registry.example.com/train:1", **draw(pod_fields())}
@@ -214,7 +214,7 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
     if elastic is not None:
         meeting = (
             {"rdzvBackend", "rdzvEndpoint"} if _nodes(job, elastic) == 1 else set()
-        )  # a single node has no other node to join
+        )  # a single node cannot join another
         job["elastic"] = {key: value for key, value in elastic.items() if key not in meeting}
     job |= draw(JOB_FIELDS)
     job |= draw(FABRIC)
@@ -227,7 +227,7 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
         job |= draw(TOPOLOGY)
         cards = ["big", "nvidia-h100", "nvidia-a100-40gb/1g.5gb"]
         if (elastic or {}).get("nprocPerNode") != "gpu":
-            cards.append("odd")  # CUDA sees none of it
+            cards.append("odd")  # not a CUDA device
         job |= draw(_optional(spot=st.booleans(), **({"accelerator": st.sampled_from(cards)} if gpus else {})))
         job |= draw(FAST)
     metadata: Json = {"name": draw(NAME), **draw(METADATA)}
@@ -235,7 +235,7 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
 
 
 def _no_contradiction(job: Json) -> None:
-    """Leave out the words of restarts that another one denies."""
+    """Remove restart fields that contradict others."""
     policy, blocks = job.get("runPolicy", {}), (job, job.get("master", {}), job.get("worker", {}))
     if any(block.get("restartPolicy") == "OnFailure" for block in blocks):
         policy.pop("onPodFailure", None)
@@ -283,7 +283,7 @@ QUEUES: list[Json] = [
     {"queueSystem": "volcano", "gangScheduler": "volcano"},
     {"queueSystem": "kai"},
 ]
-"""Who admits and who places."""
+"""Combinations of queue system and gang scheduler."""
 
 
 _REQUIREMENTS: list[Json] = [
@@ -294,7 +294,7 @@ _REQUIREMENTS: list[Json] = [
     {"key": "example.com/generation", "operator": "Gt", "values": ["3"]},
 ]
 REQUIREMENTS = st.lists(st.sampled_from(_REQUIREMENTS), max_size=2, unique_by=lambda one: str(one["key"]))
-"""What nodes must be beyond labels."""
+"""Node requirements other than plain labels."""
 
 PROFILE_TEMPLATE = st.sampled_from(
     [
@@ -332,7 +332,7 @@ PROFILE_TEMPLATE = st.sampled_from(
         },
     ]
 )
-"""Laid under every job's own pod template."""
+"""Pod templates that a profile applies to every job."""
 
 
 _TOLERATION: Json = {"key": "p", "operator": "Equal", "value": "q", "effect": "NoSchedule"}
@@ -385,7 +385,7 @@ EXPRESSIONS = _optional(matchExpressions=REQUIREMENTS)
 
 @st.composite
 def profiles(draw: st.DrawFn) -> Json:
-    """A ClusterProfile document."""
+    """Draw a ClusterProfile document."""
     spec = draw(PROFILE_FIELDS)
     spec |= draw(st.sampled_from(QUEUES))
     spec["topology"] = {"levels": {"rack": draw(LEVEL), **draw(BLOCK)}, **draw(NAMED)}
@@ -411,7 +411,7 @@ def profiles(draw: st.DrawFn) -> Json:
 
 
 def _values(part: Any) -> list[tuple[Any, Any]]:
-    """Every place of a document that can be changed: its container and its key or index."""
+    """Return every value of a document that can be changed, as its container and its key or index."""
     if isinstance(part, dict):
         return [(part, key) for key in part] + [one for value in part.values() for one in _values(value)]
     if isinstance(part, list):
@@ -426,8 +426,8 @@ GARBAGE: st.SearchStrategy[Any] = st.sampled_from(
 
 @st.composite
 def mutated(draw: st.DrawFn, documents: st.SearchStrategy[Json]) -> Json:
-    """A valid document with one to three values replaced, removed, or keys misspelt."""
-    document = copy.deepcopy(draw(documents))  # drawn parts are shared
+    """Draw a valid document with one to three values replaced or removed, or keys misspelled."""
+    document = copy.deepcopy(draw(documents))  # drawn documents share parts
     for _ in range(draw(st.integers(1, 3))):
         places = _values(document)
         if not places:

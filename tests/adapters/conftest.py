@@ -1,4 +1,4 @@
-"""The API server, and a client of the package `kubernetes` that speaks to it."""
+"""An API server, and a client of the package `kubernetes` connected to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.adapters.fake_api import FakeApi, serving
 
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In place of the one that refuses every connection: loopback, where the server is, and no other host."""
+    """Allow connections to loopback, where the server runs; the fixture of the same name above allows none."""
     connect = socket.socket.connect
 
     def local(self: socket.socket, address: Any) -> None:
@@ -37,4 +37,4 @@ def api(fake: FakeApi) -> Iterator[Any]:
     configuration.proxy = configuration.no_proxy = None
     with client.ApiClient(configuration) as found:
         yield found
-        found.rest_client.pool_manager.clear()  # its sockets
+        found.rest_client.pool_manager.clear()  # closes its sockets

@@ -1,7 +1,7 @@
-"""A Kubernetes API server on loopback, as far as the adapters speak to one: it keeps objects, and makes pods of jobs.
+"""A Kubernetes API server on loopback with what adapters need: it stores objects and creates the pods of jobs.
 
-Creation is refused as the offline API server refuses it; pods are those that the simulation makes, with their
-controllers' labels; deletion takes what the object owns along. A status is what a test says.
+It rejects what the offline API server rejects. Pods come from the simulation, with the labels that controllers set.
+Deleting an object deletes its dependents. Tests set the status.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SERVED = {version for version, _ in kinds_with(Kind.following)}
 
 
 def ending(version: str, plural: str, *, well: bool) -> Json:
-    """The status that a kind's controller writes at the end."""
+    """Return the final status that the kind's controller writes."""
     if version == VOLCANO:
         return {"state": {"phase": "Completed" if well else "Failed", "reason": "" if well else "Broken"}}
     succeeded, failed = ENDINGS[plural]
@@ -49,7 +49,7 @@ def ending(version: str, plural: str, *, well: bool) -> Json:
 
 
 class FakeApi:
-    """The objects of the server, and what it was asked."""
+    """The server's objects and the requests it received."""
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str, str, str], Json] = {}
@@ -57,18 +57,18 @@ class FakeApi:
         self.deletions: list[tuple[str, Any]] = []
         self.url = ""
         self.ends: bool | None = None
-        """How jobs end that are asked for a second time: well or not; None leaves them running."""
+        """Whether jobs succeed at the second request for them; None if they keep running."""
         self.forbidden: frozenset[str] = frozenset()
-        """Methods that the client may not use."""
+        """HTTP methods that the client may not use."""
         self._lock = threading.Lock()
         self._uid = 0
 
     def names(self, plural: str) -> list[str]:
-        """The names of the objects of a kind, sorted."""
+        """Return the sorted names of a kind's objects."""
         return sorted(name for _, found, _, name in self.objects if found == plural)
 
     def one(self, plural: str) -> Json:
-        """The only object of a kind."""
+        """Return the only object of a kind."""
         (name,) = self.names(plural)
         return next(live for (_, found, _, own), live in self.objects.items() if (found, own) == (plural, name))
 
@@ -103,7 +103,7 @@ class FakeApi:
             self.objects["v1", "pods", space, pod.name] = made
 
     def delete(self, key: tuple[str, str, str, str]) -> None:
-        """An object, and all that it owns."""
+        """Delete an object and its dependents."""
         gone = self.objects.pop(key)
         for other, live in list(self.objects.items()):
             owners = [one["uid"] for one in live["metadata"].get("ownerReferences", ())]
@@ -111,7 +111,7 @@ class FakeApi:
                 self.delete(other)
 
     def answer(self, method: str, target: str, body: Any) -> tuple[int, Any]:
-        """Status and body; the body of a log is text."""
+        """Return the status and the body, which is text for a log."""
         url = urlsplit(target)
         query, found = dict(parse_qsl(url.query)), PATH.match(url.path)
         with self._lock:
@@ -164,7 +164,7 @@ class FakeApi:
 
 @contextmanager
 def serving() -> Iterator[FakeApi]:
-    """A server on a free port of loopback, until the end of the block."""
+    """Run a server on a free port of loopback until the end of the block."""
     fake = FakeApi()
 
     class Handler(BaseHTTPRequestHandler):
@@ -173,7 +173,7 @@ def serving() -> Iterator[FakeApi]:
             body = json.loads(self.rfile.read(size)) if size else None
             try:
                 status, found = fake.answer(self.command, self.path, body)
-            except Exception as error:  # a mistake of this file's, where a client can show it
+            except Exception as error:  # return errors of this file to the client, which shows them
                 status, found = 500, {"message": repr(error)}
             content = found.encode() if isinstance(found, str) else json.dumps(found).encode()
             self.send_response(status)
@@ -185,7 +185,7 @@ def serving() -> Iterator[FakeApi]:
         do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Nothing: pytest has the output."""
+            """Log nothing, because pytest shows the output."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     fake.url = f"http://127.0.0.1:{server.server_address[1]}"

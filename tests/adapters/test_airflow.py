@@ -1,4 +1,4 @@
-"""The Airflow operator in the real Airflow, with its Kubernetes hooks, against the API server on loopback."""
+"""The operator for Airflow, run by real Airflow and its Kubernetes hooks against the API server on loopback."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ spec: {image: "registry.example.com/x:1", script: train.py, nodes: 2, resources:
 
 
 class Ti(SimpleNamespace):
-    """As much of a task instance as the operator asks for."""
+    """The parts of a task instance that the operator uses."""
 
     def xcom_push(self, key: str, value: Any) -> None:
         self.pushed = {**getattr(self, "pushed", {}), key: json.loads(json.dumps(value))}
@@ -44,7 +44,7 @@ def context(try_number: int = 1) -> Any:
 
 @pytest.fixture(autouse=True)
 def _connection(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Airflow's connection `kubernetes_default`, whose kubeconfig names the server."""
+    """Define Airflow's connection `kubernetes_default` with a kubeconfig that names the server."""
     cluster = {"name": "c", "cluster": {"server": fake.url}}
     linked = {"name": "x", "context": {"cluster": "c", "user": "u"}}
     config = {
@@ -78,7 +78,7 @@ def deferred(op: Any, **given: Any) -> TaskDeferred:
 
 
 def event_of(trigger: Any) -> Any:
-    """What the triggerer hears, from a trigger made of what the database keeps."""
+    """Return the triggerer's first event, from a trigger rebuilt from its serialized form."""
     path, kwargs = json.loads(json.dumps(trigger.serialize()))
     module, _, name = path.rpartition(".")
     made = getattr(sys.modules[module], name)(**kwargs)
@@ -112,7 +112,7 @@ def test_a_pod(fake: FakeApi) -> None:
 def test_the_name_is_the_try_s_own_and_the_labels_are_the_task_s(fake: FakeApi) -> None:
     first, again = deferred(operator(target="jobset")), deferred(operator(target="jobset"))
     assert first.trigger.job == again.trigger.job
-    assert fake.names("jobsets") == [first.trigger.job["name"]]  # found again, not made twice
+    assert fake.names("jobsets") == [first.trigger.job["name"]]  # found again, not created twice
     assert first.trigger.job["name"].startswith("train-it-")
     labels = fake.one("jobsets")["metadata"]["labels"]
     assert labels["airflow.apache.org/dag_id"] == "my-dag"
@@ -165,7 +165,7 @@ def test_a_spec_that_does_not_compile_fails_without_a_retry(fake: FakeApi) -> No
 
 
 def test_in_a_dag_file(tmp_path: Path) -> None:
-    """Airflow reads the file, renders the spec's template, and serialises the task."""
+    """Airflow reads the file, renders the spec's template and serializes the task."""
     (tmp_path / "dag.py").write_text(
         "from airflow.sdk import DAG\n"
         "from ptcompile.adapters.airflow import PtcompileOperator\n"

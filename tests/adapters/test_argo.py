@@ -1,4 +1,4 @@
-"""Argo's templates, run as its executor runs them: create, then ask for the object until a condition holds."""
+"""Argo templates, run as Argo's executor does: create the object, then poll it until a condition is true."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ spec: {image: "registry.example.com/x:1", script: train.py, resources: {cpu: 1, 
 
 
 def _holds(requirement: str, live: Json) -> bool:
-    """One requirement of a condition, as argo-workflows 4.1 `workflow/executor/resource.go` asks it of the object."""
+    """Return whether the object meets a requirement (argo-workflows 4.1, `workflow/executor/resource.go`)."""
     path, _, wanted = requirement.partition(" ")
     value: Any = live
     for key in path.split("."):
@@ -34,7 +34,7 @@ def _holds(requirement: str, live: Json) -> bool:
 
 
 def _executed(template: Json, fake: FakeApi) -> str:
-    """What becomes of the step: Succeeded or Failed. Without a condition it has succeeded once the object is there."""
+    """Return the step's phase. Without a condition, the step succeeds when the object exists."""
     resource = template["resource"]
     (body,) = yaml.safe_load_all(resource["manifest"])
     plural = f"{body['kind'].lower()}s"

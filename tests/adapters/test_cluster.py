@@ -1,4 +1,4 @@
-"""What was compiled, applied and followed through the real client of the package `kubernetes`."""
+"""Compiled manifests, applied and followed with the real client of the package `kubernetes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Importing an adapter defines it, and nothing else happens: no file, no connection, no process, no environment."""
+"""Imports of adapters: they define classes and do not open files or connections, start processes or change
+variables.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ spec: {image: "registry.example.com/x:1", script: train.py, nodes: 2, resources:
 
 
 def recipe(name: str) -> Any:
-    """The module of one recipe. Importing it does nothing but define."""
+    """Import a recipe's module, which only defines things."""
     path = ROOT / "examples" / "orchestrators" / f"{name}.py"
     assert 20 <= len([line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]) <= 60
     spec = importlib.util.spec_from_file_location(name, path)
@@ -33,7 +33,7 @@ def recipe(name: str) -> Any:
 
 @pytest.fixture
 def reached(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> FakeApi:
-    """The client's own configuration names the server."""
+    """Make the client's default configuration point to the server."""
     config = pytest.importorskip("kubernetes.config")
 
     def load(*_: Any, client_configuration: Any, **__: Any) -> None:

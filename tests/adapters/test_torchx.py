@@ -1,4 +1,4 @@
-"""The TorchX scheduler in the real TorchX: found by its entry point, run by its runner."""
+"""The TorchX scheduler in real TorchX: found by its entry point, run by TorchX's runner."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def scheduler(api: Any) -> PtcompileScheduler:
 
 
 def test_the_entry_point_and_torchx_s_own_schedulers() -> None:
-    """A plugin's entry points are all that TorchX then knows: those of its own schedulers are named again."""
+    """With any entry point, TorchX ignores its default schedulers, so the plugin lists them too."""
     from torchx.schedulers import DEFAULT_SCHEDULER_MODULES
 
     factories = get_scheduler_factories()
@@ -152,7 +152,7 @@ def test_what_does_not_compile_is_an_error_with_all_findings(fake: FakeApi, sche
 
 
 def test_importing_it_does_nothing() -> None:
-    """No file is read, no client made and no connection opened before it is asked for something."""
+    """The first request opens files and connections and creates the client."""
     code = (
         "import sys; before = set(sys.modules)\n"
         "import ptcompile.adapters.torchx as module\n"

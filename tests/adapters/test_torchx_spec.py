@@ -1,4 +1,4 @@
-"""A TorchX AppDef as a spec; the AppDefs are what TorchX 0.7's components give, attribute by attribute."""
+"""A TorchX AppDef as a spec. The AppDefs match what the components of TorchX 0.7 return, attribute by attribute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of a file that tries to become markup, a workflow command or a terminal's escape sequence."""
+"""Input that imitates markup, workflow commands or terminal escape sequences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT = (Path(__file__).parent / "injection-ok.yaml").read_text()
 
 
 def harmless(text: str) -> bool:
-    """No control character but line ends, no direction mark."""
+    """Return whether a text has no control characters except line ends, and no direction marks."""
     return text.replace("\n", "").isprintable()
 
 

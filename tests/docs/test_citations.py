@@ -1,7 +1,8 @@
-"""Sources that open: every section of docs/facts or CONTRIBUTING.md that code, tests or documents cite is there.
+"""Citations: code, tests and documents cite only existing sections of docs/facts and CONTRIBUTING.md.
 
 A citation is a page with a section, such as docs/facts/jobset.md#pods. More sections of the page may follow
-(", #fields"), and after a section the numbers of its cases or rules ("#cases 71", "#jobs 179 to 193", "#cases C7").
+(", #fields"), and a section may be followed by numbers of its cases or rules ("#cases 71", "#jobs 179 to 193",
+"#cases C7").
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ DANGLING = re.compile(
     r"(?<![\w/-])(?:kubeflow|volcano|flyte|torchx_and_peers|python_libraries|lint_peers_and_style|sheet)\.md"
     r"|\bDESIGN\b|(?<!#)\b[Ll]aws? \d|\brules? \d+ to \d+"
 )
-"""How documents that are not in the repository were once cited."""
+"""Former citations of documents outside the repository."""
 FOLDERS = ("ptcompile", "tests", "benchmarks", "docs", "examples", "fuzz", "integrations", "website", ".ci", ".github")
 ENDINGS = {".py", ".md", ".toml", ".yml", ".yaml", ".sh", ""}
 OUT_OF_SCOPE = ("tests/recorded/", "tests/docs/test_citations.py")
@@ -36,7 +37,7 @@ class Citation(NamedTuple):
 
 
 def citations(text: str) -> Iterator[Citation]:
-    """The citations of a text; a page without a section has an empty anchor."""
+    """Yield the citations in a text; a page without a section has an empty anchor."""
     for match in CITED.finditer(re.sub(r"\n[ \t]*(?:# )?", " ", text)):
         sections = re.findall(SECTION, match["sections"] or "")
         if not sections:
@@ -47,25 +48,25 @@ def citations(text: str) -> Iterator[Citation]:
 
 
 def headings(page: str) -> list[str]:
-    """The anchors and texts of a page's sections, in turn."""
+    """Return the heading and the body of each section of a page, alternating."""
     text = re.sub(r"(?ms)^```.*?^```", "", (ROOT / page).read_text(encoding="utf-8"))
     return re.split(r"(?m)^#+ (.+)$", text)[1:]
 
 
 def slug(heading: str) -> str:
-    """The anchor that both GitHub and MkDocs make of a heading."""
+    """Return a heading's anchor, which is the same for GitHub and MkDocs."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
 @cache
 def bodies(page: str) -> dict[str, str]:
-    """The text below each heading of a page, by the heading's anchor."""
+    """Return the text below each heading of a page, by anchor."""
     parts = headings(page)
     return {slug(heading): body for heading, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def numbered(body: str) -> set[str]:
-    """The numbers of a section's cases, rules and list items; those between the ends of a range included."""
+    """Return the numbers of a section's cases, rules and list items, with all numbers of a range."""
     found = set()
     for first, last in re.findall(r"(?m)^(?:- Case |\| |)([CDV]?\d+)[ab]?(?:\W[CDV]?(\d+))?(?=[:.]? )", body):
         digits = first.lstrip("CDV")
@@ -87,7 +88,7 @@ def problems(text: str) -> Iterator[str]:
 
 @cache
 def sources() -> dict[str, str]:
-    """The text of everything that may cite, by its path."""
+    """Return the text of every file that may contain citations, by path."""
     paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.md"))
     named = {path.relative_to(ROOT).as_posix(): path for path in sorted(paths) if path.suffix in ENDINGS}
     return {
@@ -115,7 +116,7 @@ def test_no_document_is_cited_that_is_not_in_the_repository() -> None:
 
 @pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs" / "facts").glob("*.md")))
 def test_anchors_are_the_same_on_github_and_on_the_site(page: str) -> None:
-    """GitHub and MkDocs number a second heading of the same words in different ways, and differ in dashes."""
+    """GitHub and MkDocs number repeated headings differently and treat dashes differently."""
     anchors = [slug(heading) for heading in headings(f"docs/facts/{page}")[::2]]
     assert len(anchors) == len(set(anchors))
     assert not [anchor for anchor in anchors if "--" in anchor or anchor.strip("-") != anchor]

@@ -1,6 +1,6 @@
-"""Every command and program of the README and of docs/ runs, and prints what the page shows.
+"""Commands and programs in the README and docs/: each runs and prints what the page shows.
 
-Where it does not: `python -m website.refresh PAGE` writes what is printed now into the page, to be read like code.
+To update a page, run `python -m website.refresh PAGE`, which inserts the current output, and review the change.
 """
 
 from __future__ import annotations

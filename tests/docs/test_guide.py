@@ -1,4 +1,4 @@
-"""The lists and tables of the guide are those of the code."""
+"""Lists and tables of the guide match the code."""
 
 from __future__ import annotations
 

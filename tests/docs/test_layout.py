@@ -1,4 +1,4 @@
-"""The site in a real browser: nothing runs off the side, on a phone or a desktop; dark mode and search work."""
+"""The site in a real browser: no page overflows on a phone or a desktop, and dark mode and search work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOME_CODES = ("codes/", "codes/PTC103/", "codes/PTC302/", "codes/PTC501/")
 
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """Nothing: the tests' output is for failures."""
+        """Log nothing, so the tests' output shows only failures."""
 
 
 @pytest.fixture(scope="module")

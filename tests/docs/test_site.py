@@ -1,6 +1,6 @@
-"""The site that is built: every code has its page, every link leads somewhere, nothing is loaded from elsewhere.
+"""The built site: every code has a page, every link resolves, and nothing is loaded from other sites.
 
-Built once for all tests of this module, or taken from the folder in SITE. Skipped without mkdocs-material.
+The site is built once for all tests of this module, or read from the folder in SITE. Skipped without mkdocs-material.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[str, Page]:
-    """Every page by its address below the site."""
+    """Return every page by its address within the site."""
     return {_address(site, path): Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
 
 

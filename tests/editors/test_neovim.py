@@ -1,4 +1,4 @@
-"""Debian's Neovim, with its own client: findings appear, a fix is made, fields are offered."""
+"""Debian's Neovim with its own client: diagnostics, a fix and completions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m tests.editors.vsix FILE`: whether a built extension holds what its manifest promises, and nothing else."""
+"""A check that a built extension contains exactly what its manifest declares: `python -m tests.editors.vsix FILE`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _IDENTITY = f"{_SCHEMA}Metadata/{_SCHEMA}Identity"
 
 
 def wrong(path: Path) -> list[str]:
-    """What is wrong with the file."""
+    """Return the differences between the file and its manifest."""
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
         manifest = json.loads(archive.read("extension/package.json"))
-        identity = ElementTree.fromstring(archive.read("extension.vsixmanifest")).find(_IDENTITY)  # noqa: S314 - our own
+        identity = ElementTree.fromstring(archive.read("extension.vsixmanifest")).find(_IDENTITY)  # noqa: S314 - built by this project
         code = archive.read("extension/dist/extension.js").decode()
     found = [f"files: {sorted(names ^ _FILES)}"] if names != _FILES else []
     if identity is None or (identity.get("Id"), identity.get("Version")) != ("ptcompile", __version__):
@@ -39,7 +39,7 @@ def wrong(path: Path) -> list[str]:
 
 
 def _undone(manifest: dict[str, Any], code: str) -> list[str]:
-    """What is declared and not in the code."""
+    """Yield declared names that are not in the code."""
     contributed = manifest["contributes"]
     commands = [one["command"] for one in contributed["commands"]]
     settings = [name.partition(".")[2] for name in contributed["configuration"]["properties"]]

@@ -1,4 +1,4 @@
-"""Packages with entry points, laid out in a folder as pip lays them out."""
+"""Packages with entry points, laid out in a folder as pip would."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLE = ROOT / "examples" / "plugin"
 
 
 def install(folder: Path, name: str, points: dict[str, dict[str, str]], files: dict[str, str], version: str) -> Path:
-    """A package in a folder: its metadata, and its modules by file name."""
+    """Write a package's metadata and modules to a folder."""
     info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8")
@@ -27,7 +27,7 @@ def install(folder: Path, name: str, points: dict[str, dict[str, str]], files: d
 
 
 def install_example(folder: Path) -> Path:
-    """The example plugin, by its own pyproject.toml."""
+    """Install the example plugin according to its pyproject.toml."""
     project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     install(folder, project["name"], project["entry-points"], {}, project["version"])
     shutil.copytree(EXAMPLE / "acme_ptcompile", folder / "acme_ptcompile", ignore=shutil.ignore_patterns("__pycache__"))
@@ -37,7 +37,7 @@ def install_example(folder: Path) -> Path:
 def ran(
     packages: Path | None, where: Path, *words: str, module: bool = False, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """The command in a folder, with the packages of another one installed."""
+    """Run the command in `where` with the packages of `packages` installed."""
     path = os.pathsep.join([str(ROOT), *([str(packages)] if packages is not None else [])])
     start = ["-m", "ptcompile"] if module else ["-c", "from ptcompile.cli import run; run()"]
     code = [sys.executable, *([] if module else ["-P"]), *start, *words]

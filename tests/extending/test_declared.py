@@ -1,4 +1,4 @@
-"""Rules without code: what they find, where, and what is said of a table that is wrong."""
+"""Rules declared in configuration: their findings, and the errors for wrong tables."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_finding_of_a_spec_is_told_once() -> None:
     [
         ("metadata.labels.team", "self != null", [("metadata", "labels", "team")]),
         ("metadata", "self.name == 'train'", []),
-        ("metadata", "self.name == object.spec.name", [("metadata",)]),  # nothing there: it does not hold
+        ("metadata", "self.name == object.spec.name", [("metadata",)]),  # nothing at the path: false
         ("spec.template.spec.containers[main].image", "self == 'x'", ["containers", 0, "image"]),
         ("spec.template.spec.containers[*].command[*]", "self != 'train.py'", ["containers", 0, "command", 1]),
         ("spec.template.spec.volumes[*].name", "false", []),

@@ -1,6 +1,6 @@
-"""The example plugin, really installed: `.ci/adapters` does so, elsewhere there is nothing to ask.
+"""Plugins, each in a separate process: the example plugin, laid out as pip would, and broken ones.
 
-Plugins: the example one, laid out as pip lays it out, and broken ones. Each runs in a process of its own.
+Skipped unless the example plugin is installed, as in `.ci/adapters`.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def test_its_rule(example: Path) -> None:
 
 
 def test_code_of_the_repository_is_never_loaded(place: Path) -> None:
-    """Neither by metadata that lies in the repository nor by a module of an installed plugin's name."""
+    """The repository contains plugin metadata and modules with the names of installed plugins' modules."""
     _one(place, "return []")
     repo = place / "repo"
     evil = "raise SystemExit('code of the repository ran')\n"

@@ -1,6 +1,7 @@
-"""What Flyte's backend writes and what we write, row by row. `python -m tests.flyte.compat` prints it as Markdown.
+"""Flyte's output compared with ptcompile's, row by row. `python -m tests.flyte.compat` prints the table as Markdown.
 
-`verdict`: "same" (in effect), "kept" (Flyte loses it, we keep it), "ours" (we decide otherwise, and say why).
+`verdict`: "same" (same effect), "kept" (Flyte loses it, ptcompile keeps it), "ours" (ptcompile decides otherwise, with
+the reason).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ GPU = "nvidia.com/gpu"
 
 
 class Row(NamedTuple):
-    """One line of the table. `check` is true where the last column is."""
+    """A row of the table. `check` returns whether the last column is true."""
 
     topic: str
     flyte: str
@@ -449,7 +450,7 @@ ROWS: tuple[Row, ...] = (
 
 
 def markdown() -> str:
-    """The table as it stands in documents."""
+    """Return the table as Markdown."""
     lines = ["| | Flyte 1.16 | ptcompile | |", "|---|---|---|---|"]
     lines += [f"| {row.topic} | {row.flyte} | {row.here} | {row.verdict} |".replace("\n", " ") for row in ROWS]
     return "\n".join(lines) + "\n"

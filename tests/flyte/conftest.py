@@ -1,4 +1,4 @@
-"""Every case runs twice: with our words, and with the plugin's own objects where they are installed."""
+"""A fixture that runs each case twice: with ptcompile's classes, and with the plugin's own if they are installed."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ REAL = pytest.mark.skipif(not _installed(), reason="flytekit and flytekitplugins
 
 @pytest.fixture(params=["ours", pytest.param("flytekit", marks=REAL)], scope="module")
 def words(request: pytest.FixtureRequest) -> Any:
-    """PyTorch, Elastic, Resources and the others."""
+    """Return a namespace with PyTorch, Elastic, Resources and the other classes."""
     return OURS if request.param == "ours" else flytekit_words()

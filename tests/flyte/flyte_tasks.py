@@ -1,4 +1,4 @@
-"""Tasks that flytekit's own decorator made, for tests that run them. Importing this needs flytekit and its plugin."""
+"""Tasks made by flytekit's own decorator, for tests that run them. Importing this needs flytekit and its plugin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Optim:
 
 
 def meet(**said: Any) -> None:
-    """Meet the other ranks, and write down what this one saw."""
+    """Join the other ranks and write down what this rank received."""
     import torch
     import torch.distributed as dist
 

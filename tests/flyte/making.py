@@ -1,4 +1,4 @@
-"""Flyte's words, ours or the plugin's own, and the shortest way from a task to its manifests."""
+"""Flyte's classes, ptcompile's or the plugin's own, and short ways from a task to its manifests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OURS = SimpleNamespace(**{name: getattr(flyte, name) for name in flyte.__all__},
 
 
 def flytekit_words() -> Any:
-    """The same names from flytekit 1.16 and flytekitplugins-kfpytorch 1.16."""
+    """Return the same names from flytekit 1.16 and flytekitplugins-kfpytorch 1.16."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         flytekit = import_module("flytekit")
@@ -29,8 +29,8 @@ def flytekit_words() -> Any:
         client = import_module("kubernetes.client")
 
     def pod_spec(data: dict[str, Any]) -> Any:
-        """A V1PodSpec, as people build it, from its JSON form."""
-        # the public `deserialize` changed its arguments between releases of the client; this one did not
+        """Return the V1PodSpec for its JSON form."""
+        # the client changed the arguments of the public `deserialize`, but not of this method
         return client.ApiClient()._ApiClient__deserialize(data, "V1PodSpec")
 
     return SimpleNamespace(
@@ -44,7 +44,7 @@ def flytekit_words() -> Any:
 
 @contextmanager
 def forgetting(folder: Path) -> Iterator[None]:
-    """Leave sys.path as it was, and no module of the folder imported."""
+    """Restore sys.path and drop the folder's modules from sys.modules afterwards."""
     path = [*sys.path]
     yield
     sys.path[:] = path
@@ -54,13 +54,13 @@ def forgetting(folder: Path) -> Iterator[None]:
 
 
 def convert(config: Any, **knobs: Any) -> flyte.Converted:
-    """A task as a document, with all that there is to say about it."""
+    """Convert a task to a document, with all problems."""
     knobs = {"container_image": IMAGE, "script": "train.py", **knobs}
     return flyte.task(_function, task_config=config, **knobs).convert("job")
 
 
 def document(config: Any, **knobs: Any) -> dict[str, Any]:
-    """A task's `spec`, without a mistake."""
+    """Return the `spec` of a task that converts without errors."""
     converted = convert(config, **knobs)
     assert converted.ok, converted.problems
     spec: dict[str, Any] = converted.document["spec"]
@@ -68,12 +68,12 @@ def document(config: Any, **knobs: Any) -> dict[str, Any]:
 
 
 def messages(config: Any, **knobs: Any) -> list[str]:
-    """What is wrong with a task, or lost of it, in words."""
+    """Return the messages of a task's errors and warnings."""
     return [problem.message for problem in convert(config, **knobs).problems if problem.severity != "note"]
 
 
 def manifest(config: Any, *, cluster: Any = NO_GPU_TAINTS, **knobs: Any) -> dict[str, Any]:
-    """The object that a task becomes."""
+    """Return the first object that a task compiles to."""
     platform = knobs.get("platform")
     converted = convert(config, **knobs)
     assert converted.ok, converted.problems
@@ -82,13 +82,13 @@ def manifest(config: Any, *, cluster: Any = NO_GPU_TAINTS, **knobs: Any) -> dict
 
 
 def roles(made: dict[str, Any]) -> dict[str, Any]:
-    """The replica specs of a PyTorchJob."""
+    """Return the replica specs of a PyTorchJob."""
     found: dict[str, Any] = made["spec"]["pytorchReplicaSpecs"]
     return found
 
 
 def pod(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
-    """The pod of a role; of a Pod itself, and of the Job that makes a Pod again when its node is lost."""
+    """Return a role's pod spec. The kinds Pod and Job have only one pod template, so `role` is ignored."""
     if made["kind"] == "Pod":
         return dict(made["spec"])
     holder = made["spec"] if made["kind"] == "Job" else roles(made)[role]
@@ -96,29 +96,29 @@ def pod(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
 
 
 def main(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
-    """The container that trains."""
+    """Return the training container."""
     found: dict[str, Any] = pod(made, role)["containers"][0]
     return found
 
 
 def resources(made: dict[str, Any], role: str = "Worker") -> dict[str, tuple[str | None, str | None]]:
-    """Request and limit by resource."""
+    """Return the request and limit of each resource."""
     found = main(made, role).get("resources", {})
     requests, limits = found.get("requests", {}), found.get("limits", {})
     return {name: (requests.get(name), limits.get(name)) for name in {**requests, **limits}}
 
 
 def env(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
-    """The variables of the container that trains."""
+    """Return the training container's variables."""
     return {one["name"]: one.get("value", one.get("valueFrom")) for one in main(made, role).get("env", [])}
 
 
 def expressions(made: dict[str, Any], role: str = "Worker") -> list[list[dict[str, Any]]]:
-    """The required node affinity: the expressions of each alternative."""
+    """Return the match expressions of each term of the required node affinity."""
     node = pod(made, role).get("affinity", {}).get("nodeAffinity", {})
     terms = node.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", [])
     return [term["matchExpressions"] for term in terms]
 
 
 def _function() -> None:
-    """Stand for a task's function."""
+    """Stand in for a task's function."""

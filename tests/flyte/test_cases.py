@@ -1,6 +1,6 @@
-"""The 38 cases of docs/facts/flyte.md#cases, under their numbers, on our words and on the plugin's own.
+"""The 38 cases of docs/facts/flyte.md#cases, by number, with ptcompile's classes and with the plugin's own.
 
-Where a case is about Flyte's engine and has no counterpart, the test says so and checks the nearest thing that is true.
+If a case concerns Flyte's engine and has no counterpart, the test says so and checks the closest thing that is true.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def test_01_workers_and_one_master_alike() -> None:
     expected = {
         "cpu": ("100m", "1000m"),
         "memory": ("512Mi", "1Gi"),
-        # Flyte drops storage; here it is scratch disk
+        # Flyte drops storage; ptcompile requests scratch disk
         "ephemeral-storage": ("1Gi", "1Gi"),
         GPU: ("1", "1"),
     }
@@ -68,7 +68,7 @@ def test_02_elastic_has_workers_only(words: Any) -> None:
     assert {key: role["replicas"] for key, role in roles(made).items()} == {"Worker": 2}
     policy = made["spec"]["elasticPolicy"]
     assert (policy["minReplicas"], policy["maxReplicas"], policy["rdzvBackend"]) == (1, 2, "c10d")
-    # the string, which the operator counts, and not the deprecated number beside it
+    # the operator reads the string, not the deprecated number
     assert made["spec"]["nprocPerNode"] == "4"
     assert "nProcPerNode" not in policy
 
@@ -98,8 +98,8 @@ def test_03_roles_of_their_own(words: Any) -> None:
     assert resources(made) == {"cpu": ("1024m", "2048m"), "memory": ("1Gi", "2Gi")}
     assert [role["restartPolicy"] for role in roles(made).values()] == ["Always", "Never"]
     assert (main(made, "Master")["image"], main(made)["image"]) == ("m:1", "acme/llama:2")
-    assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "None"}  # the operator's default, written out
-    # differs: a key that a replica leaves out is the task's, GPUs too; a zero says that it has none
+    assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "None"}  # the operator's default, written explicitly
+    # differs: a replica inherits missing keys from the task, GPUs too; zero means none
     inherits = manifest(config, requests=words.Resources(gpu=1))
     assert resources(inherits, "Master")[GPU] == ("1", "1")
 
@@ -121,7 +121,7 @@ def test_05_run_policy(words: Any) -> None:
         "activeDeadlineSeconds": 1000,
         "backoffLimit": 100,
     }
-    # differs: under Flyte's Never the backoff limit counts nothing
+    # differs: with Flyte's Never, the backoff limit has no effect
     assert roles(made)["Worker"]["restartPolicy"] == "OnFailure"
 
 
@@ -176,7 +176,7 @@ def test_10_labels_on_the_job_and_its_pods(words: Any) -> None:
 
 
 def test_11_the_old_word_for_workers(words: Any) -> None:
-    # Flyte's: workerReplicas 10, masterReplicas 1, both with empty resources
+    # Flyte writes workerReplicas 10 and masterReplicas 1, both with empty resources
     spec = document(words.PyTorch(num_workers=10))
     assert spec["worker"] == {"replicas": 10}
     assert "master" not in spec
@@ -219,7 +219,7 @@ def test_13_a_run_policy_of_an_elastic_job(words: Any) -> None:
 
 
 def test_14_one_node_and_its_threads(words: Any) -> None:
-    # one node of ours meets itself, so it has no 15 minutes to wait; with two they stand in the manifest
+    # a single node waits for nobody; with two, the 15 minutes are in the manifest
     assert document(words.Elastic()).get("elastic", {}).get("rdzvConfigs") is None
     assert "timeout=900,join_timeout=900" in " ".join(main(manifest(words.Elastic(nnodes=2)), "Master")["command"])
     made = manifest(words.Elastic(nproc_per_node=2))
@@ -242,8 +242,8 @@ OWN = {
         (True, None, ["shm"]),
         (False, None, []),
         (True, {"containers": []}, ["shm"]),
-        (True, TWO, ["shm"]),  # Flyte refuses: it does not know which container is meant, and the template names it
-        (True, OWN, ["mine"]),  # Flyte refuses: here a mount of the user's own stands
+        (True, TWO, ["shm"]),  # Flyte rejects this as ambiguous, although the template names the container
+        (True, OWN, ["mine"]),  # Flyte rejects this; ptcompile keeps the user's mount
         (False, OWN, ["mine"]),
     ],
 )
@@ -257,12 +257,12 @@ def test_15_shared_memory(words: Any, kept: bool, spec: dict[str, Any] | None, m
 def test_15_shared_memory_of_the_task_wins(words: Any) -> None:
     config = words.Elastic(increase_shared_mem=False)
     assert pod(manifest(config, shared_memory=True))["volumes"][0]["emptyDir"] == {"medium": "Memory"}
-    # nothing of it is a pod template: what remains to patch is nothing
+    # no pod template remains to be patched
     assert "podTemplate" not in document(words.Elastic(), shared_memory=True)
 
 
 def test_16_policies_as_text_in_any_casing(words: Any) -> None:
-    # Flyte 2's SDK writes them so
+    # as Flyte 2's SDK writes them
     made = manifest(words.Elastic(nnodes=2, nproc_per_node=2, max_restarts=3, run_policy=words.RunPolicy("all")))
     assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "All"}
     assert "--max-restarts=3" in main(made, "Master")["command"]
@@ -273,7 +273,7 @@ def test_16_policies_as_text_in_any_casing(words: Any) -> None:
 @pytest.mark.parametrize(
     ("request_", "limit", "here"),
     [
-        # request, limit with the default 10 and Flyte's platform limit of 20; where Flyte clamps, we keep or refuse
+        # default 10, Flyte's platform limit 20; where Flyte clamps, ptcompile keeps or rejects
         ("1", "2", ("1", "2")),
         ("0", "2", ("2", "2")),
         ("2", "0", ("2", "2")),
@@ -290,7 +290,7 @@ def test_17_who_fills_a_missing_half(words: Any, request_: str, limit: str, here
 @pytest.mark.parametrize(
     ("request_", "limit", "here"),
     [
-        # "clamp only", to 5: nothing is clamped here
+        # Flyte's "clamp only", to 5; ptcompile clamps nothing
         ("4", "3", "request-above-limit"),
         ("6", "5", "request-above-limit"),
         ("4", "6", ("4", "6")),
@@ -415,7 +415,7 @@ def test_28_names_of_devices() -> None:
         == "nvidia-h100"
     )
     assert node_device_name("custom-gpu-device") == "custom-gpu-device"
-    # mended: Flyte looks `L40s` up in capitals, under a key that is not
+    # fixed: Flyte looks up `L40S`, but its key is `L40s`
     assert node_device_name("L40s") == "nvidia-l40s"
 
 
@@ -424,7 +424,7 @@ def test_29_node_selectors(words: Any) -> None:
     own = words.PodTemplate(words.pod_spec({"containers": [], "nodeSelector": {"user": "also-configured"}}))
     made = manifest(words.Elastic(), interruptible=True, platform=where, pod_template=own)
     assert pod(made)["nodeSelector"] == {"user": "also-configured"}
-    # the interruptible label is an affinity here, which asks for the same nodes
+    # ptcompile writes an affinity that selects the same nodes as the interruptible label
     assert expressions(made) == [[SPOT]]
 
 
@@ -446,12 +446,12 @@ def test_30_tolerations_of_extended_resources(words: Any) -> None:
 @pytest.mark.parametrize(("asked", "limit"), [("2Gi", {"sizeLimit": "2Gi"}), (True, {})])
 def test_31_size_of_shared_memory(words: Any, asked: bool | str, limit: dict[str, str]) -> None:
     made = manifest(words.Elastic(), shared_memory=asked)
-    # Flyte writes a zero quantity for "no size"; the kubelet takes both for the memory limit
+    # Flyte writes a zero quantity for "no size"; the kubelet uses the memory limit for both
     assert pod(made)["volumes"] == [{"name": "shm", "emptyDir": {"medium": "Memory", **limit}}]
 
 
 def test_31_refusals_of_shared_memory(words: Any) -> None:
-    # of Flyte's seven, a volume without a name, path or container cannot be asked for; a name that is taken gives way
+    # of Flyte's seven errors, a missing name, path or container cannot occur; a taken name is changed
     assert messages(words.Elastic(), shared_memory="much")[0].startswith("shared_memory: ")
     taken = {"containers": [], "volumes": [{"name": "shm", "emptyDir": {}}]}
     made = manifest(words.Elastic(), shared_memory=True, pod_template=words.PodTemplate(words.pod_spec(taken)))
@@ -461,19 +461,19 @@ def test_31_refusals_of_shared_memory(words: Any) -> None:
 
 
 def test_32_labels_of_a_partition_come_from_the_user(words: Any) -> None:
-    # `platform.union.ai/gpu-partition-slices` counts slices for Union's own quota; a label of the user's is the same
+    # Union counts slices for its quota by this label; users set it themselves
     made = manifest(words.Elastic(), labels={"platform.union.ai/gpu-partition-slices": "1"})
     assert made["metadata"]["labels"] == {"platform.union.ai/gpu-partition-slices": "1"}
 
 
 def test_33_the_user_s_environment_and_no_other(words: Any) -> None:
-    # Flyte adds 13 or 14 variables of an execution, and a URL of its console; outside Flyte there is neither
+    # Flyte adds 13 or 14 variables about the execution and its console's URL; none exists outside Flyte
     made = manifest(words.Elastic(), environment={"B": "1", "A": "2"})
     assert env(made) == {"B": "1", "A": "2"}
 
 
 def test_34_four_nodes_without_an_operator(words: Any) -> None:
-    # Flyte 2 makes a JobSet of its clustered environment; the Indexed Job in it is what the target job writes
+    # Flyte 2 makes a JobSet of a clustered environment; the target job writes its Indexed Job
     job = every(words.Elastic(nnodes=4, nproc_per_node=8), target="job", labels={"flyte.org/execution": "f"})["Job"]
     spec = job["spec"]
     assert (spec["parallelism"], spec["completions"], spec["completionMode"]) == (4, 4, "Indexed")
@@ -483,12 +483,12 @@ def test_34_four_nodes_without_an_operator(words: Any) -> None:
 
 
 def every(config: Any, **knobs: Any) -> dict[str, dict[str, Any]]:
-    """All objects of a task, by kind."""
+    """Return all objects of a task by kind."""
     return {one["kind"]: dict(one) for one in ptcompile.compile(convert(config, **knobs).document).unwrap()}
 
 
 def test_35_what_the_nodes_are_told(words: Any) -> None:
-    # Flyte's variables NNODES, NPROC_PER_NODE and RDZV_BACKEND are options of torchrun here
+    # ptcompile passes Flyte's NNODES, NPROC_PER_NODE and RDZV_BACKEND as torchrun options
     job = every(words.Elastic(nnodes=4, nproc_per_node=8, max_restarts=3), target="job")["Job"]
     command = " ".join(job["spec"]["template"]["spec"]["containers"][0]["command"])
     for option in ("--nnodes=4", "--nproc-per-node=8", "--rdzv-backend=c10d", "--max-restarts=3"):
@@ -496,7 +496,7 @@ def test_35_what_the_nodes_are_told(words: Any) -> None:
 
 
 def test_36_limits_of_names_and_restarts(words: Any) -> None:
-    # -1 is refused here as there; a long name is refused and not hashed, since people look for it
+    # both reject -1; ptcompile rejects a long name instead of hashing it, because people search for it
     assert messages(words.Elastic(max_restarts=-1))[0].startswith("task_config.max_restarts: ")
     long = flyte.task(test_06_no_workers, task_config=words.Elastic(nnodes=2), script="t.py", image="i")
     found = long.compile("x" * 140).diagnostics
@@ -504,7 +504,7 @@ def test_36_limits_of_names_and_restarts(words: Any) -> None:
 
 
 def test_37_the_launcher_s_command(words: Any) -> None:
-    # the launcher's own checks (DNS, environment, torchrun) happen in the pod; its argv is the container's command
+    # the launcher's checks (DNS, environment, torchrun) run in the pod; its argv is the container's command
     job = every(words.Elastic(nnodes=4, nproc_per_node=8), target="job")["Job"]
     command = job["spec"]["template"]["spec"]["containers"][0]["command"]
     assert (command[0], command[-1]) == ("torchrun", "train.py")

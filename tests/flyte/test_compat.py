@@ -1,4 +1,4 @@
-"""The compatibility table, row by row."""
+"""Each row of the compatibility table."""
 
 from __future__ import annotations
 

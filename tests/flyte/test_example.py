@@ -1,4 +1,4 @@
-"""The examples run, their output compiles, and the image that one of them describes holds what its job starts."""
+"""The examples: they run, their output compiles, and the described image contains what its job starts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_example_prints_a_spec_that_compiles(capsys: pytest.CaptureFixture[s
 
 
 def instructions() -> dict[str, list[str]]:
-    """The lines of the Dockerfile by their instruction."""
+    """Return the lines of the Dockerfile by instruction."""
     lines = re.sub(r"\\\n\s*", "", (FLYTE / "Dockerfile").read_text("utf-8")).splitlines()
     found: dict[str, list[str]] = {}
     for line in lines:

@@ -1,6 +1,6 @@
-"""Findings about a task stand at the decorator's keyword, the parameter or the return type that they are about.
+"""Locations of findings about a task: the decorator's keyword, the parameter or the return type.
 
-What a range, spot nodes, retries and a restart policy bring beside what the task says.
+Also notes about effects of ranges, spot nodes, retries and restart policies that the task does not mention.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ SPOT = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"spot":
 
 
 def compiled(config: Any, **knobs: Any) -> tuple[dict[str, Any], dict[str, str]]:
-    """The PyTorchJob, and the notes by their path."""
+    """Return the PyTorchJob and its notes by path."""
     task = flyte.task(compiled, task_config=config, container_image="acme/t:1", script="t.py", **knobs)
     result = task.compile("job", cluster=SPOT)
     notes = [one for one in result.diagnostics if one.name == "unlike-flyte"]
@@ -86,7 +86,7 @@ FAILURE = F.RestartPolicy.FAILURE
         (
             F.PyTorch(worker=F.Worker(replicas=1, restart_policy=FAILURE)),
             {},
-            {LIMIT, RESTARTS},  # the master, of which it says nothing, starts again too
+            {LIMIT, RESTARTS},  # the master, without a policy, restarts too
             "a restart policy other than Never restarts pods",
         ),
         (
@@ -112,7 +112,7 @@ def test_what_flyte_writes_too_is_not_noted() -> None:
 
 
 def test_interruptible_without_a_platform_is_a_warning() -> None:
-    """Flyte without configuration runs such a task on any node."""
+    """Without configuration, Flyte runs such a task on any node."""
     task = flyte.task(bare, task_config=F.Elastic(nnodes=1), container_image="i:1", interruptible=True)
     result = task.compile("train", inputs={"n": 1})
     assert result.ok

@@ -1,4 +1,4 @@
-"""What flytekit 1.16 itself says: that our words are its words, and that it does what the table says it does."""
+"""The behavior of flytekit 1.16: it has the same classes as ptcompile.flyte and matches the compatibility table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_our_words_have_their_fields_and_defaults(name: str) -> None:
 def test_our_enums_have_their_members(name: str) -> None:
     ours, theirs = getattr(flyte, name), getattr(plugin, name)
     assert [one.name for one in ours] == [one.name for one in theirs]
-    # the defect that makes us go by the name
+    # the defect that makes ptcompile compare names
     first, *others = theirs
     assert all(first == one for one in others)
 
@@ -65,7 +65,7 @@ def _custom(config: Any) -> Any:
 
 
 def _function() -> None:
-    """Stand for a task's function."""
+    """Stand in for a task's function."""
 
 
 def _plain(value: Any) -> Any:
@@ -103,5 +103,5 @@ def test_a_task_of_flytekit_as_it_stands() -> None:
     assert spec["volumeMounts"][0]["mountPath"] == "/etc/flyte/secrets/g"
     manifest = ptcompile.compile(converted.document).unwrap()[0]
     volumes = manifest["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["volumes"]
-    # the plugin has put its own volume into the template, and ours gives way
+    # the plugin has added its volume to the template, so ptcompile adds none
     assert [one["name"] for one in volumes] == ["secret-0", "shm"]

@@ -1,4 +1,4 @@
-"""The golden case of the legacy decorator is what the front end writes, toleration included."""
+"""The golden case of the legacy decorator equals the front end's output, including the toleration."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_spec_of_the_golden_case_is_the_front_end_s() -> None:
 
 
 def test_only_the_roles_with_gpus_tolerate_flyte_s_taint() -> None:
-    """Reference document 000: the toleration is added where GPUs are asked for."""
+    """Source: docs/facts/flyte.md#gpu-tolerations."""
     config = flyte.PyTorch(worker=flyte.Worker(replicas=1, limits=flyte.Resources(gpu="1")))
     document = flyte.task(GOLDEN.exists, task_config=config, image="i", script="t.py").convert("job").document["spec"]
     assert ("tolerations" in document, document["worker"]["tolerations"]) == (False, [GPU_TAINT])

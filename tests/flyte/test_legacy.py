@@ -1,4 +1,4 @@
-"""The legacy task of the first reference document: its snippet imports, compiles and runs as printed."""
+"""A task with the legacy decorator, as documented: the snippet imports, compiles and runs as printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flyte's plugin configuration: every key has a place, or a word about why not; and bad ones are findings."""
+"""Flyte's plugin configuration: each key has a counterpart or a reason for its absence, and bad keys are findings."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_label_that_the_profile_can_say_is_not_said_twice() -> None:
 @pytest.mark.parametrize("interruptible", [True, False])
 @pytest.mark.parametrize("accelerator", [None, "a100/unpartitioned", "a100/1g.5gb", "v5p"])
 def test_the_profile_as_a_file_gives_the_same_manifests(accelerator: str | None, interruptible: bool) -> None:
-    """The document alone carries the platform: nothing of it is laid into the job."""
+    """Only the profile has the platform's settings; the job's document has none of them."""
     more = {
         "interruptible-node-selector-requirement": {"key": "x", "operator": "In", "values": ["a", "b"]},
         "non-interruptible-node-selector-requirement": {"key": "x", "operator": "DoesNotExist"},

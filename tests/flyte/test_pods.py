@@ -1,4 +1,4 @@
-"""Images in Flyte's words: templates, ImageSpecs, and tasks without one."""
+"""Images as Flyte names them: templates, ImageSpecs, and tasks without an image."""
 
 from __future__ import annotations
 

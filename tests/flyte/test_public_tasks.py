@@ -1,7 +1,7 @@
-"""Fifteen tasks in the shapes that public Flyte projects write them in, as flytekit's own objects: what each becomes.
+"""Fifteen flytekit tasks in the style of public Flyte projects, and the jobs they compile to.
 
-The shapes are those of tutorials, of the plugin's documentation and of training repositories (flytekit 1.16); names and
-values are ours.
+Sources: tutorials, the plugin's documentation and training repositories (flytekit 1.16), with different names and
+values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ptcompile import flyte
 
 flytekit = pytest.importorskip("flytekit")
 plugin = pytest.importorskip("flytekitplugins.kfpytorch")
-pytest.importorskip("torch")  # flytekit asks for it where a task is Elastic
+pytest.importorskip("torch")  # flytekit requires torch for Elastic tasks
 client = pytest.importorskip("kubernetes.client")
 accelerators = pytest.importorskip("flytekit.extras.accelerators")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -30,7 +30,7 @@ RunPolicy, CleanPodPolicy, RestartPolicy = plugin.RunPolicy, plugin.CleanPodPoli
 FlyteDirectory: Any = flytekit.FlyteDirectory
 SPEC = flytekit.ImageSpec(name="trainer", packages=["torch", "flytekitplugins-kfpytorch"], registry="ghcr.io/acme")
 UNION = Secret(group="any", key="wandb_api_key", env_var="WANDB_API_KEY")
-UNION.group = None  # legal where Union's own package is installed
+UNION.group = None  # valid if Union's package is installed
 
 
 @dataclass
@@ -59,7 +59,7 @@ def mnist_cookbook(hp: Hyperparameters) -> float:
     limits=Resources(mem="500Mi", gpu="0"),
     container_image="ghcr.io/acme/mnist:1",
 )
-def mnist_sandbox(hp: Hyperparameters = Hyperparameters()) -> None: ...  # noqa: B008  flytekit takes defaults so
+def mnist_sandbox(hp: Hyperparameters = Hyperparameters()) -> None: ...  # noqa: B008  as flytekit tasks do
 
 
 @task(
@@ -220,16 +220,16 @@ def elastic_range(data_path: str) -> float:
 
 
 class Row(NamedTuple):
-    """A task, what it is given, and what is expected of it."""
+    """A task, its inputs, and the expected result."""
 
     task: Any
     inputs: dict[str, Any]
     world: tuple[str, int, int] | None
-    """Kind, pods and processes; None where it does not compile."""
+    """Kind, pods and processes, or None if it does not compile."""
     words: Any = None
-    """Of the spec, as far as the row is about them."""
+    """Spec fields that the row is about."""
     told: frozenset[str] = frozenset()
-    """Errors and warnings, by path; that a result is dropped is left out."""
+    """Paths of errors and warnings, except that a result is dropped."""
     knobs: Any = None
 
 
@@ -238,7 +238,7 @@ def told(*paths: str) -> frozenset[str]:
 
 
 def name(row: Row) -> str:
-    """The task's own, without its module."""
+    """Return the task's name without its module."""
     return str(row.task.name.rpartition(".")[2])
 
 

@@ -1,4 +1,4 @@
-"""The runner: finding a task, unwrapping it, giving its function typed inputs, and ending as the function does."""
+"""The runner: it finds and unwraps a task, gives its function typed inputs, and exits as the function does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ptcompile.flyte.launch import input_text
 from tests.flyte.making import forgetting
 
 ROOT = Path(__file__).parents[2]
-OLD_OPTIONAL: Any = Optional[int]  # noqa: UP045  as code for Python 3.9 says it
+OLD_OPTIONAL: Any = Optional[int]  # noqa: UP045  as in code for Python 3.9
 OLD_UNION: Any = Union[str, int]  # noqa: UP007
 
 
@@ -55,7 +55,7 @@ class Mode(Enum):
 
 
 class FlyteFile:
-    """Stand for flytekit's."""
+    """A stand-in for flytekit's class."""
 
 
 @dataclass
@@ -280,7 +280,7 @@ if __name__ == "__main__":
 
 
 def started(folder: Path, *words: str, script: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
-    """The runner, as a pod starts it in a folder with the tasks."""
+    """Start the runner as a pod does, in a folder with the tasks."""
     (folder / "hello.py").write_text(TASKS)
     start = [str(script)] if script else ["-m", "ptcompile.flyte.run"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **env}

@@ -1,4 +1,4 @@
-"""Tasks as decorators and as functions: every keyword, every mistake with its place, and never a crash."""
+"""Tasks as decorators and as functions: every keyword, the location of every mistake, and no crashes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_three_forms_agree() -> None:
 
 
 LOOSE: Any = flyte.pytorch_task
-"""The decorator without its types, for words that a test picks."""
+"""The decorator without types, for keywords chosen by a test."""
 
 LEGACY: dict[str, tuple[Any, dict[str, Any]]] = {
     "per_replica_cpu_request": ("1", {"resources": {"cpu": 1}}),
@@ -262,7 +262,7 @@ def test_the_import_is_light() -> None:
 
 
 def _function() -> None:
-    """Stand for a task's function."""
+    """Stand in for a task's function."""
 
 
 def test_one_node_has_no_backend_to_meet_by() -> None:
@@ -276,7 +276,7 @@ def test_the_shorter_deadline_counts(timeout: int, said: int | None, seconds: in
 
 
 def test_what_a_task_without_a_clean_pod_policy_holds_is_said() -> None:
-    """Flyte writes none, and the operator's default deletes no pod: carried over, with a note."""
+    """Flyte writes no policy, and the operator's default deletes no pods, so it is kept with a note."""
     for config in (two(), two(run_policy=OURS.RunPolicy(backoff_limit=1)), OURS.Elastic(nnodes=2)):
         found = convert(config, limits=R(gpu=1))
         assert found.document["spec"]["runPolicy"]["cleanPodPolicy"] == "None"

@@ -1,4 +1,4 @@
-"""Flyte tasks train: their manifests' pods as real processes of torchrun on this machine."""
+"""Training by Flyte tasks: the pods of their manifests run as real torchrun processes on this machine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tasks() -> Any:
 
 
 class Run:
-    """One job, its pods as processes: how they ended, and what every call of the function saw."""
+    """A job whose pods run as processes, with their exit codes and what each call of the function received."""
 
     def __init__(self, result: ptcompile.Result, folder: Path, cwd: Path = ROOT) -> None:
         assert result.ok, result.diagnostics
@@ -58,7 +58,7 @@ class Run:
         self.seen = [json.loads(line) for line in lines]
 
     def start(self, words: Sequence[str], env: dict[str, str]) -> subprocess.Popen[str]:
-        """A container's process. All pods are here, so that the first one's name is this machine's."""
+        """Start a container's process. All pods run on this machine, so it is also the first pod's host."""
         here = [word.replace(MOUNT, str(self.mounted)) for word in words]
         for i, word in enumerate(here):
             if word.startswith("--rdzv-endpoint="):

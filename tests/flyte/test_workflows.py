@@ -1,4 +1,4 @@
-"""Workflows and nodes of real flytekit: which jobs they give, in which order, with which inputs and overrides."""
+"""Workflows and nodes of real flytekit: their jobs, with order, inputs and overrides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptcompile import flyte
 
 flytekit = pytest.importorskip("flytekit")
 plugin = pytest.importorskip("flytekitplugins.kfpytorch")
-pytest.importorskip("torch")  # flytekit asks for it where a task is Elastic
+pytest.importorskip("torch")  # flytekit requires torch for Elastic tasks
 accelerators = pytest.importorskip("flytekit.extras.accelerators")
 pytestmark = pytest.mark.filterwarnings("ignore")
 warnings.simplefilter("ignore")
@@ -111,7 +111,7 @@ def score(model: str) -> float:
 
 
 def args(made: dict[str, Any]) -> list[str]:
-    """The inputs of a job."""
+    """Return a job's inputs."""
     specs = made["spec"]["pytorchReplicaSpecs"]
     return [one for one in specs["Master"]["template"]["spec"]["containers"][0]["args"] if one != "--input"]
 
@@ -219,7 +219,7 @@ def test_a_task_config_of_a_node_is_the_task_s() -> None:
 
     (made,) = flyte.from_workflow(bigger).compile().unwrap()
     assert made["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 7
-    tune._task_config = PyTorch(worker=Worker(replicas=1))  # flytekit wrote the other one into the task
+    tune._task_config = PyTorch(worker=Worker(replicas=1))  # with_overrides changed the task itself
 
 
 def test_a_script_of_its_own_takes_no_inputs() -> None:

@@ -1,4 +1,4 @@
-"""Command lines as rules read them."""
+"""Command lines as rules parse them."""
 
 from __future__ import annotations
 

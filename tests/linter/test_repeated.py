@@ -1,4 +1,4 @@
-"""The objects of a stream, as other files of its folder are compared with it."""
+"""Keys of a stream's objects, by which they are compared with other files of the folder."""
 
 from __future__ import annotations
 

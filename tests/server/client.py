@@ -1,4 +1,4 @@
-"""A client that speaks the Language Server Protocol with the real server, over its standard input and output."""
+"""A Language Server Protocol client for the real server, over its standard input and output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 SECONDS = 60
-"""The longest wait for one answer, on a busy machine."""
+"""Maximum seconds to wait for an answer on a busy machine."""
 
 CAPABILITIES: dict[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
@@ -21,7 +21,9 @@ CAPABILITIES: dict[str, Any] = {
 
 
 class Client:
-    """One editor with one server. Requests that the server makes are answered with null and kept."""
+    """An editor with its own server. It keeps the server's requests and answers them from `replies`, otherwise with
+    null.
+    """
 
     def __init__(self, folder: Path, *, options: dict[str, Any] | None = None) -> None:
         self.folder = folder
@@ -37,9 +39,9 @@ class Client:
         self.notifications: queue.Queue[dict[str, Any]] = queue.Queue()
         self.asked: queue.Queue[dict[str, Any]] = queue.Queue()
         self.replies: dict[str, Any] = {}
-        """What requests of the server are answered with, by method."""
+        """Responses to requests of the server, by method."""
         self.silent: set[str] = set()
-        """Requests of the server that are not answered."""
+        """Methods of the server's requests that get no response."""
         threading.Thread(target=self._read, daemon=True).start()
         root = folder.as_uri()
         self.capabilities = self.call(
@@ -69,21 +71,21 @@ class Client:
 
     @property
     def alive(self) -> bool:
-        """Whether the server still runs."""
+        """Whether the server is running."""
         return self._server.poll() is None
 
     @property
     def status(self) -> int | None:
-        """The server's exit status."""
+        """The server's exit status, or None if it is running."""
         return self._server.poll()
 
     def cpu(self) -> float:
-        """Seconds of processor time that the server has taken (Linux)."""
+        """Return the server's processor time in seconds (Linux)."""
         tasks = Path(f"/proc/{self._server.pid}/task").glob("*/schedstat")
         return sum(int(task.read_text(encoding="ascii").split()[0]) for task in tasks) / 1e9
 
     def uri(self, name: str) -> str:
-        """The address of a file of the folder."""
+        """Return the URI of a file in the folder."""
         return (self.folder / name).as_uri()
 
     def tell(self, method: str, **params: Any) -> None:
@@ -91,30 +93,30 @@ class Client:
         self._send({"method": method, "params": params})
 
     def ask(self, method: str, **params: Any) -> int:
-        """Send a request; the number under which its answer comes."""
+        """Send a request and return its id."""
         self._id += 1
         self._answers[self._id] = queue.Queue()
         self._send({"id": self._id, "method": method, "params": params})
         return self._id
 
     def answer(self, number: int) -> dict[str, Any]:
-        """The whole answer to a request."""
+        """Return the whole response to a request."""
         return self._answers[number].get(timeout=SECONDS)
 
     def call(self, method: str, **params: Any) -> Any:
-        """The result of a request."""
+        """Send a request and return its result."""
         found = self.answer(self.ask(method, **params))
         assert "error" not in found, found
         return found.get("result")
 
     def open(self, name: str, text: str, version: int = 1) -> list[dict[str, Any]]:
-        """Open a text; its diagnostics."""
+        """Open a text and return its diagnostics."""
         document = {"uri": self.uri(name), "languageId": "yaml", "version": version, "text": text}
         self.tell("textDocument/didOpen", textDocument=document)
         return self.diagnostics(name, version)
 
     def change(self, name: str, text: str, version: int) -> None:
-        """Type: the whole text again."""
+        """Replace the whole text, as if typed."""
         self.tell(
             "textDocument/didChange",
             textDocument={"uri": self.uri(name), "version": version},
@@ -122,7 +124,7 @@ class Client:
         )
 
     def diagnostics(self, name: str, version: int | None = None) -> list[dict[str, Any]]:
-        """The next diagnostics of a text, of this version."""
+        """Return the next diagnostics of this version of a text."""
         while True:
             found = self.notifications.get(timeout=SECONDS)
             params = found["params"]
@@ -133,7 +135,7 @@ class Client:
                 return diagnostics
 
     def at(self, name: str, line: int, character: int) -> dict[str, Any]:
-        """The parameters of a request about a place."""
+        """Return the parameters of a request about a position."""
         return {"textDocument": {"uri": self.uri(name)}, "position": {"line": line, "character": character}}
 
     def _send(self, message: dict[str, Any]) -> None:
@@ -151,7 +153,7 @@ class Client:
                 while stream.readline().strip():
                     pass
                 self._take(json.loads(stream.read(length)))
-        except ValueError:  # the stream was closed
+        except ValueError:  # the stream is closed
             return
 
     def _take(self, message: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Texts with a cursor, and what is asked about them."""
+"""Texts with a cursor, and short ways to request completions in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptcompile.server.document import OpenDocument
 from ptcompile.server.workspace import FileSettings, NamedObject, WorkspaceFile, named_objects
 
 CURSOR = "|"
-"""Stands for the cursor."""
+"""Marks the cursor in a text."""
 
 SPEC = """\
 apiVersion: ptcompile/v1
@@ -47,31 +47,31 @@ spec:
 
 
 def split(text: str) -> tuple[str, int]:
-    """The text without its cursor, and where that was."""
+    """Return the text without its cursor, and the cursor's offset."""
     before, _, after = text.partition(CURSOR)
     return before + after, len(before)
 
 
 def opened(text: str, **given: Any) -> OpenDocument:
-    """A text as it is open."""
+    """Return a text as an open document."""
     return OpenDocument("file:///w/a.yaml", "/w/a.yaml", text, **given)
 
 
 def at_cursor(text: str, **given: Any) -> tuple[OpenDocument, Position]:
-    """A text as it is open, and its cursor for the protocol."""
+    """Return a text as an open document, and its cursor as a protocol position."""
     whole, offset = split(text)
     one = opened(whole, **given)
     return one, one.lines.position(offset)
 
 
 def completions(text: str, **given: Any) -> dict[str, CompletionItem]:
-    """What is offered at the cursor, by its label, in order."""
+    """Return the completions at the cursor by label, in order."""
     one, position = at_cursor(text, **given)
     return {item.label: item for item in complete(one, position).items}
 
 
 def accepted(text: str, label: str, **given: Any) -> str:
-    """The text after one of the offers was taken."""
+    """Return the text after a completion is accepted."""
     one, position = at_cursor(text, **given)
     item = next(item for item in complete(one, position).items if item.label == label)
     assert item.text_edit is not None
@@ -82,12 +82,12 @@ def accepted(text: str, label: str, **given: Any) -> str:
 
 
 def elsewhere(text: str, path: str = "/w/other.yaml") -> tuple[NamedObject, ...]:
-    """What another file of the workspace defines."""
+    """Return the objects that another file of the workspace defines."""
     return named_objects(WorkspaceFile(path, text))
 
 
 def with_profile(text: str) -> FileSettings:
-    """Settings with a profile."""
+    """Return settings with a profile."""
     from ptcompile.compiler.reader import load_profile
 
     profile, found = load_profile(text)

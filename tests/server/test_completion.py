@@ -1,4 +1,4 @@
-"""What is offered, also while the text cannot be parsed."""
+"""Completions, also in texts that cannot be parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where somebody types, in texts of which most cannot be parsed at that moment."""
+"""The cursor's path and role in a text, which usually cannot be parsed while it is edited."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PLACES: list[tuple[str, Keys, str, str]] = [
 
 @pytest.mark.parametrize(("text", "path", "part", "prefix"), PLACES, ids=[text for text, *_ in PLACES])
 def test_the_place(text: str, path: Keys, part: str, prefix: str) -> None:
-    before, _, after = text.rpartition("|")  # one of them has a block of text
+    before, _, after = text.rpartition("|")  # one of the texts has a block scalar
     found = cursor_at(before + after, len(before))
     assert (found.path, found.part, found.prefix) == (path, part, prefix)
     assert (before + after)[found.start : found.end] == prefix
@@ -93,7 +93,7 @@ def _paths(value: object, path: Keys = ()) -> set[Keys]:
 
 
 def _odd(path: Keys) -> bool:
-    """Keys that are written otherwise than they are read."""
+    """Return the keys whose written form differs from their value."""
     return any(isinstance(part, str) and (not part.isascii() or part in ("true", "false")) for part in path)
 
 

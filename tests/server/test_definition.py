@@ -1,4 +1,4 @@
-"""Where what is named is defined."""
+"""Definitions of names: volumes, objects and entries of the profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings, and what can be done about them."""
+"""Diagnostics, and the code actions for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERYWHERE = Range(Position(0, 0), Position(1000, 0))
 
 
 def applied(one: OpenDocument, action: CodeAction) -> str:
-    """The text after an action."""
+    """Return the text after an action."""
     assert action.edit is not None
     assert action.edit.changes is not None
     text = one.text
@@ -105,7 +105,7 @@ def test_here_it_is_ignored() -> None:
     ],
 )
 def test_what_does_not_compile_cannot_be_ignored_in_the_editor(text: str) -> None:
-    """A comment would turn the editor quiet and leave the spec as broken as it was."""
+    """A comment would silence the editor, but the spec would still not compile."""
     one = opened(text)
     assert any(found.severity == "error" for found in one.report.diagnostics)
     assert not [action for action in actions(one, EVERYWHERE, None, None) if "ignore" in action.title]

@@ -1,7 +1,4 @@
-"""Places in a text, in the units of a client.
-
-The analyses of open texts: kept while a text and what is around it are as they were.
-"""
+"""Conversion of positions to the client's units, and the cache of open texts' analyses."""
 
 from __future__ import annotations
 
@@ -68,7 +65,7 @@ def test_the_span_of_a_finding() -> None:
 
 
 def test_a_span_after_a_lone_carriage_return() -> None:
-    """The reader counts lines by line feeds alone."""
+    """The reader counts only line feeds as line ends."""
     assert Lines("a: 1\rb: 2\nc: 3").of_span(Span(1, 6, 1, 7)).start == Position(1, 0)
 
 
@@ -78,7 +75,7 @@ KEPT = 64
 
 
 class Nothing:
-    """A workspace with no other file."""
+    """A workspace without other files."""
 
     def settings(self, path: str) -> FileSettings:
         return FileSettings()

@@ -1,4 +1,4 @@
-"""What is said of a place."""
+"""Hover texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server as an editor meets it: a process, and the protocol on its standard input and output."""
+"""The server as an editor sees it: a process that speaks the protocol on its standard input and output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 
 def test_an_editor_at_work(client: Client) -> None:
-    """Typing, in one go: a start of the server takes longer than all of it."""
+    """All steps share one server, because starting it takes longer than all of them."""
     (found,) = client.open("spec.yaml", WRONG)
     assert (found["code"], found["range"]["start"]) == ("PTC021", {"line": 6, "character": 2})
     client.change("spec.yaml", SPEC, 2)
@@ -117,7 +117,7 @@ def test_the_connection_ends_while_a_question_is_open(client: Client) -> None:
 
 
 def test_random_edits_never_kill_the_server(client: Client) -> None:
-    """A few here; `python -m fuzz server` makes as many as there is time for."""
+    """Few edits; `python -m fuzz server` makes as many as time permits."""
     dice = random.Random(25)  # noqa: S311 - the same edits each time
     text = f"{SPEC}---\n{POD}".encode()
     client.open("spec.yaml", text.decode())

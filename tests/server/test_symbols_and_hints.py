@@ -1,4 +1,4 @@
-"""The outline of a text, and what stands behind and above its jobs."""
+"""The outline of a text, and the inlay hints and code lenses of its jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Amounts that are not what they look like."""
+"""Amounts whose unit or rounding has a surprising effect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _limits(**amounts: object) -> Json:
         ("tiny-memory-limit", {"memory": "64k"}, True),
         ("tiny-memory-limit", {"memory": "4Mi"}, False),
         ("tiny-memory-limit", {"memory": 0}, False),  # no limit
-        ("tiny-memory-limit", {"memory": "512m"}, False),  # said by the other rule
+        ("tiny-memory-limit", {"memory": "512m"}, False),  # reported by the other rule
         ("larger-than-any-node", {"nvidia.com/gpu": 17}, True),
         ("larger-than-any-node", {"nvidia.com/gpu": "16"}, False),
         ("larger-than-any-node", {"google.com/tpu": 256}, False),
@@ -56,7 +56,7 @@ def test_limits(rule: str, limits: Json, expected: bool) -> None:
         ({"memory": 64}, {}, True),
         ({"memory": "512m"}, {}, True),
         ({"memory": 64}, {"memory": "64Gi"}, True),
-        ({"memory": 64}, {"memory": 64}, False),  # said of the limit
+        ({"memory": 64}, {"memory": 64}, False),  # reported for the limit
         ({"memory": "4Mi"}, {}, False),
         ({"memory": 0}, {}, False),
     ],

@@ -1,4 +1,4 @@
-"""Rules of the command line, over the ways that one is written."""
+"""Rules for command lines, in the different forms that command and args can have."""
 
 from __future__ import annotations
 

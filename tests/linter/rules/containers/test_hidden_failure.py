@@ -1,4 +1,4 @@
-"""Which scripts lose the exit code of the training, checked against what bash does (POSIX lists and pipelines)."""
+"""Scripts that lose the training's exit code, compared with what bash does (POSIX lists and pipelines)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.linter.asking import container, fires
 
 CASES = [
-    # script, whether a failing training is a success
+    # script, and whether it succeeds although the training fails
     ("python train.py", False),
     ("python train.py | tee log", True),
     ("python train.py 2>&1 | tee log", True),
@@ -34,7 +34,7 @@ UNREAD = [
     "trap 'echo bye' EXIT; python train.py; echo done",
     "cat > train.py <<EOF\nprint(1 | 2)\nEOF\npython train.py",
     "python train.py & wait",
-    "pip install x; echo installed",  # trains nothing
+    "pip install x; echo installed",  # does not train
     "python train.py; exit 1",
 ]
 

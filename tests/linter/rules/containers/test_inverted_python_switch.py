@@ -1,4 +1,4 @@
-"""What Python makes of a word for off: the interpreter that runs the tests is asked."""
+"""Python's values for words that mean "off", evaluated by the interpreter that runs the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a secret, and that no message gives one away."""
+"""Secrets in variables: how they are recognized, and that no message contains one."""
 
 from __future__ import annotations
 

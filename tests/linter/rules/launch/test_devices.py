@@ -1,4 +1,4 @@
-"""Numbers of processes against devices, wherever the number is set."""
+"""Numbers of processes compared with devices, wherever the number of processes is set."""
 
 from __future__ import annotations
 

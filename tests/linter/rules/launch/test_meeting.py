@@ -1,4 +1,4 @@
-"""Which pods should meet and what keeps them apart: manifests that fire, and similar ones that are right."""
+"""Pods that fail to meet and the reasons: manifests with findings, and similar manifests without."""
 
 from __future__ import annotations
 

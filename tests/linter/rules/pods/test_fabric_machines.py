@@ -1,4 +1,4 @@
-"""A manifest's network against the machines that it pins."""
+"""A manifest's network compared with the machines that it selects."""
 
 from __future__ import annotations
 

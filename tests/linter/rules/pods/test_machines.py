@@ -1,4 +1,4 @@
-"""Manifests that pin a machine by its type, GKE's accelerator or the GPU's product, held to its size."""
+"""Pods that select a machine by type, GKE accelerator or GPU product, compared with the machine's size."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def told(manifest: dict[str, Any]) -> list[tuple[str, str, object]]:
 
 @pytest.mark.parametrize("name", sorted(machines_by_name()))
 def test_every_machine(name: str) -> None:
-    """What it leaves fits; one device, one core more does not."""
+    """The allocatable resources fit; one more device or core does not."""
     machine, accelerator, cloud = machines_by_name()[name]
     from ptcompile.hardware.accelerators import ROWS
     from ptcompile.hardware.nodes import VENDORS
@@ -60,7 +60,7 @@ def test_every_machine(name: str) -> None:
         (pod({"nvidia.com/gpu": 9}, affinity=affinity({TYPE: ["p5.4xlarge"]}, {TYPE: ["p5.48xlarge"]})),
          ["nvidia.com/gpu"]),
         (pod({"nvidia.com/gpu": 9}, affinity=affinity({TYPE: ["p5.4xlarge"]}, {"pool": ["gold"]})), []),
-        (pod({"nvidia.com/gpu": 9}, {TYPE: "p7.48xlarge"}), []),  # not known here
+        (pod({"nvidia.com/gpu": 9}, {TYPE: "p7.48xlarge"}), []),  # unknown machine type
         (pod({"nvidia.com/gpu": 9}, affinity=affinity({TYPE: ["p5.48xlarge", "p7.48xlarge"]})), []),
         (pod({"nvidia.com/gpu": 9}, {GKE: "nvidia-h100-80gb"}), ["nvidia.com/gpu"]),
         (pod({"nvidia.com/gpu": 9}, {GKE: "nvidia-tesla-t4"}), []),  # N1: any combination
@@ -80,7 +80,7 @@ def test_a_product_may_be_in_hardware_that_no_cloud_has() -> None:
         ("fits-no-machine", "warning", "nvidia.com/gpu")
     ]
     assert told(pod({"nvidia.com/gpu": 8}, {PRODUCT: "NVIDIA-H100-80GB-HBM3"})) == []
-    assert told(pod({"nvidia.com/gpu": 64}, {PRODUCT: "NVIDIA-H20"})) == []  # no machine is known
+    assert told(pod({"nvidia.com/gpu": 64}, {PRODUCT: "NVIDIA-H20"})) == []  # no machine with this product is known
 
 
 def test_the_containers_of_a_pod_count_together() -> None:

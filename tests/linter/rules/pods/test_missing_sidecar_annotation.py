@@ -1,4 +1,4 @@
-"""A Cloud Storage volume by itself, or through what the stream says of its claim."""
+"""Cloud Storage volumes, direct or through a claim that the stream defines."""
 
 from __future__ import annotations
 

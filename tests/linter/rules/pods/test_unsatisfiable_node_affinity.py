@@ -1,4 +1,4 @@
-"""Which affinities no node can match."""
+"""Affinities that no node can match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Services beside the pods that name them."""
+"""Services and the pods that name them, in one stream."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ HEADLESS = {"clusterIP": "None"}
         ("service-not-headless", _service(namespace="other"), [_pod()], False),
         ("selector-misses-pods", _service(**HEADLESS), [_pod(labels={"app": "x"})], True),
         ("selector-misses-pods", _service(**HEADLESS, selector=None), [_pod()], True),
-        ("selector-misses-pods", _service(**HEADLESS), [_pod(), _pod(labels={})], False),  # some of them are found
+        ("selector-misses-pods", _service(**HEADLESS), [_pod(), _pod(labels={})], False),  # some of the pods match
         ("selector-misses-pods", _service(**HEADLESS, selector={"job-name": "train"}), [_job("train")], False),
         ("selector-misses-pods", _service(**HEADLESS, selector={"job-name": "trian"}), [_job("train")], True),
         ("hidden-until-ready", _service(**HEADLESS), [_pod(probe=True)], True),
         ("hidden-until-ready", _service(**HEADLESS), [_pod()], False),
         ("hidden-until-ready", _service(**HEADLESS, publishNotReadyAddresses=True), [_pod()], False),
-        ("hidden-until-ready", _service(**HEADLESS), [_pod(None)], False),  # a database's, for example
+        ("hidden-until-ready", _service(**HEADLESS), [_pod(None)], False),  # for example a database
         ("exposed-rendezvous", _service(type="NodePort", ports=[{"port": 80, "targetPort": 29400}]), [], True),
         ("exposed-rendezvous", _service(type="NodePort", ports=[{"port": 443}]), [], False),
         ("exposed-rendezvous", _service(ports=[{"port": 29500}]), [], False),
