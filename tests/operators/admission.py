@@ -1,4 +1,4 @@
-"""What a webhook says, in short."""
+"""Shortcuts to the problems that an operator's webhook and controller report."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ptcompile.registry.table import kind_named
 
 
 def admission(manifest: dict[str, Any]) -> Kind:
-    """The manifest's kind, whose operator rejects something."""
+    """Return the kind of the manifest, which must have rejections."""
     kind = kind_named(kind_of(manifest))
     assert kind.rejects
     return kind
 
 
 def said(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
-    """The refusals after defaulting, without warnings."""
+    """Return the errors found after defaulting, without warnings."""
     kind = admission(manifest)
     found = kind.validate(kind.default(manifest), KindContext(versions or Versions(), others))
     return [p for p in found if p.severity == "error"]
 
 
 def later(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
-    """What is refused after admission."""
+    """Return the errors that the controller reports after admission."""
     kind = admission(manifest)
     return list(kind.controller_errors(kind.default(manifest), KindContext(versions or Versions(), others)))
 
 
 def one(problems: list[Problem]) -> Problem:
-    """The only problem."""
+    """Return the only problem."""
     assert len(problems) == 1, [p.message for p in problems]
     return problems[0]

@@ -1,4 +1,4 @@
-"""Small manifests, and what is read of the pods made of them."""
+"""Builders of small manifests, and readers of the pods expanded from them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def runtime(policy: Json | None, *jobs: Json, name: str = "mine", **spec: Any) -
 
 
 def node(**more: Any) -> Json:
-    """The trainer's job of a runtime, with one container `node`."""
+    """Return the training replicatedJob of a runtime, with one container `node`."""
     labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
     spec = {"template": {"spec": {"containers": [container("node", **more)]}}}
     return {"name": "node", "template": {"metadata": {"labels": labels}, "spec": spec}}
@@ -96,7 +96,7 @@ def pods(manifest: Mapping[str, Any], **more: Any) -> dict[str, PodView]:
 
 
 def env(pod: PodView, name: str | None = None) -> dict[str, str]:
-    """A main container's env as written: values, and `$(path)` for references."""
+    """Return a main container's env as written: literal values, and `$(path)` for references."""
     found = next(c for c in pod.containers if not c.init and name in (None, c.name))
     entries = found.to_dict()["env"]
     return {e["name"]: e.get("value", f"$({e.get('fieldRef', e.get('from'))})") for e in entries}

@@ -1,4 +1,4 @@
-"""The create-time rules of the CRDs, each with what it takes and what it refuses."""
+"""Create-time CEL rules of the CRDs, with accepted and rejected specs for each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def torch(*names: str) -> Json:
     return {"mlPolicy": {"torch": {"envInjection": {"targets": [{"jobName": "j", "containerNames": [*names]}]}}}}
 
 
-# kind, spec, path of the refusal or None, what the message says (the CRD's own words)
+# kind, spec, path of the rejection or None, part of the message (quoted from the CRD)
 CASES: list[tuple[tuple[str, str], Json, str | None, str]] = [
     (JOBSET, {**ORDER, **DEPENDS}, "spec.replicatedJobs[1].dependsOn", "mutually exclusive"),
     (JOBSET, ORDER, "spec", "no such key: replicatedJobs"),

@@ -1,4 +1,4 @@
-"""What operators do about a lost pod, and that lint, simulate and rehearse agree on it."""
+"""Operators' reactions to a lost pod, and the agreement of lint, simulate and rehearse about them."""
 
 from __future__ import annotations
 

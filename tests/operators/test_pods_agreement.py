@@ -1,4 +1,6 @@
-"""Every pod that the operators' own code made against ours: names, host names, env, ports, labels, init containers."""
+"""Pods recorded from the operators' own code, compared with ours: names, host names, env, ports, labels, init
+containers.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def theirs(pod: dict[str, Any], *, ordered: bool) -> dict[Any, Any]:
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
 def test_pods_are_those_of_the_operator(operator: str) -> None:
     wrong, total = [], 0
-    ordered = operator != "volcano"  # its plugins run in random order
+    ordered = operator != "volcano"  # Volcano runs its plugins in random order
     for row, manifest in rows(operator):
         if not row["accepted"] or not row.get("pods"):
             continue

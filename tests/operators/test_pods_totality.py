@@ -1,4 +1,4 @@
-"""Whatever the data, expansion ends, quickly, and never raises; a folded job costs the same at any size.
+"""Pod expansion on arbitrary data: it ends quickly and never raises, and a folded job costs the same at any size.
 
 Source: CONTRIBUTING.md#laws 7.
 """
@@ -93,7 +93,9 @@ LARGE = [
 
 @pytest.mark.parametrize("manifest", LARGE, ids=lambda m: m["kind"])
 def test_nothing_is_built_before_it_is_asked_for(manifest: Json, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted, not timed: as many pod views are made for ten thousand pods as for a hundred."""
+    """Expansion builds as many pod views for ten thousand pods as for a hundred; views are counted because times
+    vary.
+    """
     from ptcompile.registry import pods as expansion
 
     made = {}

@@ -1,4 +1,4 @@
-"""The operators and kinds: each method that a class overrides imports and is total; unknown kinds have nothing."""
+"""Operators and kinds: every overridden method imports and accepts any data, and unknown kinds have no behavior."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_an_unknown_kind_has_nothing() -> None:
 
 
 def test_what_a_profile_calls_queue_systems_and_gang_schedulers() -> None:
-    """`gangScheduler: scheduler-plugins` is found by its word, whatever its folder is called."""
+    """`gangScheduler: scheduler-plugins` is looked up by this value, not by the name of a package."""
     assert {name: one.folder for name, one in operators.BY_QUEUE_SYSTEM.items()} == {
         "kueue": "kueue",
         "volcano": "volcano",

@@ -1,4 +1,4 @@
-"""How often operators start lost pods again, as the rules of lint ask them."""
+"""The number of times that operators restart lost pods, as lint rules compute it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The state of live objects of all six kinds, each written as its controller writes it; the source stands beside it.
+"""The state of live objects of all six kinds, each written as its controller writes it, with the source.
 
-job controller: kubernetes 1.36 pkg/controller/job/job_controller.go; training-operator 1.9 pkg/util/status.go and
-pkg/controller.v1/pytorch/pytorchjob_controller.go; volcano pkg/controllers/job/state; jobset 0.12
-pkg/controllers/jobset_controller.go; trainer 2.3 pkg/controller/trainjob_controller.go.
+Job: kubernetes 1.36 pkg/controller/job/job_controller.go; PyTorchJob: training-operator 1.9 pkg/util/status.go and
+pkg/controller.v1/pytorch/pytorchjob_controller.go; Volcano: pkg/controllers/job/state; JobSet: jobset 0.12
+pkg/controllers/jobset_controller.go; TrainJob: trainer 2.3 pkg/controller/trainjob_controller.go.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ UNSCHEDULABLE = condition("PodScheduled", "False", "Unschedulable", "0/3 nodes a
 FAILED_TARGET = condition("FailureTarget", reason="BackoffLimitExceeded", message="limit reached")
 
 TABLE: dict[str, tuple[Json, str, str | None]] = {
-    # Pod: the kubelet's phase; conditions by the scheduler and by whoever disrupts it
+    # Pod: the kubelet's phase; conditions from the scheduler and the component that disrupts the pod
     "pod, new": (pod(None), "created", None),
     "pod, pending": (pod({"phase": "Pending"}), "created", None),
     "pod, no node": (pod({"phase": "Pending", "conditions": [UNSCHEDULABLE]}), "created", "Unschedulable"),
@@ -96,7 +96,7 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
         "failed",
         "PreemptionByScheduler",
     ),
-    # Job: conditions, then counts
+    # Job: conditions first, then counts
     "job, new": (job(None), "created", None),
     "job, seen": (job({"startTime": "2026-01-01", "active": 2, "ready": 0}), "created", None),
     "job, suspended": (job({"conditions": [condition("Suspended", reason="JobSuspended")]}), "queued", "JobSuspended"),
@@ -130,7 +130,7 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
             "MaxFailedIndexesExceeded",
         )
     },
-    # PyTorchJob: several conditions are true at once; none changes after Failed
+    # PyTorchJob: several conditions can be true at once; none changes after Failed
     "pytorchjob, new": (pytorchjob(), "created", None),
     "pytorchjob, seen": (pytorchjob(CREATED), "created", None),
     "pytorchjob, suspended": (
@@ -177,7 +177,7 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
     "volcano, completing": (volcano("Completing"), "running", "Completing"),
     "volcano, terminating": (volcano("Terminating"), "running", "Terminating"),
     "volcano, aborting": (volcano("Aborting"), "running", "Aborting"),
-    "volcano, done": (volcano("Completed", succeeded=0, taskStatusCount={}), "succeeded", None),  # counts fall back
+    "volcano, done": (volcano("Completed", succeeded=0, taskStatusCount={}), "succeeded", None),  # counts drop to zero
     "volcano, failed": (volcano("Failed"), "failed", None),
     "volcano, terminated": (volcano("Terminated"), "failed", "Terminated"),
     "volcano, aborted": (volcano("Aborted"), "failed", "Aborted"),
@@ -258,7 +258,7 @@ def test_every_kind_that_is_written_has_every_state_that_it_can_say() -> None:
     for name, (_, state, _) in TABLE.items():
         states.setdefault(name.partition(",")[0], set()).add(state)
     every = {"created", "queued", "running", "restarting", "succeeded", "failed"}
-    assert states.pop("trainjob") == every - {"restarting"}  # its JobSet says that
+    assert states.pop("trainjob") == every - {"restarting"}  # its JobSet reports restarts
     assert {name: found for name, found in states.items() if " " not in name and found != every} == {}
 
 
@@ -273,7 +273,7 @@ def test_every_kind_that_is_written_has_every_state_that_it_can_say() -> None:
     ids=lambda one: str(one["kind"]),
 )
 def test_a_condition_counts_where_its_status_is_the_text_true(given_object: Json) -> None:
-    """The text "False" is true in Python."""
+    """The string "False" is truthy in Python."""
     assert ptcompile.status(given_object).state == "created"
 
 

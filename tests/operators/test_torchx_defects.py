@@ -1,4 +1,4 @@
-"""The eleven defects of TorchX, each asked of every target that runs several nodes.
+"""The eleven defects of TorchX, tested on every target for multi-node jobs.
 
 Source: docs/facts/torchx.md#defects-of-torchx.
 """
@@ -52,7 +52,7 @@ def containers(target: str, body: str) -> Iterator[dict[str, Any]]:
 
 
 def address(target: str, pod: PodView) -> tuple[str, list[str]]:
-    """The master's name that torchrun gets, and its words."""
+    """Return the master address that torchrun gets, and the expanded command line."""
     main = next(c for c in pod.containers if c.name == target_named(target).main_container)
     env = environment(main, pod)
     words = [expand_vars(word, env) for word in main.command or ()]
@@ -61,7 +61,9 @@ def address(target: str, pod: PodView) -> tuple[str, list[str]]:
 
 
 def test_1_a_hyphen_in_a_name_is_no_shell(target: str) -> None:
-    """No shell and no variable made of a name: the address is a name of node 0, the script stays as it is."""
+    """No shell runs and no variable is named after the job: the address is a name of node 0, and the script is
+    unchanged.
+    """
     all_pods = pods(made(GPU_JOB, target))
     for pod in all_pods:
         master, words = address(target, pod)
@@ -71,7 +73,7 @@ def test_1_a_hyphen_in_a_name_is_no_shell(target: str) -> None:
 
 
 def test_2_no_worker_meets_itself(target: str) -> None:
-    """One address for all, never localhost, and no fallback to it."""
+    """All pods use one address, which is never localhost and has no fallback to it."""
     addresses = {address(target, pod)[0] for pod in pods(made(GPU_JOB, target))}
     assert len(addresses) == 1
     assert "localhost" not in yaml.safe_dump_all(made(GPU_JOB, target))
@@ -140,7 +142,7 @@ def _labels(value: Any) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", ["exp_", "-r", "a_b", "é", ".r"])
 def test_8_no_name_is_bent_into_another(name: str, target: str) -> None:
-    """A bad name is refused; nobody makes a worse one of it in silence (7.3)."""
+    """A bad name is rejected instead of being silently replaced."""
     result = ptcompile.compile(text(GPU_JOB, f"'{name}'"), target=target)
     assert [(one.name, one.path) for one in result.diagnostics] == [("spec-invalid-value", ("metadata", "name"))]
     for one in made(GPU_JOB, target):
@@ -175,7 +177,7 @@ def test_10_a_wrong_value_is_a_finding_with_a_place(body: str, target: str) -> N
 
 
 def test_11_nothing_is_needed_but_the_file(tmp_path: Path, target: str) -> None:
-    """No daemon, no home, no kubeconfig, no network."""
+    """Compiling needs no daemon, home directory, kubeconfig or network."""
     (tmp_path / "spec.yaml").write_text(text(GPU_JOB), encoding="utf-8")
     command = [sys.executable, "-m", "ptcompile", "spec.yaml", "--target", target]
     env = {"PYTHONPATH": str(ROOT), "PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}

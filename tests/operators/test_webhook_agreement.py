@@ -1,5 +1,8 @@
-"""What each operator's webhook refused, as recorded, is refused here, by the same authority; nothing that
-it took is refused. What the CRD's schema or its decoder refused is the structure's business."""
+"""Recorded verdicts of each operator's webhook, compared with ours.
+
+Every object that the webhook rejected must be rejected, by the same authority; every object that it accepted must be
+accepted. Rejections by the CRD's schema or its decoder belong to the structure checks.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from tests.operators.admission import admission, said
 from tests.oracle import rows
 
 NOT_OURS = ("metadata.name: ", "cannot unmarshal")
-"""Said by the API server's own rules, or by the structure."""
+"""Parts of errors from the API server's own rules or from decoding."""
 
 
 def asked(row: dict[str, Any]) -> bool:
@@ -52,7 +55,7 @@ def test_never_changes_and_never_raises() -> None:
 
 @pytest.mark.parametrize("operator", ["volcano", "jobset", "trainjob"])
 def test_defaulting_is_that_of_the_webhook(operator: str) -> None:
-    """The fields that our defaulting decides are as the operator's `mutated` object has them."""
+    """The fields that our defaulting sets have the values of the operator's `mutated` object."""
     keys = ("queue", "schedulerName", "maxRetry", "minAvailable", "plugins", "network", "successPolicy",
             "startupPolicy", "runtimeRef", "suspend", "managedBy")  # fmt: skip
     compared = 0

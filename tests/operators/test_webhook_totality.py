@@ -1,4 +1,7 @@
-"""CONTRIBUTING.md#laws 7 for the webhooks: whatever the data, they end, never raise, and never change it."""
+"""Webhooks on arbitrary data: they end, never raise, and never change their input.
+
+Source: CONTRIBUTING.md#laws 7.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Target job: an Indexed Job and the headless Service that gives its pods their names."""
+"""Target job: an Indexed Job and the headless Service that gives its pods DNS names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_service_stands_before_the_job() -> None:
 
 
 def test_the_service_gives_every_pod_its_name_before_it_is_ready() -> None:
-    """docs/facts/kubernetes.md#indexed-jobs: headless, selector matches, publishNotReadyAddresses."""
+    """Source: docs/facts/kubernetes.md#indexed-jobs."""
     service = compiled(smallest("nodes: 2"), "job").manifests[0]
     assert service["spec"] == {
         "clusterIP": "None",
@@ -41,7 +41,10 @@ def test_both_are_in_one_namespace() -> None:
 
 
 def test_every_rank_runs_at_once() -> None:
-    """docs/facts/api-server.md#jobs; docs/facts/kubernetes.md#indexed-jobs: parallelism defaults to 1."""
+    """The API server sets parallelism to 1 by default.
+
+    Source: docs/facts/api-server.md#jobs; docs/facts/kubernetes.md#indexed-jobs.
+    """
     spec = manifest(smallest("nodes: 4"), "job")["spec"]
     assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", 4, 4)
 
@@ -56,12 +59,15 @@ def test_one_node_needs_no_service() -> None:
     ("given", "wanted"), [("", 0), ("runPolicy: {backoffLimit: 0}", 0), ("runPolicy: {backoffLimit: 3}", 3)]
 )
 def test_a_replaced_pod_cannot_rejoin_so_retries_are_asked_for(given: str, wanted: int) -> None:
-    """docs/facts/kubernetes.md#indexed-jobs: the server's default of 6 would leave the peers waiting."""
+    """The server's default of 6 retries would leave the other pods waiting.
+
+    Source: docs/facts/kubernetes.md#indexed-jobs.
+    """
     assert manifest(smallest(f"nodes: 2\n{given}"), "job")["spec"]["backoffLimit"] == wanted
 
 
 def test_zeros_of_a_run_policy_are_values() -> None:
-    """docs/facts/flyte.md#defects 1."""
+    """Source: docs/facts/flyte.md#defects 1."""
     body = "nodes: 2\nrunPolicy: {ttlSecondsAfterFinished: 0, backoffLimit: 0}"
     spec = manifest(smallest(body), "job")["spec"]
     assert (spec["ttlSecondsAfterFinished"], spec["backoffLimit"]) == (0, 0)
@@ -81,7 +87,10 @@ def test_the_rest_of_a_run_policy() -> None:
 
 @pytest.mark.parametrize(("body", "policy"), [("", "Never"), ("restartPolicy: OnFailure", "OnFailure")])
 def test_the_restart_policy_is_always_written(body: str, policy: str) -> None:
-    """docs/facts/api-server.md#jobs: a Job's template must name one, and Always is refused."""
+    """A Job's template must set one, and Always is rejected.
+
+    Source: docs/facts/api-server.md#jobs.
+    """
     assert manifest(smallest(body), "job")["spec"]["template"]["spec"]["restartPolicy"] == policy
 
 
@@ -102,7 +111,7 @@ def test_a_queue_is_kueue_s_label_of_the_job_alone() -> None:
 
 
 def test_a_plain_command_gets_its_rank_from_its_index() -> None:
-    """`$(JOB_COMPLETION_INDEX)` in a value stays literal, a fieldRef does not.
+    """`$(JOB_COMPLETION_INDEX)` in a value stays literal, but a fieldRef is resolved.
 
     Source: docs/facts/kubernetes.md#indexed-jobs.
     """
@@ -146,13 +155,19 @@ BUDGETS = [("nodes: 2", 61), ("nodes: 10", 61), ("nodes: 11", 60), ("nodes: 100"
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
 def test_names_at_the_boundary(body: str, room: int) -> None:
-    """docs/facts/kubernetes.md#indexed-jobs: the host name `<job>-<last index>` is a DNS label of at most 63."""
+    """The host name `<job>-<last index>` is a DNS label of at most 63 characters.
+
+    Source: docs/facts/kubernetes.md#indexed-jobs.
+    """
     assert found(body, name="a" * room) == []
     assert found(body, name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
 
 
 @pytest.mark.parametrize(("cluster", "wanted"), [(None, []), (OLD, [("spec-invalid-value", ("metadata", "name"))])])
 def test_a_service_may_begin_with_a_digit_since_1_36(cluster: Any, wanted: list[Any]) -> None:
-    """docs/facts/volcano.md#names: RelaxedServiceNameValidation."""
+    """The feature gate is RelaxedServiceNameValidation.
+
+    Source: docs/facts/volcano.md#names.
+    """
     assert found("nodes: 2", cluster, name="7b-sft") == wanted
     assert found("", cluster, name="7b-sft") == [], "one node has no Service"

@@ -1,4 +1,7 @@
-"""docs/facts/jobset.md#fields, #admission, #cases: the webhooks of JobSet 0.12."""
+"""The webhooks of JobSet 0.12.
+
+Source: docs/facts/jobset.md#fields, #admission, #cases.
+"""
 
 from __future__ import annotations
 
@@ -183,6 +186,6 @@ def test_the_name_is_a_label_of_the_jobs() -> None:
 
 
 def test_3_2_the_longest_names() -> None:
-    """len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54."""
+    """The limit is len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54."""
     assert said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 47)) == []
     assert len(said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 48))) == 1

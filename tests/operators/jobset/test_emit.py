@@ -1,4 +1,4 @@
-"""Target jobset: one replicatedJob of equal nodes, or one a role, and what a rank is in each."""
+"""Target jobset: one replicatedJob of equal nodes or one per role, and the ranks in each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def spec_of(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str
 
 
 def child(body: str = "", role: int = 0) -> dict[str, Any]:
-    """The Job's spec of a replicatedJob."""
+    """Return the Job spec of a replicatedJob."""
     job: dict[str, Any] = spec_of(body)["replicatedJobs"][role]["template"]["spec"]
     return job
 
@@ -38,7 +38,7 @@ def found(
 
 
 def ranks(body: str, word: str) -> dict[str, str]:
-    """What a word of the command line is in each pod, by the pod's DNS name."""
+    """Return the expansion of `word` in each pod, keyed by host name."""
     made: Expansion = expand(manifest(text(body), "jobset"))
     out = {}
     for pod in made.pods:
@@ -48,7 +48,10 @@ def ranks(body: str, word: str) -> dict[str, str]:
 
 
 def test_equal_nodes_are_one_indexed_job() -> None:
-    """JobSet 0.12: docs/facts/jobset.md#pods; docs/facts/kubernetes.md#indexed-jobs: parallelism defaults to 1."""
+    """The API server sets parallelism to 1 by default.
+
+    Source: docs/facts/jobset.md#pods; docs/facts/kubernetes.md#indexed-jobs.
+    """
     (job,) = spec_of("nodes: 4")["replicatedJobs"]
     assert (job["name"], job["replicas"]) == ("node", 1)
     spec = job["template"]["spec"]
@@ -56,7 +59,10 @@ def test_equal_nodes_are_one_indexed_job() -> None:
 
 
 def test_the_completion_index_is_the_rank_and_node_0_has_a_name() -> None:
-    """docs/facts/jobset.md#pods; docs/facts/pytorchjob-to-trainjob.md#field-by-field: `<js>-<rj>-0-0.<js>`."""
+    """The DNS name of node 0 is `<js>-<rj>-0-0.<js>`.
+
+    Source: docs/facts/jobset.md#pods; docs/facts/pytorchjob-to-trainjob.md#field-by-field.
+    """
     command = child("nodes: 4")["template"]["spec"]["containers"][0]["command"]
     assert "--node-rank=$(JOB_COMPLETION_INDEX)" in command
     assert "--master-addr=train-node-0-0.train" in command
@@ -65,7 +71,7 @@ def test_the_completion_index_is_the_rank_and_node_0_has_a_name() -> None:
 
 
 def test_roles_are_replicated_jobs_of_one_pod_each() -> None:
-    """Completion indexes begin at 0 in each child Job: job-global-index counts on over them.
+    """Completion indexes start at 0 in each child Job, but job-global-index continues across them.
 
     Source: docs/facts/jobset.md#pods.
     """
@@ -76,7 +82,10 @@ def test_roles_are_replicated_jobs_of_one_pod_each() -> None:
 
 
 def test_ranks_of_roles_count_on_from_the_master() -> None:
-    """docs/facts/jobset.md#cases 71: job-global-index over the replicatedJobs in their order."""
+    """job-global-index continues across the replicatedJobs in their order.
+
+    Source: docs/facts/jobset.md#cases 71.
+    """
     expected = {"train-master-0-0": "0", **{f"train-worker-{i}-0": str(i + 1) for i in range(3)}}
     assert ranks(f"image: img:1\nscript: train.py\n{ROLES}", "$(RANK)") == expected
     assert ranks(f"image: img:1\ncommand: [run]\n{ROLES}", "$(RANK)") == expected
@@ -130,7 +139,10 @@ def test_one_node_meets_itself() -> None:
     ],
 )
 def test_retries(body: str, job: dict[str, Any], jobset: dict[str, Any] | None) -> None:
-    """docs/facts/jobset.md#failure-and-success: a retry recreates all Jobs, so the child backoffLimit is 0."""
+    """A retry recreates all Jobs, so the child backoffLimit is 0.
+
+    Source: docs/facts/jobset.md#failure-and-success.
+    """
     spec = spec_of(body)
     own = spec["replicatedJobs"][0]["template"]["spec"]
     assert {key: own[key] for key in ("backoffLimit",) if key in own} == job
@@ -139,7 +151,7 @@ def test_retries(body: str, job: dict[str, Any], jobset: dict[str, Any] | None) 
 
 
 def test_a_deadline_is_not_retried() -> None:
-    """Rules by reason; the deadline fails the child Job, which maxRestarts would retry.
+    """The deadline fails the child Job, which maxRestarts would retry, so a rule selects the failure by its reason.
 
     Source: docs/facts/jobset.md#fields, #admission.
     """
@@ -151,7 +163,7 @@ def test_a_deadline_is_not_retried() -> None:
 
 
 def test_zeros_and_the_rest_of_a_run_policy() -> None:
-    """docs/facts/flyte.md#defects 1."""
+    """Source: docs/facts/flyte.md#defects 1."""
     spec = spec_of("runPolicy: {ttlSecondsAfterFinished: 0, suspend: true, cleanPodPolicy: Running}")
     assert (spec["ttlSecondsAfterFinished"], spec["suspend"]) == (0, True)
     assert not {"ttlSecondsAfterFinished", "suspend", "failurePolicy"} & spec_of().keys()
@@ -173,7 +185,10 @@ def test_an_elastic_job_is_done_when_node_0_is() -> None:
 
 
 def test_an_elastic_job_outlives_a_node() -> None:
-    """docs/facts/api-server.md#jobs: podFailurePolicy needs pods that are never restarted in place."""
+    """podFailurePolicy requires pods that are never restarted in place.
+
+    Source: docs/facts/api-server.md#jobs.
+    """
     (rule,) = child(RANGE)["podFailurePolicy"]["rules"]
     assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
     assert "podFailurePolicy" not in child(f"{RANGE}\nrestartPolicy: OnFailure")
@@ -186,7 +201,7 @@ def test_a_range_needs_the_success_policy_of_kubernetes_1_33() -> None:
 
 
 def test_kueue_s_queue_is_a_label_of_the_jobset() -> None:
-    """docs/facts/kueue.md#jobs-and-queues: JobSet, metadata.labels."""
+    """Source: docs/facts/kueue.md#jobs-and-queues."""
     made = manifest(smallest("queue: team-a"), "jobset")
     assert made["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team-a"}
     assert "labels" not in manifest(smallest("queue: team-a"), "jobset", VOLCANO_QUEUES)["metadata"]
@@ -194,7 +209,10 @@ def test_kueue_s_queue_is_a_label_of_the_jobset() -> None:
 
 @pytest.mark.parametrize(("body", "room"), [("nodes: 2", 48), ("nodes: 100", 47), (ROLES, 46), ("", 48)])
 def test_the_longest_name(body: str, room: int) -> None:
-    """docs/facts/jobset.md#admission: len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54; DNS-1035."""
+    """The limit is len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54; names are DNS-1035 labels.
+
+    Source: docs/facts/jobset.md#admission.
+    """
     assert not found(body, name="a" * room)
     assert found(body, name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
     assert found("nodes: 2", name="7b") == [("spec-invalid-value", ("metadata", "name"))]
@@ -211,7 +229,7 @@ def test_law_1(body: str, version: str) -> None:
 
 
 def test_a_refusal_is_at_the_role_that_says_it() -> None:
-    """Two templates lead to the pod's, and the replicatedJob's name is the role's."""
+    """The pod template is nested in two others, and the replicatedJob is named after the role."""
     body = "master: {podLabels: {app: 'a b'}}\nworker: {replicas: 2, nodeSelector: {'a b': x}}"
     assert {path for _, path in found(body)} == {
         ("spec", "master", "podLabels", "app"),
@@ -221,7 +239,10 @@ def test_a_refusal_is_at_the_role_that_says_it() -> None:
 
 @pytest.mark.parametrize("body", ["nodes: 1024", "worker: {replicas: 1023}"])
 def test_a_thousand_nodes_are_a_few_kilobytes(body: str) -> None:
-    """docs/facts/torchx.md#runs: TorchX writes 1.4 MB."""
+    """TorchX writes 1.4 MB for such a job.
+
+    Source: docs/facts/torchx.md#runs.
+    """
     import ptcompile
 
     assert len(ptcompile.compile(smallest(body), target="jobset").yaml()) < 4000

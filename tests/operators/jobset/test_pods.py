@@ -1,6 +1,6 @@
-"""What JobSet 0.12 makes of a JobSet; docs/facts/kubernetes.md#indexed-jobs: the Indexed Job.
+"""Pods, names and Services that JobSet 0.12 creates.
 
-Source: docs/facts/jobset.md#cases, #pods.
+Source: docs/facts/jobset.md#cases, #pods; docs/facts/kubernetes.md#indexed-jobs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Kueue's webhook refuses at creation (Kueue 0.19): labels, groups of Pods, topology requests."""
+"""Objects that Kueue 0.19's webhook rejects on creation: labels, groups of Pods, topology requests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def labelled(manifest: Json, labels: Json | None = None, annotations: Json | Non
 
 
 def near(manifest: Json, annotations: Json) -> Json:
-    """With these annotations in its pod template."""
+    """Return a copy of the manifest with these annotations in its pod template."""
     out = copy.deepcopy(manifest)
     at: Any = out
     for part in TEMPLATES[out["kind"]]:
@@ -55,7 +55,7 @@ def near(manifest: Json, annotations: Json) -> Json:
 
 
 def refused(manifest: Json) -> list[tuple[str, Path]]:
-    """Names and paths of what Kueue refuses."""
+    """Return the name and path of each rejection by Kueue."""
     found = [one for one in validate(manifest) if one.authority == "kueue"]
     assert all((one.severity, one.stage) == ("error", "apply") for one in found)
     return [(one.name, one.path) for one in found]
@@ -148,7 +148,7 @@ def test_any_shape(value: Any) -> None:
 
 
 def test_a_slice_size_of_another_type_is_refused_once() -> None:
-    """The number for a text is the finding; that the annotation is missing is not."""
+    """A number where a string is required is the only problem; the annotation is not also reported as missing."""
     job = """\
 apiVersion: batch/v1
 kind: Job

@@ -1,4 +1,4 @@
-"""What Kueue's queues could ever give a job: the sums of quotas, cohorts, borrowing and lending."""
+"""Upper bounds of the resources that Kueue's queues can give a job: quotas, cohorts, borrowing and lending."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NANO = 10**9
 
 
 def cluster(name: str, *, cohort: str | None = None, flavors: dict[str, Json] | None = None, **quota: Any) -> Json:
-    """A ClusterQueue of cpu; by default with one flavor of 10."""
+    """Return a ClusterQueue with a quota for cpu, by default one flavor of 10."""
     rows = flavors or {"f": {"nominalQuota": 10, **quota}}
     group = {
         "coveredResources": ["cpu"],
@@ -24,7 +24,7 @@ def cluster(name: str, *, cohort: str | None = None, flavors: dict[str, Json] | 
 
 
 def cohort(name: str, quota: int, parent: str | None = None) -> Json:
-    """A Cohort with a quota of its own."""
+    """Return a Cohort with its own quota."""
     one = {**cluster(name, nominalQuota=quota), "kind": "Cohort"}
     if parent:
         one["spec"]["parentName"] = parent
@@ -32,7 +32,7 @@ def cohort(name: str, quota: int, parent: str | None = None) -> Json:
 
 
 def most(name: str, *objects: Json) -> int:
-    """What a queue could have of cpu, in whole ones."""
+    """Return the most cpu that a queue could get, in whole CPUs."""
     return Queues(objects).most(name, "f", "cpu") // NANO
 
 
@@ -52,12 +52,12 @@ def test_cohorts_of_cohorts_and_circles() -> None:
 
 
 def pods(name: str, count: int, cpu: int, **spec: Any) -> PodSet:
-    """A pod set that asks for cpu."""
+    """Return a pod set that requests cpu."""
     return PodSet(name, count, {"cpu": cpu * NANO}, spec)
 
 
 def short(objects: list[Json], *sets: PodSet) -> tuple[str, bool] | None:
-    """Why the queue `a` can never admit the pods, and whether that is certain."""
+    """Return why queue `a` can never admit the pods and whether that is certain, or None if it can."""
     found = find_shortage(Queues(objects), "a", sets)
     return (found.why, found.certain) if found else None
 

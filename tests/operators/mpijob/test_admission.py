@@ -1,4 +1,4 @@
-"""What MPI Operator 0.8 rejects when it first looks at an MPIJob (pkg/apis/kubeflow/validation)."""
+"""MPIJobs that the controller of MPI Operator 0.8 rejects (pkg/apis/kubeflow/validation)."""
 
 from __future__ import annotations
 

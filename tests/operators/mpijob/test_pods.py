@@ -1,4 +1,4 @@
-"""The pods, names and objects of MPI Operator 0.8 (v2beta1/mpi_job_controller.go)."""
+"""Pods, names and objects that MPI Operator 0.8 creates (v2beta1/mpi_job_controller.go)."""
 
 from __future__ import annotations
 

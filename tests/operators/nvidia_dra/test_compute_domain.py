@@ -1,4 +1,4 @@
-"""ComputeDomain and resource.k8s.io as published manifests have them: accepted, held to the CRD, and linted."""
+"""ComputeDomain and resource.k8s.io objects from published manifests: accepted, checked against the CRD, and linted."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_published_shapes_are_accepted_without_a_word(objects: tuple[Json, ...])
         (domain({"channel": None}), "spec.channel"),
         (domain({"channel": {"resourceClaimTemplateName": "c"}}), "resourceClaimTemplate"),
         (domain({"nodes": 2}), "unknown field"),
-        (claim_template(deviceClassName="gpu.nvidia.com"), "spec.spec.devices.requests[0]"),  # v1beta1's flat words
+        (claim_template(deviceClassName="gpu.nvidia.com"), "spec.spec.devices.requests[0]"),  # flat fields of v1beta1
         (claim_template(exactly={"deviceClassName": "neuron.aws.com", "allocationMode": "all"}), "allocationMode"),
     ],
 )  # fmt: skip
@@ -114,7 +114,7 @@ def test_a_claim_of_a_cluster_s_own_template_is_not_judged() -> None:
 
 
 def test_a_network_s_claim_needs_no_container() -> None:
-    """mrdma and netdev attach interfaces to the pod (GKE, DRANET)."""
+    """The mrdma and netdev drivers attach interfaces to the pod (GKE, DRANET)."""
     assert told(claim_template(), job(template="rdma", claim=None)) == []
 
 

@@ -69,7 +69,7 @@ def test_what_a_pod_cannot_do_is_refused(body: str, path: tuple[str, ...]) -> No
 @pytest.mark.parametrize(
     "body",
     [
-        "runPolicy: {backoffLimit: 0}",  # a pod is never retried: 0 is what it does
+        "runPolicy: {backoffLimit: 0}",  # a pod is never retried, so 0 is accepted
         "runPolicy: {cleanPodPolicy: None}",
         "runPolicy: {cleanPodPolicy: 'None'}",
         "runPolicy: {cleanPodPolicy: Running}",

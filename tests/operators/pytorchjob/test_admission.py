@@ -1,4 +1,4 @@
-"""The webhook of training-operator 1.9, and what is refused after it.
+"""PyTorchJobs that the webhook and the controller of training-operator 1.9 reject.
 
 Source: docs/facts/training-operator.md#admission, #pods-and-services, #cases.
 """
@@ -107,11 +107,11 @@ def test_6_1_21_a_warning_and_no_refusal() -> None:
     assert (problem.severity, problem.stage) == ("warning", "style")
     assert not list(
         webhook.validate(job, KindContext(Versions(training_operator=(1, 7))))
-    )  # the controller warns of nothing
+    )  # the controller has no warnings
 
 
 def test_not_checked_by_the_webhook() -> None:
-    """1.3: min <= max, nproc syntax, policies' spelling."""
+    """The webhook ignores min <= max, the syntax of nproc and the spelling of policies."""
     job = pytorchjob(None, 1, nprocPerNode="8 ", elasticPolicy={"minReplicas": 9, "maxReplicas": 1})
     assert said(job) == []
 
@@ -167,7 +167,10 @@ def test_section_8_empty_rdzv_conf() -> None:
 
 
 def test_what_go_cannot_decode() -> None:
-    """docs/facts/volcano.md#templates: `1e1.5` fits the schema's pattern and not the Go parser."""
+    """`1e1.5` matches the schema's pattern, but Go's parser rejects it.
+
+    Source: docs/facts/volcano.md#templates.
+    """
     job = with_containers(container(resources={"limits": {"cpu": "1e1.5"}}))
     assert one(said(job)).path[-2:] == ("limits", "cpu")
     probe = {"tcpSocket": {"port": 99999999999}}

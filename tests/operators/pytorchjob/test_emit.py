@@ -1,4 +1,4 @@
-"""Target pytorchjob: what the training-operator 1.9 takes, injects and refuses."""
+"""Target pytorchjob: manifests for the defaults, environment and checks of training-operator 1.9."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def replicas(body: str) -> dict[str, Any]:
 
 
 def test_the_container_that_trains_is_called_pytorch() -> None:
-    """docs/facts/training-operator.md#admission: the webhook refuses a role without one."""
+    """The webhook rejects a role without such a container.
+
+    Source: docs/facts/training-operator.md#admission.
+    """
     body = "nodes: 2\npodTemplate: {spec: {containers: [{name: log, image: log:1}]}}"
     for role in spec(body)["pytorchReplicaSpecs"].values():
         assert [one["name"] for one in role["template"]["spec"]["containers"]] == ["pytorch", "log"]
@@ -32,7 +35,7 @@ def test_the_container_that_trains_is_called_pytorch() -> None:
 @pytest.mark.parametrize(
     ("body", "wanted"),
     [
-        # docs/facts/training-operator.md#admission: Worker.replicas 0 is refused, so the key is left out
+        # docs/facts/training-operator.md#admission: Worker.replicas 0 is rejected, so the key is omitted
         ("", {"Master": 1}),
         ("nodes: 2", {"Master": 1, "Worker": 1}),
         ("nodes: 4", {"Master": 1, "Worker": 3}),
@@ -40,7 +43,7 @@ def test_the_container_that_trains_is_called_pytorch() -> None:
         ("master: {}\nworker: {replicas: 2}", {"Master": 1, "Worker": 2}),  # reference document 000
         ("worker: {replicas: 2}", {"Master": 1, "Worker": 2}),
         ("worker: {replicas: 0}", {"Master": 1}),  # flyte issue 5417
-        # docs/facts/training-operator.md#environment: a Master would be one torchrun too many
+        # docs/facts/training-operator.md#environment: a Master would add an extra torchrun
         ("elastic: {nnodes: '2:4'}", {"Worker": 4}),
     ],
 )
@@ -50,7 +53,7 @@ def test_roles(body: str, wanted: dict[str, int]) -> None:
 
 @pytest.mark.parametrize(("nproc", "wanted"), [("4", "4"), ("auto", "auto"), ("gpu", "gpu"), ("cpu", "cpu")])
 def test_nproc_is_a_string_of_the_spec(nproc: str, wanted: str) -> None:
-    """`spec.nprocPerNode` is a string; `elasticPolicy.nProcPerNode` excludes it.
+    """`spec.nprocPerNode` is a string, and `elasticPolicy.nProcPerNode` may not be set with it.
 
     Source: docs/facts/training-operator.md#fields.
     """
@@ -66,7 +69,10 @@ def test_a_plain_command_leaves_nproc_out() -> None:
 
 
 def test_the_meeting_of_a_range_is_the_operator_s() -> None:
-    """docs/facts/flyte.md#elastic, #defects 6: what runs is what was reviewed."""
+    """The manifest that runs is the one that was reviewed.
+
+    Source: docs/facts/flyte.md#elastic, #defects 6.
+    """
     assert spec(RANGE)["elasticPolicy"] == {
         "minReplicas": 2,
         "maxReplicas": 4,
@@ -78,12 +84,18 @@ def test_the_meeting_of_a_range_is_the_operator_s() -> None:
 
 
 def test_rdzv_conf_is_never_an_empty_list() -> None:
-    """docs/facts/training-operator.md#environment: `rdzvConf: []` panics the controller."""
+    """`rdzvConf: []` makes the controller panic.
+
+    Source: docs/facts/training-operator.md#environment.
+    """
     assert spec(RANGE)["elasticPolicy"]["rdzvConf"]
 
 
 def test_an_etcd_server() -> None:
-    """docs/facts/training-operator.md#environment: etcd backends need rdzvHost."""
+    """The etcd backends need rdzvHost.
+
+    Source: docs/facts/training-operator.md#environment.
+    """
     body = "elastic: {nnodes: '2:4', rdzvBackend: etcd, rdzvEndpoint: 'etcd.infra:2379'}"
     policy = spec(body)["elasticPolicy"]
     assert (policy["rdzvBackend"], policy["rdzvHost"], policy["rdzvPort"]) == ("etcd", "etcd.infra", 2379)
@@ -98,7 +110,7 @@ def test_a_fixed_number_has_no_elastic_policy() -> None:
     [
         ("", "Never"),
         ("runPolicy: {backoffLimit: 0}", "Never"),
-        # docs/facts/training-operator.md#restarts-and-the-end: only such pods are counted
+        # docs/facts/training-operator.md#restarts-and-the-end: the limit counts only such pods
         ("runPolicy: {backoffLimit: 3}", "OnFailure"),
         ("runPolicy: {backoffLimit: 3}\nrestartPolicy: Never", "Never"),
         ("restartPolicy: Always", "Always"),
@@ -106,14 +118,17 @@ def test_a_fixed_number_has_no_elastic_policy() -> None:
     ],
 )
 def test_the_restart_policy_is_always_written(body: str, policy: str) -> None:
-    """docs/facts/training-operator.md#fields: the controller's default is OnFailure, the CRD's text says Never."""
+    """The controller's default is OnFailure, although the CRD's description says Never.
+
+    Source: docs/facts/training-operator.md#fields.
+    """
     roles = spec(f"nodes: 2\n{body}")["pytorchReplicaSpecs"]
     assert {role["restartPolicy"] for role in roles.values()} == {policy}
     assert all("restartPolicy" not in role["template"]["spec"] for role in roles.values())
 
 
 def test_roles_with_their_own_words() -> None:
-    """docs/facts/flyte.md#cases 3 and 12."""
+    """Source: docs/facts/flyte.md#cases 3 and 12."""
     body = """
       master: {image: m:1, restartPolicy: Always, resources: {requests: {cpu: 250m}, limits: {cpu: 500m}}}
       worker: {replicas: 5, restartPolicy: OnFailure, resources: {requests: {cpu: 2}, limits: {cpu: 4}}}
@@ -128,12 +143,12 @@ def test_roles_with_their_own_words() -> None:
 
 @pytest.mark.parametrize("zero", ["ttlSecondsAfterFinished", "backoffLimit"])
 def test_zeros_of_a_run_policy_are_values(zero: str) -> None:
-    """docs/facts/flyte.md#defects 1."""
+    """Source: docs/facts/flyte.md#defects 1."""
     assert spec(f"runPolicy: {{{zero}: 0}}")["runPolicy"] == {"cleanPodPolicy": "Running", zero: 0}
 
 
 def test_a_whole_run_policy() -> None:
-    """docs/facts/flyte.md#cases 5."""
+    """Source: docs/facts/flyte.md#cases 5."""
     body = "{cleanPodPolicy: All, backoffLimit: 100, activeDeadlineSeconds: 1000, ttlSecondsAfterFinished: 10000}"
     assert spec(f"runPolicy: {body}")["runPolicy"] == {
         "cleanPodPolicy": "All",
@@ -152,16 +167,19 @@ def test_a_whole_run_policy() -> None:
 def test_pods_that_still_run_are_deleted_at_the_end_unless_the_spec_says_otherwise(
     words: str, restart: str, said: str
 ) -> None:
-    """Whatever else it says: the dead hold no GPUs."""
+    """Pods that outlive a failed job would keep their GPUs; no other field changes this."""
     if words == "onPodFailure: FailJob" and restart == "restartPolicy: Always":
-        return  # the two contradict each other
+        return  # these two fields contradict each other
     own = f"cleanPodPolicy: {said}" if said else ""
     policy = ", ".join(one for one in (words, own) if one)
     assert spec(f"runPolicy: {{{policy}}}\n{restart}")["runPolicy"]["cleanPodPolicy"] == (said or "Running")
 
 
 def test_a_port_of_one_s_own_is_the_one_that_the_operator_reads() -> None:
-    """docs/facts/training-operator.md#defaults, #environment: the port is found by its name."""
+    """The operator finds the port by its name.
+
+    Source: docs/facts/training-operator.md#defaults, #environment.
+    """
     (role,) = spec("masterPort: 29500")["pytorchReplicaSpecs"].values()
     (container,) = role["template"]["spec"]["containers"]
     assert container["ports"] == [{"name": "pytorchjob-port", "containerPort": 29500}]
@@ -170,7 +188,7 @@ def test_a_port_of_one_s_own_is_the_one_that_the_operator_reads() -> None:
 
 
 def test_queues() -> None:
-    """Kueue reads a label, Volcano's PodGroup the scheduling policy.
+    """Kueue reads a label; Volcano's PodGroup comes from the scheduling policy.
 
     Source: docs/facts/kueue.md#jobs-and-queues; docs/facts/training-operator.md#gangs.
     """
@@ -192,7 +210,7 @@ BUDGETS = [
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
 def test_names_at_the_boundary(body: str, room: int) -> None:
-    """Services `<job>-master-0` and `<job>-worker-<i>` have at most 63 characters.
+    """The Services `<job>-master-0` and `<job>-worker-<i>` have names of at most 63 characters.
 
     Source: docs/facts/training-operator.md#pods-and-services.
     """
@@ -201,17 +219,21 @@ def test_names_at_the_boundary(body: str, room: int) -> None:
 
 
 def test_the_name_begins_with_a_letter_on_every_kubernetes() -> None:
-    """docs/facts/training-operator.md#admission: the webhook wants a DNS-1035 label; docs/facts/flyte.md#defects 16."""
+    """The webhook requires a DNS-1035 label.
+
+    Source: docs/facts/training-operator.md#admission; docs/facts/flyte.md#defects 16.
+    """
     assert errors("", "7b-sft") == [("spec-invalid-value", ("metadata", "name"))]
 
 
 @pytest.mark.parametrize("field", ["subdomain", "hostname"])
 def test_names_of_one_s_own_are_refused_where_c10d_hands_them_out(field: str) -> None:
-    """kubelet's /etc/hosts makes them the pod's full name, and no Service serves that: three pods of three exit with 1
-    after 69 seconds (PyTorch 2.13, measured)."""
+    """The kubelet's /etc/hosts turns these names into the pod's full name, which no Service resolves: three pods of
+    three exit with 1 after 69 seconds (PyTorch 2.13, measured).
+    """
     body = f"podTemplate: {{spec: {{{field}: other}}}}"
     (problem,) = compiled(
         smallest("elastic: {nnodes: '2:3'}\nrunPolicy: {backoffLimit: 9}\n" + body), "pytorchjob"
     ).problems
     assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "podTemplate", "spec", field))
-    assert compiled(smallest("nodes: 3\n" + body), "pytorchjob").problems == ()  # a static rendezvous looks at neither
+    assert compiled(smallest("nodes: 3\n" + body), "pytorchjob").problems == ()  # a static rendezvous uses neither

@@ -1,4 +1,4 @@
-"""What training-operator 1.9 makes of a PyTorchJob.
+"""Pods, Services and environment that training-operator 1.9 creates for a PyTorchJob.
 
 Source: docs/facts/training-operator.md#cases, #pods-and-services, #environment, #init-container.
 """

@@ -1,4 +1,4 @@
-"""The webhooks of Trainer 2.3, and what is refused after them.
+"""TrainJobs and runtimes that the webhooks and controllers of Trainer 2.3 reject.
 
 Source: docs/facts/trainer.md#runtimes, #admission, #what-is-built, #cases.
 """
@@ -158,7 +158,7 @@ RUNTIMES = ["misspelt-runtime", "runtime-after-trainjob", "runtime-of-other-kind
 
 @pytest.mark.parametrize("name", RUNTIMES)
 def test_a_runtime_that_the_webhook_may_not_find_is_told_at_its_stage(name: str) -> None:
-    """Warnings, since the runtime may be installed already."""
+    """These are warnings, because the runtime may already be installed."""
     rule = next(one for one in every_rule() if one.name == name)
     bad = rule_page(rule).bad
     (found,) = ptcompile.lint(bad).diagnostics

@@ -1,4 +1,4 @@
-"""Target trainjob: the job's own runtime, what torchrun sees, and how a job ends."""
+"""Target trainjob: the job's own runtime, torchrun's environment, and how a job ends."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ from tests.operators.trainer.trainjobs import (
 
 
 def test_the_runtime_stands_first_and_is_the_job_s() -> None:
-    """docs/facts/pytorchjob-to-trainjob.md#field-by-field: the runtime must be there before the TrainJob."""
+    """The runtime must exist before the TrainJob.
+
+    Source: docs/facts/pytorchjob-to-trainjob.md#field-by-field.
+    """
     runtime, job = both("nodes: 2")
     assert (runtime["kind"], job["kind"]) == ("TrainingRuntime", "TrainJob")
     assert runtime["metadata"]["name"] == job["metadata"]["name"] == job["spec"]["runtimeRef"]["name"]
@@ -41,14 +44,17 @@ def test_the_runtime_stands_first_and_is_the_job_s() -> None:
 
 
 def test_the_names_that_trainer_looks_for() -> None:
-    """docs/facts/trainer.md#runtimes, #environment: label, replicatedJob and container are literals."""
+    """Trainer finds the label, the replicatedJob and the container by fixed names.
+
+    Source: docs/facts/trainer.md#runtimes, #environment.
+    """
     (job,) = jobset_of("nodes: 2")["replicatedJobs"]
     assert job["name"] == "node"
     assert job["template"]["metadata"]["labels"] == {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
     assert main("nodes: 2")["name"] == "node"
     runtime = both("nodes: 2")[0]
     assert runtime["metadata"]["labels"] == {"trainer.kubeflow.org/framework": "torch"}
-    assert runtime["spec"]["mlPolicy"] == {"torch": {}}  # numProcPerNode in it went with 2.2
+    assert runtime["spec"]["mlPolicy"] == {"torch": {}}  # 2.2 removed numProcPerNode from it
 
 
 def test_an_older_trainer_has_none() -> None:
@@ -58,17 +64,20 @@ def test_an_older_trainer_has_none() -> None:
 
 @pytest.mark.parametrize("body", ["", IN_PLACE, "nodes: 4", "podTemplate: {spec: {hostIPC: true}}"])
 def test_trainer_is_always_there(body: str) -> None:
-    """docs/facts/trainer.md#environment, issue 4076: without it no PET_* reaches the pods."""
+    """Without `trainer`, no PET_* variable reaches the pods.
+
+    Source: docs/facts/trainer.md#environment, issue 4076.
+    """
     assert train_job(body)["spec"]["trainer"]["numNodes"] >= 1
 
 
-# ---- what torchrun sees
+# ---- torchrun's environment
 
 
 @pytest.mark.parametrize("body", ["nodes: 3", f"nodes: 3\n{IN_PLACE}"])
 @pytest.mark.parametrize("trainer", RELEASES)
 def test_the_operator_s_variables_replace_the_arguments(body: str, trainer: str) -> None:
-    """docs/facts/trainer.md#environment: exact values and their place."""
+    """Source: docs/facts/trainer.md#environment."""
     cluster = release(trainer)
     made = pods(body, cluster)
     assert [seen(pod)["PET_NODE_RANK"] for pod in made] == ["0", "1", "2"]
@@ -82,7 +91,10 @@ def test_the_operator_s_variables_replace_the_arguments(body: str, trainer: str)
 
 @pytest.mark.parametrize(("port", "argument"), [(23456, None), (29500, None), (29400, "--master-port=29400")])
 def test_a_port_of_the_user_s_own_is_an_argument(port: int, argument: str | None) -> None:
-    """docs/facts/trainer.md#environment: the operator's port is fixed; an argument beats PET_MASTER_PORT."""
+    """The operator's port is fixed, but an argument overrides PET_MASTER_PORT.
+
+    Source: docs/facts/trainer.md#environment.
+    """
     words = [word for word in main(f"nodes: 2\nmasterPort: {port}")["command"] if "port" in word]
     assert words == ([argument] if argument else [])
 
@@ -108,7 +120,10 @@ def test_one_node_meets_itself() -> None:
     ],
 )
 def test_auto_is_a_number_where_the_name_has_no_gpu(devices: str, resolved: int | None) -> None:
-    """docs/facts/trainer.md#number-of-processes: Trainer would start a process for each CPU."""
+    """Trainer would start one process per CPU.
+
+    Source: docs/facts/trainer.md#number-of-processes.
+    """
     body = f"resources: {{cpu: 32, devices: {{{devices}}}}}\nnodes: 2\n"
     launched, plain = f"{body}elastic: {{nprocPerNode: auto}}", f"{body}script: null\ncommand: [torchrun, t.py]"
     assert train_job(launched)["spec"]["trainer"].get("numProcPerNode") == resolved
@@ -121,7 +136,7 @@ def test_auto_is_a_number_where_the_name_has_no_gpu(devices: str, resolved: int 
 @pytest.mark.parametrize("word", ["cpu", "gpu"])
 @pytest.mark.parametrize("trainer", RELEASES)
 def test_torchrun_s_own_words_stay_arguments(word: str, trainer: str) -> None:
-    """Since 2.2 numProcPerNode is a number; an argument beats PET_NPROC_PER_NODE.
+    """Since 2.2 numProcPerNode is a number; an argument overrides PET_NPROC_PER_NODE.
 
     Source: docs/facts/trainer.md#what-releases-changed.
     """
@@ -131,7 +146,10 @@ def test_torchrun_s_own_words_stay_arguments(word: str, trainer: str) -> None:
 
 
 def test_a_range_meets_by_c10d_and_ends_with_node_0() -> None:
-    """docs/facts/pytorchjob-to-trainjob.md#field-by-field: no operator support; the arguments beat PET_NNODES."""
+    """The operator does not support ranges, but the arguments override PET_NNODES.
+
+    Source: docs/facts/pytorchjob-to-trainjob.md#field-by-field.
+    """
     command = main(RANGE)["command"]
     assert {"--nnodes=2:4", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:23456"} <= set(command)
     assert child(RANGE)["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
@@ -143,7 +161,10 @@ def test_a_range_meets_by_c10d_and_ends_with_node_0() -> None:
 
 @pytest.mark.parametrize("extra", ["", IN_PLACE])
 def test_a_plain_command_gets_the_usual_four(extra: str) -> None:
-    """docs/facts/trainer.md#environment: Trainer injects none of them (issue 3492)."""
+    """Trainer injects none of these variables (issue 3492).
+
+    Source: docs/facts/trainer.md#environment.
+    """
     env = [seen(pod) for pod in pods(f"script: null\ncommand: [run]\nnodes: 3\nmasterPort: 29400\n{extra}")]
     assert [one["RANK"] for one in env] == ["0", "1", "2"]
     assert {(one["MASTER_ADDR"], one["MASTER_PORT"], one["WORLD_SIZE"]) for one in env} == {
@@ -153,7 +174,10 @@ def test_a_plain_command_gets_the_usual_four(extra: str) -> None:
 
 @pytest.mark.parametrize("name", ["NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"])
 def test_reserved_variables(name: str) -> None:
-    """docs/facts/trainer.md#admission, #cases 46; the rest of PET_* is the user's."""
+    """All other PET_* variables are free for the user.
+
+    Source: docs/facts/trainer.md#admission, #cases 46.
+    """
     assert found(f"env: {{PET_{name}: '1'}}") == [("unsupported-by-target", ("spec", "env", f"PET_{name}"))]
     assert found("env: {PET_RDZV_CONF: a=b, WORLD_SIZE: '1'}") == []
 
@@ -163,7 +187,7 @@ def test_reserved_variables(name: str) -> None:
 
 @pytest.mark.parametrize("trainer", RELEASES)
 def test_a_deadline(trainer: str) -> None:
-    """A field of the TrainJob since 2.2, before it the runtime's Job has it.
+    """The deadline is a field of the TrainJob since 2.2; before, it belongs to the runtime's Job.
 
     Source: docs/facts/trainer.md#what-releases-changed.
     """
@@ -218,14 +242,14 @@ def test_equal_roles_are_nodes() -> None:
 
 
 def test_kueue_s_queue_is_a_label_of_the_trainjob() -> None:
-    """docs/facts/kueue.md#jobs-and-queues."""
+    """Source: docs/facts/kueue.md#jobs-and-queues."""
     runtime, job = both("queue: team-a")
     assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team-a"}
     assert "kueue.x-k8s.io/queue-name" not in runtime["metadata"]["labels"]
 
 
 def test_volcano_s_queue_is_the_runtime_s() -> None:
-    """podGroupPolicy, the template's annotation, and a scheduler that nobody else names.
+    """The queue needs podGroupPolicy, the template's annotation and Volcano's scheduler, which nothing else sets.
 
     Source: docs/facts/trainer.md#gangs.
     """
@@ -242,13 +266,16 @@ def test_volcano_s_queue_is_the_runtime_s() -> None:
 
 @pytest.mark.parametrize(("nodes", "room"), [(1, 48), (10, 48), (11, 47), (100, 47), (101, 46)])
 def test_the_longest_name(nodes: int, room: int) -> None:
-    """docs/facts/trainer.md#what-is-built: 49 - digits(N-1), and DNS-1035."""
+    """The limit is 49 - digits(N-1); the name is a DNS-1035 label.
+
+    Source: docs/facts/trainer.md#what-is-built.
+    """
     assert not found(f"nodes: {nodes}", name="a" * room)
     assert found(f"nodes: {nodes}", name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
     assert found("", name="7b") == [("spec-invalid-value", ("metadata", "name"))]
 
 
-# ---- no finding in what is written (CONTRIBUTING.md#laws 1), places, size
+# ---- no findings in emitted manifests (CONTRIBUTING.md#laws 1), paths, size
 
 BODIES = (
     "", IN_PLACE, f"nodes: 4\n{GPU}", f"nodes: 4\n{GPU}\n{IN_PLACE}", RANGE, f"{IN_PLACE}\nnodeSelector: {{a: b}}",
@@ -287,7 +314,10 @@ def test_a_refusal_is_at_the_spec_s_own_line(body: str, path: tuple[Any, ...], e
 
 @pytest.mark.parametrize("extra", ["", f"\n{IN_PLACE}"])
 def test_a_thousand_nodes_are_a_few_kilobytes(extra: str) -> None:
-    """docs/facts/torchx.md#runs: TorchX writes 1.4 MB."""
+    """TorchX writes 1.4 MB for such a job.
+
+    Source: docs/facts/torchx.md#runs.
+    """
     result = ptcompile.compile(smallest(f"nodes: 1024{extra}"), target="trainjob")
     assert result.ok
     assert len(result.yaml()) < 4000

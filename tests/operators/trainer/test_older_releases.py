@@ -1,4 +1,4 @@
-"""TrainJobs of Trainer 2.0 and 2.1 in today's words, and the way back for paths."""
+"""Conversion of TrainJobs of Trainer 2.0 and 2.1 to the current fields, and of paths back to theirs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OLD = {
 
 @pytest.mark.parametrize("version", OLD)
 def test_both_words_are_one_patch(version: tuple[int, int]) -> None:
-    """docs/facts/trainer.md#what-releases-changed."""
+    """Source: docs/facts/trainer.md#what-releases-changed."""
     (patch,) = to_current_fields(OLD[version], version)["spec"]["runtimePatches"]
     jobs = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
     assert jobs == [{**target, "template": {"spec": {"template": {"spec": POD}}}} for target in TARGETS]

@@ -1,6 +1,8 @@
-"""docs/facts/trainer.md#what-is-built: runtimePatches are merged in list order, by the keys of strategic merge.
+"""runtimePatches of TrainJobs, which Trainer merges in list order by the keys of strategic merge.
 
-Target trainjob: which runtime a job gets, and what a TrainJob changes in it in each release's words.
+Target trainjob: which runtime a job gets, and which patches it needs in each release.
+
+Source: docs/facts/trainer.md#what-is-built.
 """
 
 from __future__ import annotations
@@ -48,13 +50,13 @@ def test_later_patches_win_and_nothing_is_changed() -> None:
 @pytest.mark.parametrize(
     ("body", "own"),
     [
-        ("", True),  # the built-in runtime restarts in place, and the job says nothing of that
+        ("", True),  # the built-in runtime restarts in place, and the job sets no restart policy
         ("restartPolicy: Never", True),
         (IN_PLACE, False),
         (f"{IN_PLACE}\nrunPolicy: {{backoffLimit: 6}}", True),
         (f"{IN_PLACE}\n{GPU}\nnodes: 4\nrunPolicy: {{activeDeadlineSeconds: 60, suspend: true}}", False),
-        (f"{IN_PLACE}\n{RANGE}", True),  # what ends it is a success policy
-        # no patch has these (docs/facts/pytorchjob-to-trainjob.md#field-by-field)
+        (f"{IN_PLACE}\n{RANGE}", True),  # the job ends by a success policy
+        # no patch can set these (docs/facts/pytorchjob-to-trainjob.md#field-by-field)
         (f"{IN_PLACE}\nworkingDir: /app", True),
         (f"{IN_PLACE}\nimagePullPolicy: Always", True),
         (f"{IN_PLACE}\nenvFrom: [{{secretRef: {{name: s}}}}]", True),
@@ -89,14 +91,16 @@ def test_which_runtime(body: str, *, own: bool) -> None:
     ],
 )
 def test_what_a_release_s_patch_reaches(body: str, since: str) -> None:
-    """Trainer's API types of 2.0, 2.1 and 2.2; beyond it the job brings its runtime."""
+    """The limits come from Trainer's API types of 2.0, 2.1 and 2.2; for anything else the job includes its own
+    runtime.
+    """
     for trainer in RELEASES:
         kinds = [one["kind"] for one in both(f"{IN_PLACE}\n{body}", release(trainer))]
         assert kinds == (["TrainJob"] if trainer >= since else ["TrainingRuntime", "TrainJob"]), trainer
 
 
 def test_the_patch_in_each_release_s_words() -> None:
-    """docs/facts/trainer.md#what-releases-changed."""
+    """Source: docs/facts/trainer.md#what-releases-changed."""
     pod = {
         "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],
         "containers": [{"name": "node", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}],  # noqa: S108
@@ -129,7 +133,7 @@ def test_what_a_trainjob_has_fields_for_stands_there() -> None:
 
 
 def test_a_claim_is_lost_in_resources_per_node() -> None:
-    """Only limits and requests are written; a claim's pod has resourceClaims, which no patch has.
+    """Trainer copies only limits and requests; a claim also needs the pod's resourceClaims, which no patch can set.
 
     Source: docs/facts/trainer.md#what-is-built.
     """

@@ -1,4 +1,4 @@
-"""What Trainer 2.3 makes of a TrainJob.
+"""Pods, environment and JobSet that Trainer 2.3 creates for a TrainJob.
 
 Source: docs/facts/trainer.md#cases, #environment, #number-of-processes, #what-is-built, #gangs, #built-in-runtimes.
 """
@@ -181,7 +181,7 @@ def test_mpi_nodes_and_launcher() -> None:
 
 
 def test_a_flux_runtime_without_nodes_panics() -> None:
-    """operators/README.md: `trainer: {}` on a flux runtime."""
+    """The spec is `trainer: {}` on a flux runtime (operators/README.md)."""
     assert "panics" in expand(trainjob("flux-distributed", trainer={})).refused[0]
 
 

@@ -1,4 +1,4 @@
-"""The built-in runtimes of Trainer 2.3 against the manifests that Trainer publishes."""
+"""Built-in runtimes of Trainer 2.3, compared with the manifests that Trainer publishes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_tune_model(name: str, model: str) -> None:
 
 
 def test_gpus_by_substring() -> None:
-    """Any name with `gpu` counts, requests first; accelerators of other names do not.
+    """Trainer counts any resource with `gpu` in its name, requests first, and ignores other accelerators.
 
     Source: docs/facts/trainer.md#number-of-processes.
     """

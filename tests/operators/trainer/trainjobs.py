@@ -1,4 +1,4 @@
-"""TrainJobs for tests, in few words."""
+"""Builders of TrainJobs from short specs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def release(trainer: str, **spec: Any) -> ClusterProfile:
 
 
 def both(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train") -> tuple[Json, ...]:
-    """The manifests as the target writes them, whatever a validator says of them."""
+    """Return the manifests that the target emits, without validating them."""
     spec, problems = decode_spec(yaml.safe_load(smallest(body, name)))
     assert spec is not None, problems
     target = target_named("trainjob")
@@ -44,7 +44,7 @@ def train_job(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Json
 
 
 def jobset_of(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Json:
-    """The JobSet's spec in the job's own runtime."""
+    """Return the JobSet spec of the job's own runtime."""
     runtime, _ = both(body, cluster)
     assert runtime["kind"] == "TrainingRuntime"
     spec: Json = runtime["spec"]["template"]["spec"]
@@ -68,7 +68,7 @@ def pods(body: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> list[PodView]:
 
 
 def seen(pod: PodView) -> dict[str, str]:
-    """What the processes of the container that trains see."""
+    """Return the environment of the training container's processes."""
     return environment(next(c for c in pod.containers if c.name == "node"), pod)
 
 

@@ -1,4 +1,4 @@
-"""The webhooks of Volcano 1.16, and what is refused after them.
+"""Jobs that the webhooks and the controller of Volcano 1.16 reject.
 
 Source: docs/facts/volcano.md#the-mutating-webhook, #the-validating-webhook, #policies, #cases,
 #differences-from-the-api-server.
@@ -163,7 +163,7 @@ def test_1_3_plugins() -> None:
 
 
 def test_readme_through_go_and_back() -> None:
-    """operators/README.md: a missing name becomes "", a task without template gains `containers: null`."""
+    """A missing name becomes "", and a task without template gains `containers: null` (operators/README.md)."""
     job = volcano({"name": "t"}, task("u", 1, {"image": "x", "env": [None, {"value": "1"}]}))
     first, second = default(job)["tasks"]
     assert first["template"] == {"spec": {"containers": None}}

@@ -1,4 +1,4 @@
-"""Target volcano: a gang whose ranks can meet, whose failures end, and whose success is the master's."""
+"""Target volcano: the gang, ranks, failure policies, and success of the master."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def errors(body: str, name: str = "train", cluster: Any = None) -> list[tuple[st
     ],
 )
 def test_one_task_with_node_0_and_one_with_the_others(body: str, wanted: dict[str, tuple[int, int]]) -> None:
-    """RANK is by task, and every replica of the master task would be rank 0.
+    """RANK is assigned per task, so a master task with replicas would repeat rank 0.
 
     Source: docs/facts/volcano.md#the-pytorch-plugin.
     """
@@ -51,15 +51,18 @@ def test_one_task_with_node_0_and_one_with_the_others(body: str, wanted: dict[st
 
 @pytest.mark.parametrize(("body", "least"), [("", 1), ("nodes: 4", 4), (RANGE, 2)])
 def test_the_gang_is_all_that_the_rendezvous_waits_for(body: str, least: int) -> None:
-    """docs/facts/volcano.md#gangs: fewer members wait for ranks that are not there, and hold GPUs."""
+    """With fewer members, pods would hold GPUs while they wait for missing ranks.
+
+    Source: docs/facts/volcano.md#gangs.
+    """
     job = spec(body)
     assert job["minAvailable"] == least == sum(task["minAvailable"] for task in job["tasks"])
 
 
 def test_the_plugins_know_tasks_and_port() -> None:
-    """`--port=N`, as one item; #the-svc-plugin: names that resolve before pods are ready.
+    """The port is one item, `--port=N`; the svc plugin publishes names before pods are ready.
 
-    Source: docs/facts/volcano.md#plugin-arguments.
+    Source: docs/facts/volcano.md#plugin-arguments, #the-svc-plugin.
     """
     body = "nodes: 2\nmasterPort: 29500\nvolcano: {masterTask: chief, workerTask: others}"
     assert spec(body)["plugins"] == {
@@ -83,12 +86,18 @@ def test_pods_go_to_volcano_s_scheduler_unless_the_user_says_otherwise() -> None
     ],
 )
 def test_the_try_that_reaches_max_retry_fails_the_job(body: str, wanted: int) -> None:
-    """docs/facts/volcano.md#policies, #the-mutating-webhook: 0 would become 3 in the webhook."""
+    """The webhook would change 0 to 3.
+
+    Source: docs/facts/volcano.md#policies, #the-mutating-webhook.
+    """
     assert spec(body)["maxRetry"] == wanted
 
 
 def test_a_failure_restarts_the_job_and_the_master_s_end_is_the_job_s() -> None:
-    """docs/facts/volcano.md#policies: without a PodFailed policy nothing is restarted."""
+    """Without a PodFailed policy nothing is restarted.
+
+    Source: docs/facts/volcano.md#policies.
+    """
     assert spec("nodes: 2")["policies"] == [{"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}]
     found = tasks("nodes: 2")
     assert found["master"]["policies"] == [{"event": "TaskCompleted", "action": "CompleteJob"}]
@@ -97,7 +106,10 @@ def test_a_failure_restarts_the_job_and_the_master_s_end_is_the_job_s() -> None:
 
 
 def test_restarts_in_place_are_counted_by_task() -> None:
-    """docs/facts/volcano.md#policies: with OnFailure a pod never fails, and only TaskFailed sees its restarts."""
+    """With OnFailure a pod never fails, so only TaskFailed counts its restarts.
+
+    Source: docs/facts/volcano.md#policies.
+    """
     found = tasks("nodes: 2\nrestartPolicy: OnFailure\nrunPolicy: {backoffLimit: 3}")
     assert {task["maxRetry"] for task in found.values()} == {3}
     assert all({"event": "TaskFailed", "action": "TerminateJob"} in task["policies"] for task in found.values())
@@ -116,7 +128,10 @@ def test_a_queue_is_volcano_s() -> None:
 
 
 def test_gpus_stand_in_requests_too() -> None:
-    """docs/facts/volcano.md#minresources: only requests count for the gang's resources."""
+    """Only requests count toward the gang's resources.
+
+    Source: docs/facts/volcano.md#minresources.
+    """
     for task in tasks("nodes: 2\nresources: {limits: {gpu: 8}}").values():
         (container,) = task["template"]["spec"]["containers"]
         assert container["resources"]["requests"] == container["resources"]["limits"] == {"nvidia.com/gpu": "8"}
@@ -138,7 +153,7 @@ def test_a_plain_command_is_left_to_the_plugin() -> None:
         ("runPolicy: {cleanPodPolicy: All}", ("spec", "runPolicy", "cleanPodPolicy")),
         ("podTemplate: {spec: {hostname: h}}", ("spec", "podTemplate", "spec", "hostname")),
         ("podTemplate: {spec: {subdomain: s}}", ("spec", "podTemplate", "spec", "subdomain")),
-        # docs/facts/volcano.md#topology-and-queues: hostPort equals the plugin's port
+        # docs/facts/volcano.md#topology-and-queues: hostPort would equal the plugin's port
         (f"hostNetwork: true\n{SIDECAR}", ("spec", "hostNetwork")),
     ],
 )
@@ -171,7 +186,10 @@ BUDGETS = [
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
 def test_names_at_the_boundary(body: str, room: int) -> None:
-    """docs/facts/volcano.md#names: host name `<job>-<task>-<last>` 63, and 59 for the svc plugin's volume."""
+    """The host name `<job>-<task>-<last>` has at most 63 characters, and the svc plugin's volume name allows 59.
+
+    Source: docs/facts/volcano.md#names.
+    """
     assert errors(body, "a" * room) == []
     assert {name for name, _ in errors(body, "a" * (room + 1))} == {"name-too-long"}
 
@@ -182,5 +200,5 @@ def test_one_name_that_is_too_long_is_said_once() -> None:
 
 @pytest.mark.parametrize(("cluster", "count"), [(None, 0), (OLD, 1)])
 def test_a_service_may_begin_with_a_digit_since_1_36(cluster: Any, count: int) -> None:
-    """docs/facts/volcano.md#names."""
+    """Source: docs/facts/volcano.md#names."""
     assert len(errors("", "7b-sft", cluster)) == count

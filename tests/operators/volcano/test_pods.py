@@ -1,4 +1,4 @@
-"""What Volcano 1.16 makes of a Job.
+"""Pods, PodGroup and plugin output that Volcano 1.16 creates for a Job.
 
 Source: docs/facts/volcano.md#cases, #plugin-arguments, #the-pytorch-plugin, #the-env-plugin, #the-svc-plugin,
 #other-plugins.
@@ -17,7 +17,7 @@ ADDRESS = "test-pytorch-master-0.test-pytorch"
 
 
 def four(*args: str) -> Json:
-    """C4: master 1, worker 2, extra 2; the master has a port 123."""
+    """Return the Job of case C4: master 1, worker 2, extra 2; the master has a port 123."""
     master = task("master", 1, container(ports=[{"name": "own", "containerPort": 123}]))
     return volcano(master, task("worker", 2), task("extra", 2), plugins={"pytorch": list(args)})
 

@@ -1,4 +1,4 @@
-"""Jobs whose pods meet: how many run at once, who comes back, which Service stands between."""
+"""Rendezvous of a Job's pods: how many run at once, which are replaced, and which Service names them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {batch.kuberne
         ("too-little-parallelism", _job("--nnodes=4", *STATIC, parallelism=2), True),
         ("too-little-parallelism", _job("--nnodes=4", *STATIC), False),
         ("too-little-parallelism", _job("--nnodes=2:4", *C10D, parallelism=2), False),
-        ("too-little-parallelism", _job("--nnodes=1", parallelism=2), False),  # four jobs of one node each
+        ("too-little-parallelism", _job("--nnodes=1", parallelism=2), False),  # four separate jobs with one node each
         ("too-little-parallelism", _job("--nnodes=8", *STATIC, parallelism=2), False),  # never enough pods at all
-        ("job-restarts-alone", _job("--nnodes=4", *STATIC), True),  # backoffLimit is 6
+        ("job-restarts-alone", _job("--nnodes=4", *STATIC), True),  # the default backoffLimit is 6
         ("job-restarts-alone", _job("--nnodes=4", *STATIC, backoffLimit=0), False),
         ("job-restarts-alone", _job("--nnodes=4", *C10D), False),
         ("job-restarts-alone", _job("--nnodes=1"), False),
@@ -67,7 +67,7 @@ def test_the_endpoint_may_be_a_service_of_the_first_pod() -> None:
 
 
 def test_a_world_size_may_count_processes() -> None:
-    """Without torchrun WORLD_SIZE is the script's: nobody knows how many pods it means."""
+    """Without torchrun, the script defines WORLD_SIZE, so it does not give the number of pods."""
     job = _job(parallelism=2)
     container = job["spec"]["template"]["spec"]["containers"][0]
     container["command"] = ["python", "train.py"]
@@ -83,7 +83,7 @@ def test_a_world_size_may_count_processes() -> None:
         ("until nslookup train-0.train; do sleep 1; done", False),
         ('[ "$JOB_COMPLETION_INDEX" = 0 ] || until nc -z train-0.train 29500; do sleep 1; done', False),
         ("until nc -z database 29500; do sleep 1; done", False),
-        ("until nc -z train-0.train 8080; do sleep 1; done", False),  # a native sidecar's, perhaps
+        ("until nc -z train-0.train 8080; do sleep 1; done", False),  # the port may belong to a native sidecar
         ("echo train-0.train 29500", False),
     ],
 )
@@ -97,7 +97,7 @@ def test_waiting(script: str, expected: bool) -> None:
     ("fields", "env", "expected"),
     [
         ({}, {"value": "$(JOB_COMPLETION_INDEX)"}, False),
-        ({"completionMode": "NonIndexed"}, {"value": "5"}, True),  # the command refers to it
+        ({"completionMode": "NonIndexed"}, {"value": "5"}, True),  # the command uses the variable
         ({"completionMode": None}, {"value": "5"}, True),
     ],
 )
@@ -125,7 +125,7 @@ def test_completions_are_given_where_indexed_needs_them() -> None:
 
 @pytest.mark.parametrize(("role", "expected"), [("Master", True), ("Worker", False)])
 def test_waiting_in_one_role(role: str, expected: bool) -> None:
-    """The workers of a PyTorchJob may wait for the master; the master may not."""
+    """The workers of a PyTorchJob may wait for the master, but the master may not wait for workers."""
     script = "until nc -z train-master-0 23456; do sleep 1; done"
     wait = [{"name": "wait", "image": "busybox:1", "command": ["sh", "-c", script]}]
     main = [{"name": "pytorch", "image": "a:1", "command": ["python", "train.py"]}]

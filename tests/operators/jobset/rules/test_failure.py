@@ -1,4 +1,7 @@
-"""Failure policies of JobSets (docs/facts/jobset.md#fields, #failure-and-success)."""
+"""Failure policies of JobSets.
+
+Source: docs/facts/jobset.md#fields, #failure-and-success.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""JobSets whose pods wait for one another (facts: docs/facts/jobset.md#pods, #failure-and-success)."""
+"""JobSets whose pods wait for each other.
+
+Source: docs/facts/jobset.md#pods, #failure-and-success.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ ALONE = template(command=["python", "train.py"])
         ({"completions": 2, "parallelism": 2}, False),
         ({"completions": 2, "parallelism": 1}, True),
         ({"completions": 2, "parallelism": None}, True),
-        ({"completions": 4, "parallelism": 2}, False),  # two at a time, twice
+        ({"completions": 4, "parallelism": 2}, False),  # two rounds of two pods
     ],
 )
 def test_serial_ranks(job: dict[str, Any], fires: bool) -> None:
@@ -108,7 +111,8 @@ def test_success_of_any() -> None:
     first = {**policy, "targetReplicatedJobs": ["node"]}
     assert "success-of-any-job" not in found(jobset(*together, successPolicy=first))
     apart = [replicated(name, pod=PAIR, job={"completions": 2, "parallelism": 2}) for name in ("a", "b")]
-    assert "success-of-any-job" not in found(jobset(*apart, successPolicy=policy))  # each trains for itself
+    # each replicatedJob trains separately
+    assert "success-of-any-job" not in found(jobset(*apart, successPolicy=policy))
 
 
 def test_two_jobsets_and_one_service() -> None:

@@ -1,4 +1,4 @@
-"""What Kueue reads where, on kinds with and without a pod template."""
+"""Where Kueue reads labels and annotations, on kinds with and without a pod template."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def marked(manifest: Json, labels: Json | None = None, annotations: Json | None 
 
 
 def job(labels: Json | None = None, annotations: Json | None = None, **spec: Any) -> Json:
-    """A JobSet of two pods whose template has these marks."""
+    """Return a JobSet of two pods whose template has these labels and annotations."""
     out = jobset(role("python", "t.py"), **spec)
     out["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["metadata"] = {
         "labels": labels or {},

@@ -1,4 +1,4 @@
-"""What training-operator does otherwise than a PyTorchJob reads."""
+"""PyTorchJobs that training-operator runs differently than they read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def imaged(worker: str) -> Json:
 
 
 STORE = {"shared-rendezvous-store"}
-"""What is said of c10d with restarts, where the variable that makes them work is not set."""
+"""The finding for c10d with restarts if the variable that makes restarts work is not set."""
 
 CASES: list[tuple[str, Json, set[str]]] = [
     ("a plain job", pytorchjob(master=RUN, worker=RUN), set()),

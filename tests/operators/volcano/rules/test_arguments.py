@@ -1,4 +1,4 @@
-"""Volcano's plugins and their arguments: what Go's flag package drops, who gets a rank.
+"""Arguments of Volcano's plugins: which ones Go's flag package drops, and which tasks get a rank.
 
 Source: docs/facts/volcano.md#plugin-arguments.
 """
@@ -26,7 +26,7 @@ def pytorch(*args: str, plugins: dict[str, Any] | None = None, worker: str = "wo
         (["--master=master", "--port=5000"], None, None),
         (["-port=5000", "--port", "5000"], None, None),
         (["--port=0x1388"], None, None),
-        (["--wait-master-enabled", "true"], None, None),  # dropped, and true without it
+        (["--wait-master-enabled", "true"], None, None),  # dropped, but true is the default
         (["--port 5000"], 0, "--port=5000"),
         (["--wait-master-enabled", "port=5000"], 1, "--port=5000"),
         ([" --port=5000"], 0, "--port=5000"),
@@ -65,7 +65,7 @@ def test_flags_of_a_newer_release() -> None:
 
 def test_a_plugin_without_arguments() -> None:
     assert paths(pytorch(plugins={"env": ["--x"]}), "dropped-plugin-argument") == [("spec", "plugins", "env", 0)]
-    assert "dropped-plugin-argument" not in found(pytorch(plugins={"big_plugin": ["--x"]}))  # refused by the webhook
+    assert "dropped-plugin-argument" not in found(pytorch(plugins={"big_plugin": ["--x"]}))  # the webhook rejects this
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_tasks_without_rank() -> None:
     assert "task-without-rank" in found(pytorch("--worker=other"))
     other = template(command=["tensorboard"])
     board = volcano(task("master"), task("worker"), task("board", pod=other), plugins={"pytorch": []})
-    assert "task-without-rank" not in found(board)  # it need not train
+    assert "task-without-rank" not in found(board)  # the task may have another purpose
     second = volcano(task("master"), task("worker"), task("worker-b"), plugins={"pytorch": []})
     assert paths(second, "task-without-rank") == [("spec", "tasks", 2, "name")]
 

@@ -1,4 +1,7 @@
-"""How a Volcano Job restarts and ends (docs/facts/volcano.md#policies)."""
+"""Restarts and ends of Volcano Jobs.
+
+Source: docs/facts/volcano.md#policies.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def test_never_completes() -> None:
 @pytest.mark.parametrize(
     ("spec", "policies", "fires"),
     [
-        ({}, [DONE], False),  # the master ends it, whatever the workers do: the usual MPI job
+        ({}, [DONE], False),  # the master ends the job, regardless of the workers: the usual MPI job
         ({"policies": [DONE]}, [], False),
         ({"minSuccess": 1}, [], False),
         ({"minSuccess": 2}, [], True),
@@ -85,7 +88,7 @@ def test_completed_by_worker() -> None:
 
 def test_retries_that_nothing_counts() -> None:
     assert "idle-max-retry" in found(volcano(task("a"), maxRetry=5))
-    assert "idle-max-retry" not in found(volcano(task("a", maxRetry=3), maxRetry=3))  # as the webhook writes
+    assert "idle-max-retry" not in found(volcano(task("a", maxRetry=3), maxRetry=3))  # the webhook's default
     assert "idle-max-retry" not in found(volcano(task("a"), maxRetry=5, policies=[FAILED]))
     counted = {"event": "TaskFailed", "action": "RestartTask"}
     assert "idle-max-retry" not in found(volcano(task("a", pod=IN_PLACE, maxRetry=5, policies=[counted])))
@@ -93,7 +96,7 @@ def test_retries_that_nothing_counts() -> None:
 
 
 def test_many_policies_of_many_tasks() -> None:
-    """Each policy is about every task: what is asked of all is asked once, and a fix for all is offered for few."""
+    """Checks across all tasks run once rather than per policy, and a fix for all policies is only offered for a few."""
     codes = [{"exitCode": code, "action": "RestartJob"} for code in range(1, 2000)]
     job = volcano(*(task(f"t{i}", pod=IN_PLACE) for i in range(2000)), policies=codes)
     assert len(paths(job, "dead-pod-failed-policy")) == 1999

@@ -1,4 +1,7 @@
-"""How many pods of a Volcano Job have to fit at once (docs/facts/volcano.md#gangs, #topology-and-queues)."""
+"""The number of a Volcano Job's pods that must be scheduled together.
+
+Source: docs/facts/volcano.md#gangs, #topology-and-queues.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from tests.linter.manifests import found, task, template, torchrun, volcano
     [
         (4, 4, False),
         (3, 4, True),
-        (None, 4, False),  # all by default
-        (2, "2:4", False),  # elastic: the least number is enough
+        (None, 4, False),  # by default all pods
+        (2, "2:4", False),  # elastic: the minimum number is enough
         (1, "2:4", True),
         (1, 1, False),
-        (3, 8, True),  # of those that there are
+        (3, 8, True),  # counts the 4 pods of the task, not the 8 nodes
         (4, 8, False),
     ],
 )
@@ -40,7 +43,7 @@ def test_a_gang_of_pods_that_do_not_meet() -> None:
         (5, [1, 4], False),
         (None, [1, 4], False),
         (1, [None, None], False),
-        (1, [1, 8], False),  # the webhook writes replicas into each task
+        (1, [1, 8], False),  # the webhook sets each task's minimum to its replicas
     ],
 )
 def test_task_minimum(job: int | None, tasks: list[int | None], fires: bool) -> None:

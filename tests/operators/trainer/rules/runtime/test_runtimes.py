@@ -1,4 +1,4 @@
-"""Training runtimes.
+"""Rules for training runtimes.
 
 Source: docs/facts/trainer.md#runtimes, #admission, #environment, #number-of-processes, #what-is-built, #gangs.
 """

@@ -1,4 +1,7 @@
-"""TrainJobs and their runtimes (facts: docs/facts/trainer.md#runtimes, #admission, #environment, #what-is-built)."""
+"""TrainJobs and their runtimes.
+
+Source: docs/facts/trainer.md#runtimes, #admission, #environment, #what-is-built.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ GPUS = template(container={"resources": {"limits": {"nvidia.com/gpu": 8}}})
         ("torch_distributed", True),
         ("Torch-Distributed", True),
         ("torch-distributed", False),
-        ("torch-distributed-2", False),  # a copy with a number is no slip
+        ("torch-distributed-2", False),  # a copy with a number is not a misspelling
         ("torchtune-llama3.2-3b", False),
         ("torchtune-llama3.2-8b", False),
         ("pytorch-distributed-gpu", False),  # docs/operator-guides/runtime-patches.md of Trainer
