@@ -1,4 +1,4 @@
-"""The golden cases explained, each once a run."""
+"""Explanations of the golden cases, cached for the test run."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.explainer.reference import Json
 
 
 class Explained(NamedTuple):
-    """One golden case for one target."""
+    """The explanation of a golden case for one target."""
 
     data: Json
     cluster: ClusterProfile
     explanation: Explanation
 
 
-SOME = thinned(ABLE, 5)  # a number that no number of targets divides: each target is asked
+SOME = thinned(ABLE, 5)  # coprime to the number of targets, so each target appears
 
 
 @functools.cache
@@ -45,7 +45,7 @@ def explained(case: Case, target: str) -> Explained:
 
 
 class Told(NamedTuple):
-    """A value of a manifest, who wrote it, and the sentence about it."""
+    """A value of a manifest, its writer, and the sentence that explains it."""
 
     path: Path
     by: str
@@ -58,9 +58,10 @@ def causes_of(data: Json, cluster: ClusterProfile, target: str) -> tuple[Cause, 
 
 
 def by_record(case: Case, name: str) -> Iterator[Told]:
-    """What the trace alone says of every value but true and false: the explanation without the lines, at once.
+    """Yield the writer and the sentence of every non-boolean value, from the trace alone: fast, but without input
+    lines.
 
-    A true or false cannot be marked: whether it is the user's own is found by its lines.
+    Booleans cannot be marked: only the input lines show whether one is the user's.
     """
     cluster, _ = load_profile(case.cluster)
     assert cluster is not None

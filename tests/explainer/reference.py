@@ -1,6 +1,6 @@
-"""What an explanation is held against: another way to leave a line out, and another way to compare manifests.
+"""Independent reference for explanations: another way to remove a line and another way to compare manifests.
 
-Nothing of `ptcompile.explainer` is used here.
+Uses nothing of `ptcompile.explainer`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 def every_leaf(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
-    """All scalars and empty containers."""
+    """Return all scalars and empty containers with their paths."""
     inner = (
         list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
     )
@@ -31,7 +31,7 @@ def every_leaf(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
 
 
 def without(data: Json, path: Path) -> Json:
-    """A copy of the data without what stands at a path."""
+    """Return a copy of the data without the value at `path`."""
     whole = copy.deepcopy(data)
     holder: Any = whole
     for part in path[:-1]:
@@ -41,7 +41,7 @@ def without(data: Json, path: Path) -> Json:
 
 
 def emitted(data: Json, cluster: Json | ClusterProfile, target: str | None) -> list[Json]:
-    """The manifests of a spec that nobody has checked."""
+    """Return the manifests of an unvalidated spec."""
     spec, problems = decode_spec(data)
     profile = cluster if isinstance(cluster, Profile) else decode_profile(cluster)[0]
     assert spec is not None, problems
@@ -53,12 +53,12 @@ def emitted(data: Json, cluster: Json | ClusterProfile, target: str | None) -> l
 
 
 def told(manifests: Sequence[Json]) -> Counter[tuple[str, str]]:
-    """How often manifests say a value in a place, where the place of a list item is its name, or nowhere."""
+    """Count each value per place, where list items are identified by name or not at all."""
     return Counter((place(path, manifests), repr(value)) for path, value in every_leaf(list(manifests)))
 
 
 def place(path: Path, manifests: Any) -> str:
-    """A path with list items by what they are called."""
+    """Return a path in which list items are identified by name."""
     out, data = "", manifests
     for part in path:
         data = data[part]

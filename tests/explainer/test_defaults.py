@@ -1,4 +1,4 @@
-"""Lines of a profile that say its defaults are left out together: the same explanation as of each line alone."""
+"""Profile lines that repeat a default are removed together, with the same explanation as one by one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _same(data: Json, cluster: ClusterProfile, target: str) -> None:
         assert causes_of(data, cluster, target) == together
 
 
-@settings(max_examples=settings().max_examples // 6)  # each line of each is compiled alone
+@settings(max_examples=settings().max_examples // 6)  # one compilation per line
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_together_they_say_what_they_say_alone(spec: Json, given: Json, target: str) -> None:
     cluster = ClusterProfile.model_validate(given)

@@ -1,4 +1,4 @@
-"""What the trace says is what the passes did: taken back, a step gives the job before it."""
+"""The trace matches the passes: undoing a step restores the job before it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _taken_back(step: PassRun) -> Any:
 
 
 def _without_empty(data: Any) -> Any:
-    """Without empty mappings and lists: what was added part by part leaves them behind."""
+    """Remove empty mappings and lists, which undoing a change part by part leaves behind."""
     if isinstance(data, dict):
         inner = {key: _without_empty(value) for key, value in data.items()}
         return {key: value for key, value in inner.items() if value not in ({}, [])}

@@ -1,4 +1,4 @@
-"""The reference of a field, as `ptcompile explain spec.elastic` prints it."""
+"""Field reference, as printed by `ptcompile explain spec.elastic`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _addresses() -> list[str]:
 
 
 OLDER = {"spec.volcano"}
-"""Fields without an example: an older spelling."""
+"""Deprecated spellings, which have no example."""
 
 
 @pytest.mark.parametrize("address", _addresses())

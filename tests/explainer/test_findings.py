@@ -1,4 +1,4 @@
-"""explain says what compile says: the findings of the rules too, at the same lines."""
+"""explain reports the same findings as compile, including those of rules, at the same lines."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ONE_WORD = text(
     'image: ghcr.io/acme/train:latest\ncommand: ["python train.py"]\n'
     "nodes: 2\nresources: {gpu: 8, cpu: 8, memory: 64Gi}"
 )
-"""An error of a rule (no such program) and a warning (latest)."""
+"""A spec with one error from a rule (no such program) and one warning (latest)."""
 MEANT = ONE_WORD.replace("latest\n", "latest  # ptcompile: ignore[latest-image] pinned by the registry\n")
 
 
 @pytest.mark.parametrize("case", ALL, ids=pair_name)
 def test_they_say_the_same(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explanation, "provenance", lambda *_given, **_how: ())  # which takes long, and finds nothing
+    monkeypatch.setattr(explanation, "provenance", lambda *_given, **_how: ())  # slow, and it reports no findings
     told = ptcompile.explain(
         case.spec, cluster=case.cluster, filename="spec.yaml", cluster_filename="cluster.yaml"
     ).diagnostics
@@ -81,7 +81,7 @@ def test_the_page_has_each_once_with_its_targets() -> None:
 
 
 def test_a_comment_that_one_target_has_a_finding_for_is_not_unused() -> None:
-    """A Pod is told nothing of `nodes: 2` but that it cannot be."""
+    """A Pod cannot express `nodes: 2`, which is its only finding."""
     found = gather(MEANT).findings
     assert not [one for one in found if one.diagnostic.name in ("latest-image", "unused-ignore")]
 

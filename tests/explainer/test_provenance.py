@@ -1,4 +1,4 @@
-"""The two laws of an explanation, over every golden and over generated specs: no value unexplained, no line in vain."""
+"""The two laws of explanations, over goldens and generated specs: each value has a cause, each line has an effect."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_without_its_line_a_value_of_a_golden_is_another(case: Case, target: str
     _law_2(explanation.causes, list(explanation.manifests), data, cluster, target)
 
 
-@settings(max_examples=settings().max_examples // (4 if PROFILE == "long" else 7))  # each is compiled 300 times
+@settings(max_examples=settings().max_examples // (4 if PROFILE == "long" else 7))  # 300 compilations per example
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_both_laws_of_generated_specs(spec: Json, given_profile: Json, target: str) -> None:
     cluster = ClusterProfile.model_validate(given_profile)
@@ -52,7 +52,7 @@ def test_both_laws_of_generated_specs(spec: Json, given_profile: Json, target: s
 
 
 def _law_1(causes: tuple[Cause, ...], manifests: tuple[Json, ...]) -> None:
-    """One cause for each value, in order; a writer and a rule for each; a line for each that the user wrote."""
+    """Assert one cause per value, in order: each has a writer and a rule, and the user's values have a line."""
     values = every_leaf(list(manifests))
     assert [(one.manifest, *one.path) for one in causes] == [path for path, _ in values]
     for one, (_, value) in zip(causes, values, strict=True):
@@ -65,9 +65,9 @@ def _law_1(causes: tuple[Cause, ...], manifests: tuple[Json, ...]) -> None:
 def _law_2(
     causes: tuple[Cause, ...], manifests: list[Json], data: Json, cluster: ClusterProfile, target: str | None
 ) -> None:
-    """Each line that is said to count by being there: without it the value stands there less often.
+    """Assert that removing a line removes the values it caused.
 
-    The name of a variable that has a default stays: then the rest of the variable is another.
+    A variable with a default keeps its name; only the rest of the variable changes.
     """
     given_profile = cluster.document()
     whole = told(manifests)
@@ -101,7 +101,7 @@ def _value(cause: Cause, manifests: Any) -> Any:
     return value
 
 
-# ---- single facts
+# ---- individual cases
 
 
 def _cause(body: str, query: str, target: str = "job", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Cause:
@@ -115,12 +115,12 @@ def _lines(cause: Cause, *, other_value: bool) -> list[str]:
 
 
 ROWS: list[tuple[str, str, str, str, list[str], list[str]]] = [
-    # body, target, path, by, lines whose value reaches it, lines that it is there for
+    # body, target, path, by, lines that give the value, lines that cause it to exist
     ("", "pod", "image", "spec", ["image"], []),
     ("nodes: 2", "job", "completions", "target", ["nodes"], []),
     ("nodes: 2", "job", "command[--nnodes]", "rendezvous", ["nodes"], ["script"]),
     ("nodes: 2", "job", "command[--monitor-interval]", "rendezvous", [], ["script"]),
-    # as it would be without the line: still the user's
+    # equals the default, but is still the user's
     ("nodes: 2\nelastic: {monitorInterval: 5}", "job", "command[--monitor-interval]", "rendezvous",
      ["monitorInterval"], ["script"]),
     ("nodes: 2\nelastic: {nprocPerNode: 2}", "job", "env.OMP_NUM_THREADS.value", "env", [], ["nprocPerNode"]),
@@ -136,9 +136,9 @@ ROWS: list[tuple[str, str, str, str, list[str], list[str]]] = [
      [], ["mountPath"]),
     ("env: {X: a}", "pod", "env.X.value", "spec", ["X"], []),
     ("master: {}\nworker: {replicas: 1}", "pytorchjob", "Worker.replicas", "spec", ["replicas"], []),
-    # the block itself, where none of its lines counts
+    # the block itself, if none of its lines matters
     ("master: {env: {A: a}}\nworker: {env: {B: b}}", "pytorchjob", "Worker.replicas", "target", [], ["worker"]),
-    # equal words among the arguments, each with its own line
+    # equal arguments, each with its own line
     ('args: ["3", "3"]', "pod", "args[0]", "spec", ["0"], []),
     ('args: ["3", "3"]', "pod", "args[1]", "spec", ["1"], ["0"]),
 ]  # fmt: skip
@@ -153,7 +153,7 @@ def test_who_wrote_it_and_from_which_lines(
 
 
 def test_what_several_lines_say_has_the_one_that_wrote_it() -> None:
-    """A role that repeats its job's volume: without either line the other says it, and the role's won."""
+    """A role repeats a volume of its job: either line is enough, and the role's wins."""
     volume = "volumes: [{name: data, emptyDir: {}}]"
     explanation = ptcompile.explain(smallest(f"{volume}\nmaster: {{{volume}}}\nworker: {{replicas: 0}}"), target="pod")
     (one,) = explanation.at("volumes[data].name")
@@ -188,7 +188,7 @@ def test_a_target_that_the_spec_chose_is_a_line_of_what_the_target_writes() -> N
 
 
 def test_a_pass_is_not_named_for_what_a_target_does_because_of_it() -> None:
-    """The profile's scheduler is beyond what a TrainJob can change in the built-in runtime, so it brings its own."""
+    """A TrainJob cannot change the scheduler of the built-in runtime, so the target emits its own runtime."""
     cluster = profile({"defaults": {"schedulerName": "bins"}})
     explanation = ptcompile.explain(smallest("nodes: 2\nrestartPolicy: OnFailure"), target="trainjob", cluster=cluster)
     assert [one["kind"] for one in explanation.manifests] == ["TrainingRuntime", "TrainJob"]
@@ -206,7 +206,7 @@ def test_a_number_of_the_devices_is_that_of_processes() -> None:
 
 
 def test_what_pods_ask_for_together_is_the_target_s() -> None:
-    """Also where the group needs one pod alone, whose own amount it is."""
+    """This includes groups that need only one pod, where the sum equals that pod's amount."""
     cluster = profile({"gangScheduler": "volcano"})
     body = 'elastic: {nnodes: "1:2", nprocPerNode: 1}\nresources: {cpu: "8", gpu: 1}'
     for query in ("minResources.cpu", "minResources[nvidia.com/gpu]"):

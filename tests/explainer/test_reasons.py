@@ -1,4 +1,4 @@
-"""Every value that a pass or a target writes has a sentence of its own, and every sentence a value."""
+"""Every value written by a pass or a target has a sentence, and every sentence has a value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLES = {
 }
 
 MORE: list[tuple[str, str, dict[str, object]]] = [
-    # what no golden has: body, target, profile
+    # cases missing from the goldens: body, target, profile
     ("", "pod", {"defaults": {"nodeSelector": {"a": "b"}, "podTemplate": {"spec": {"priority": 1}}}}),
     ("nodes: 2", "volcano", {"defaults": {"queue": "q"}}),
     ("nodes: 2", "job", {"defaults": {"queue": "q"}}),

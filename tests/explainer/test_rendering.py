@@ -1,4 +1,4 @@
-"""An explanation as text and as JSON."""
+"""Explanations as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines changed together are told apart: the same explanation as with each line tried alone."""
+"""Lines changed together are distinguished, with the same explanation as one by one."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def _same(data: Json, cluster: ClusterProfile, target: str) -> None:
 
 
 ONE_EACH = [
-    able[len(case.name) % len(able)]  # any of them, and not always the same
+    able[len(case.name) % len(able)]  # varies by case
     for case, pairs in groupby(ABLE, key=lambda pair: pair[0])
     for able in [list(pairs)]
 ]
-"""Every golden, for one of the targets that can express it."""
+"""Every golden case with one of the targets that can express it."""
 
 
 @pytest.mark.parametrize(("case", "target"), thinned(ONE_EACH, 4), ids=str)
@@ -54,7 +54,7 @@ def test_lines_of_goldens_tried_together_say_what_they_say_alone(case: Case, tar
         _same(dict(document.data), cluster, target)
 
 
-@settings(max_examples=settings().max_examples // 6)  # each line of each is compiled alone
+@settings(max_examples=settings().max_examples // 6)  # one compilation per line
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_lines_of_generated_specs_tried_together_say_what_they_say_alone(spec: Json, given: Json, target: str) -> None:
     cluster = ClusterProfile.model_validate(given)

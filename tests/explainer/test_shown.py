@@ -1,4 +1,4 @@
-"""Paths and values as people read and type them."""
+"""Human-readable paths and values."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_shown_value(value: Any, expected: str) -> None:
 
 @pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)
 def test_every_path_that_is_shown_finds_its_value(case: Case, target: str) -> None:
-    """As it is shown, and in the notation of the API server's messages."""
+    """Both the displayed path and the API server's notation find the value."""
     explanation = explained(case, target).explanation
     for one in explanation.causes[::7]:
         assert one in explanation.at(one.shown)

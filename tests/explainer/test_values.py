@@ -1,4 +1,4 @@
-"""What changed between two manifests: items by name, not by place."""
+"""Changes between two manifests, with list items matched by name instead of position."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ptcompile.explainer.values import changed_paths, differences, identity, lea
 A, B, C = ({"name": name, "value": name.lower()} for name in "ABC")
 
 ROWS: list[tuple[str, Any, Any, list[str]]] = [
-    # what, base, new, the paths that changed
+    # case, base, new, changed paths
     ("the same", {"a": 1}, {"a": 1}, []),
     ("another value", {"a": 1, "b": 2}, {"a": 1, "b": 3}, ["b"]),
     ("gone, with all below", {"a": {"x": 1, "y": {}}}, {}, ["a.x", "a.y"]),
     ("what is new is no change", {"a": 1}, {"a": 1, "b": 2}, []),
     ("another type", {"a": [1]}, {"a": {"x": 1}}, ["a.0"]),
-    ("an item in front", {"env": [B]}, {"env": [A, B]}, []),
-    ("an item less in front", {"env": [A, B]}, {"env": [B]}, ["env.0.name", "env.0.value"]),
+    ("an item added first", {"env": [B]}, {"env": [A, B]}, []),
+    ("the first item removed", {"env": [A, B]}, {"env": [B]}, ["env.0.name", "env.0.value"]),
     ("an item moved and changed", {"env": [A, B]}, {"env": [{**B, "value": "x"}, A]}, ["env.1.value"]),
     ("an item with another name", {"env": [A, B]}, {"env": [C, B]}, ["env.0.name", "env.0.value"]),
     ("only the name", {"tasks": [{"name": "a", "n": 1}]}, {"tasks": [{"name": "b", "n": 1}]}, ["tasks.0.name"]),
@@ -60,7 +60,7 @@ DATA = st.recursive(
 def test_any_data(base: Any, new: Any) -> None:
     paths = [path for path, _ in leaves(base)]
     found = list(changed_paths(base, new))
-    assert found == [path for path in paths if path in set(found)]  # in order, each once
+    assert found == [path for path in paths if path in set(found)]  # in order, without duplicates
     assert not list(changed_paths(base, base))
     assert not list(differences(base, base))
     assert all(value_at(base, path) == value for path, value in leaves(base))

@@ -1,4 +1,4 @@
-"""Debian's chromium, without a window, driven by the DevTools protocol over two pipes."""
+"""Headless Chromium from Debian, driven by the DevTools protocol over two pipes."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _FLAGS: Final = (
     "--remote-debugging-pipe",
 )
 _PATIENCE: Final = 60
-"""Seconds that an answer may take on a busy machine."""
+"""Seconds to wait for an answer on a busy machine."""
 
 Json = dict[str, Any]
 
 
 class Browser:
-    """One tab. What the page says on its console and asks the network for is kept."""
+    """One tab, with a record of its console output and network requests."""
 
     def __init__(self, read: int, write: int) -> None:
         self._read, self._write = read, write
@@ -53,7 +53,7 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **params: Any) -> Json:
-        """Ask the browser for something. Raises `RuntimeError` for its refusal, `TimeoutError` for its silence."""
+        """Call a DevTools method. Raises `RuntimeError` for an error response and `TimeoutError` for no response."""
         self._last += 1
         message: Json = {"id": self._last, "method": method, "params": params}
         if self._tab:
@@ -81,7 +81,7 @@ class Browser:
         return found
 
     def open(self, path: Path, *, width: int = 1280, height: int = 900, **media: str) -> None:
-        """Show a file, in a window of this size; `media` are its preferences, such as `prefers_color_scheme`."""
+        """Open a file in a window of this size; `media` are media features such as `prefers_color_scheme`."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
         self.call("Emulation.setEmulatedMedia", media="", features=features)
@@ -92,18 +92,18 @@ class Browser:
             self.events.append(self._next())
 
     def run(self, script: str) -> Any:
-        """The value of an expression in the page."""
+        """Return the value of a JavaScript expression in the page."""
         done = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in done:
             raise RuntimeError(json.dumps(done["exceptionDetails"]))
         return done["result"].get("value")
 
     def pointer(self, x: float, y: float) -> None:
-        """Move the pointer to a place in the window."""
+        """Move the pointer to these window coordinates."""
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def place(self, selector: str) -> tuple[float, float]:
-        """Bring an element into the window; a place on it."""
+        """Scroll an element into view and return the coordinates of a point on it."""
         found = self.run(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)}); "
             "e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = e.getBoundingClientRect(); "
@@ -112,17 +112,17 @@ class Browser:
         return found[0], found[1]
 
     def hover(self, selector: str) -> None:
-        """Point at an element."""
+        """Move the pointer over an element."""
         self.pointer(*self.place(selector))
 
     def click(self, selector: str) -> None:
-        """Click on an element."""
+        """Click an element."""
         x, y = self.place(selector)
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def press(self, *keys: str) -> None:
-        """Press keys, one after another, by their DOM names."""
+        """Press keys in order, given by their DOM names."""
         codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
         codes |= {"End": 35, "Home": 36}
         for key in keys:
@@ -130,7 +130,7 @@ class Browser:
                 self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key])
 
     def said(self) -> list[str]:
-        """Errors of the page: exceptions, the console, the policy's refusals."""
+        """Return the page's errors: exceptions, console messages and violations of the content security policy."""
         errors = [e["params"] for e in self.events if e.get("method") == "Runtime.exceptionThrown"]
         logged = [
             e["params"]["entry"] if e["method"] == "Log.entryAdded" else e["params"]
@@ -140,18 +140,18 @@ class Browser:
         return [json.dumps(one) for one in (*errors, *logged)]
 
     def asked_for(self) -> list[str]:
-        """The addresses that the page asked for; data in the page itself is none."""
+        """Return the URLs that the page requested, without `data:` URLs."""
         sent = (e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent")
         return [url for url in sent if not url.startswith("data:")]
 
     def screenshot(self, path: Path) -> bytes:
-        """The window as a PNG, also as a file."""
+        """Return the window as a PNG and write it to `path`."""
         png = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
         path.write_bytes(png)
         return png
 
     def pdf(self, path: Path) -> bytes:
-        """The page as it is printed, also as a file."""
+        """Return the printed page as a PDF and write it to `path`."""
         printed = self.call("Page.printToPDF", printBackground=False, paperWidth=8.27, paperHeight=11.69)
         content = base64.b64decode(printed["data"])
         path.write_bytes(content)
@@ -160,11 +160,11 @@ class Browser:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """A browser with a new profile, gone at the end."""
+    """Yield a browser with a temporary profile."""
     assert CHROMIUM is not None
-    there, ours = os.pipe(), os.pipe()  # what it reads, what we read
+    there, ours = os.pipe(), os.pipe()  # its input, its output
 
-    def pipes() -> None:  # the protocol wants 3 and 4
+    def pipes() -> None:  # Chromium uses descriptors 3 and 4
         os.dup2(there[0], 13)
         os.dup2(ours[1], 14)
         os.dup2(13, 3)
@@ -173,7 +173,7 @@ def browser() -> Iterator[Browser]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         running = subprocess.Popen(
             [CHROMIUM, *_FLAGS, f"--user-data-dir={profile}"],
-            preexec_fn=pipes,  # no threads here
+            preexec_fn=pipes,  # safe: this process has no threads
             close_fds=False,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""The pages that are looked at in a browser, and the browser, one for all tests of this folder."""
+"""Fixtures for the pages under test and the browser, which all tests of this folder share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture
 def show(chromium: Browser, files: dict[str, Path]) -> Any:
-    """Open the page of a case; the browser."""
+    """Return a function that opens the page of a case and returns the browser."""
 
     def opened(case: str, **how: Any) -> Browser:
         chromium.open(files[case], **{"prefers_reduced_motion": "reduce", "prefers_color_scheme": "light", **how})

@@ -1,4 +1,4 @@
-"""Pages for tests, each made once a run."""
+"""Explanation pages for tests, each built once per run."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ spec:
   volumeMounts:
     - {name: data, mountPath: /data}
 """
-"""What all six targets can express."""
+"""A spec that all six targets can express."""
 
 
 @functools.cache
@@ -67,12 +67,12 @@ def text(spec: str | bytes, cluster: str | None = None, target: str | None = Non
 
 
 def example() -> tuple[str, str]:
-    """The spec and the profile of examples/llm."""
+    """Return the spec and the profile of examples/llm."""
     return read(EXAMPLE / "spec.yaml"), read(EXAMPLE / "cluster.yaml")
 
 
 def golden(name: str) -> tuple[str, str | None]:
-    """A golden case: its spec and its profile."""
+    """Return the spec and the profile of a golden case."""
     cluster = GOLDEN / name / "cluster.yaml"
     return read(GOLDEN / name / "spec.yaml"), read(cluster) if cluster.exists() else None
 

@@ -8,11 +8,11 @@ from html.parser import HTMLParser
 
 VOID = frozenset({"meta", "link", "br", "img", "input", "hr"})
 OPTIONAL = frozenset({"li"})
-"""Elements whose end HTML lets be."""
+"""Elements whose end tag is optional in HTML."""
 
 
 class Element:
-    """One element: its name, attributes, and what is in it."""
+    """An HTML element: its name, attributes and content."""
 
     def __init__(self, name: str, attributes: dict[str, str]) -> None:
         self.name, self.attributes = name, attributes
@@ -23,7 +23,7 @@ class Element:
         return "".join(one if isinstance(one, str) else one.text for one in self.inside)
 
     def all(self, name: str = "") -> Iterator[Element]:
-        """The elements below, in order."""
+        """Yield the descendants in document order."""
         for one in self.inside:
             if isinstance(one, Element):
                 if name in ("", one.name):
@@ -69,7 +69,7 @@ class _Reader(HTMLParser):
 
 
 def read_html(text: str) -> Element:
-    """The whole page. Fails where an end tag ends nothing, or an element does not end."""
+    """Return the parsed page. Fails for an unmatched end tag or an unclosed element."""
     reader = _Reader()
     reader.feed(text)
     reader.close()

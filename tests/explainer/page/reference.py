@@ -1,4 +1,4 @@
-"""Which lines belong together, said by another reader than ours: PyYAML's node tree, and the causes themselves."""
+"""An independent computation of which lines belong together, from PyYAML's node tree and the causes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptcompile.source import emitter
 from ptcompile.source.secrets.scanner import without_secrets
 
 Kin = dict[str, set[str]]
-"""For the id of each line the ids of the lines that belong to it."""
+"""Related line IDs by line ID."""
 
 
 @functools.cache
@@ -24,7 +24,7 @@ def _explained(spec: str, cluster: str | None, target: str | None) -> Explanatio
 
 
 def lines(nodes: Sequence[yaml.Node], index: int, path: Path) -> range:
-    """The lines, from 1, of a value."""
+    """Return the one-based line numbers of a value."""
     node = nodes[index]
     for part in path:
         if isinstance(node, yaml.MappingNode):
@@ -35,7 +35,7 @@ def lines(nodes: Sequence[yaml.Node], index: int, path: Path) -> range:
 
 
 def _last(node: yaml.Node) -> int:
-    """The last line of a node. The end of a block collection is where PyYAML finds the next thing."""
+    """Return the last line of a node. PyYAML ends a block collection only at the next token."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _last(last[1] if isinstance(last, tuple) else last)
@@ -43,7 +43,7 @@ def _last(node: yaml.Node) -> int:
 
 
 def kin(spec: str, cluster: str | None, name: str) -> tuple[Kin, Kin]:
-    """From lines of the spec and the profile to those of the manifests of a target, and back."""
+    """Map lines of the spec and the profile to the lines of a target's manifests, and the reverse."""
     explanation = _explained(spec, cluster, None)
     if [job.target for job in explanation.jobs] != [name]:
         explanation = _explained(spec, cluster, name)

@@ -1,6 +1,6 @@
-"""The page in a real browser: what it shows, and what pointing at it, keys and preferences do.
+"""The page in a real browser: content, pointing, keyboard and preferences.
 
-Debian's chromium (`apt-get install chromium`); skipped where there is none.
+Uses Debian's Chromium (`apt-get install chromium`); skipped if it is not installed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def test_pointing_at_a_line_of_a_manifest_lights_what_it_came_from(case: str, sh
 
 def test_the_line_whose_value_counts_is_told_from_the_line_that_is_only_needed(show: Any) -> None:
     tab = show("example")
-    tab.hover("#spec-14 code")  # resources
+    tab.hover("#spec-14 code")  # the line of `resources`
     found = tab.run(LIT)
     texts = [tab.run(f"document.querySelector('#{one} code').textContent.trim()") for one in found["value"]]
     assert 'nvidia.com/gpu: "8"' in texts

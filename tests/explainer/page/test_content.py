@@ -1,6 +1,6 @@
-"""What a page is made of, whatever was given.
+"""The content of a page for any input.
 
-The lines of the manifests and of the files, and which belong together.
+The lines of the manifests and of the input files, and which lines belong together.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page as HTML: its parts, what it lets in, how large it is."""
+"""The page as HTML: its parts, its content security policy and its size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CASES = {
     "multi": (f"{SIX}---\n{HOSTILE}---\nkind: TrainingJob\n", None),
 }
 MOST = 500_000
-"""Bytes that the page of six targets may have."""
+"""Maximum size in bytes of a page with six targets."""
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The page as people want it: dark, narrow, on paper, without its script, read aloud."""
+"""The page under user preferences: dark mode, narrow windows, print, no script, and screen readers."""
 
 from __future__ import annotations
 

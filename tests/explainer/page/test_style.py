@@ -1,4 +1,4 @@
-"""The colours of the page: readable in both schemes, by the WCAG 2.2's measure for text (level AA)."""
+"""The colors of the page: contrast in both schemes, as WCAG 2.2 level AA requires for text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AA = 4.5
 TEXTS = ("ink", "soft", "key", "comment", "accent", "error", "warning", *(f"a{i}" for i in range(len(AUTHORS))))
 GROUNDS = ("paper", "ground", "faint")
 MARKED = ("value", "there", "here")
-"""Lines that are pointed at or lit."""
+"""Backgrounds of highlighted lines."""
 
 
 @cache
@@ -26,7 +26,7 @@ def css() -> str:
 
 
 def colours(scheme: str) -> dict[str, str]:
-    """The variables that hold in a scheme: those of the dark one stand behind those of the light one."""
+    """Return the variables of a scheme; the dark scheme overrides the light one's."""
     blocks: list[str] = re.findall(r":root \{([^}]*)\}", css())
     authors = [one for one in blocks if "--a0" in one]
     found = [*blocks[:2], *authors] if scheme == "dark" else [blocks[0], authors[0]]
