@@ -1,4 +1,4 @@
-"""YAML documents as people write them, for hypothesis: styles, comments, indentation, line ends, anchors."""
+"""Hypothesis strategies for YAML as people write it: styles, comments, indentation, line endings, anchors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLAIN_KEYS = st.sampled_from(("{}", "{}", "{}", '"{}"', "'{}'"))
 
 @st.composite
 def flow(draw: st.DrawFn, depth: int = 0) -> str:
-    """A value between brackets, or a scalar."""
+    """Draw a flow-style collection or a scalar."""
     kind = draw(st.sampled_from(("scalar", "map", "list") if depth < 2 else ("scalar",)))
     if kind == "scalar":
         return draw(st.sampled_from([one for one in SCALARS if "?" not in one]))
@@ -37,7 +37,7 @@ def flow(draw: st.DrawFn, depth: int = 0) -> str:
 
 @st.composite
 def pretty(draw: st.DrawFn, indent: int) -> list[str]:
-    """A flow mapping on lines of its own."""
+    """Draw a flow mapping with one entry per line."""
     keys = draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=3, unique=True))
     last = len(keys) - 1
     end = draw(st.sampled_from(("", ",")))
@@ -51,7 +51,7 @@ def pretty(draw: st.DrawFn, indent: int) -> list[str]:
 
 @st.composite
 def value(draw: st.DrawFn, indent: int, depth: int, anchors: list[str]) -> list[str]:
-    """The rest of the line behind a colon or dash, and the lines below it."""
+    """Draw the rest of the line after a colon or dash, and the lines below it."""
     comment = draw(st.sampled_from(COMMENTS))
     kinds = ["scalar"] * 3 + ["flow", "pretty", "empty", "text", "long", "anchor", "alias"]
     kind = draw(st.sampled_from([*kinds, "map", "map", "list", "list"] if depth < 3 else kinds))
@@ -92,17 +92,17 @@ def value(draw: st.DrawFn, indent: int, depth: int, anchors: list[str]) -> list[
 
 @st.composite
 def between(draw: st.DrawFn, indent: int) -> list[str]:
-    """Lines that say nothing: comments at any column, empty lines."""
+    """Draw lines without content: comments at any column and empty lines."""
     lines = st.sampled_from(("", " " * indent + "# own line", "# at the margin", " " * (indent + 6) + "#- far: right"))
     return draw(st.lists(lines, max_size=1))
 
 
 @st.composite
 def mapping(draw: st.DrawFn, indent: int, depth: int, anchors: list[str]) -> list[str]:
-    """A block mapping."""
+    """Draw a block mapping."""
     out: list[str] = []
     for key in draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=4, unique=True)):
-        # A list at the column of its key cannot stand within another list at that column: one column is the parent's.
+        # a list may start in its key's column: in an outer list, keys are to the right of the dash
         first, *rest = draw(value(indent=indent, depth=depth, anchors=anchors))
         written = draw(PLAIN_KEYS).format(key)
         out += [*draw(between(indent=indent)), f"{' ' * indent}{written}:{first}", *rest]
@@ -111,7 +111,7 @@ def mapping(draw: st.DrawFn, indent: int, depth: int, anchors: list[str]) -> lis
 
 @st.composite
 def sequence(draw: st.DrawFn, indent: int, depth: int, anchors: list[str]) -> list[str]:
-    """A block list; its mappings begin behind the dash, or below it."""
+    """Draw a block list; nested mappings and lists start after the dash."""
     out: list[str] = []
     for _ in range(draw(st.integers(1, 3))):
         kind = draw(st.sampled_from(("value", "compact", "compact", "nested")))
@@ -131,14 +131,14 @@ def sequence(draw: st.DrawFn, indent: int, depth: int, anchors: list[str]) -> li
 
 @st.composite
 def document(draw: st.DrawFn) -> str:
-    """One document."""
+    """Draw one document."""
     lines = draw(mapping(indent=0, depth=0, anchors=[]))
     return "\n".join([*draw(between(indent=0)), *lines, *draw(between(indent=0))])
 
 
 @st.composite
 def stream(draw: st.DrawFn) -> bytes:
-    """A file of one to three documents; any line ends, with or without one at the end, with or without a mark."""
+    """Draw a file of one or two documents, with any line endings, final line break and byte order mark optional."""
     text = "\n---\n".join(draw(st.lists(document(), min_size=1, max_size=2)))
     text += draw(st.sampled_from(("\n", "\n", "")))
     text = text.replace("\n", draw(st.sampled_from(("\n", "\n", "\r\n"))))

@@ -1,4 +1,4 @@
-"""Findings with fixes, in few words."""
+"""Minimal findings with fixes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptcompile.diagnostics.terms import Stage
 def finding(
     *edits: Edit, safe: bool = True, document: int = 0, name: str = "missing-shm", stage: Stage = "run"
 ) -> Diagnostic:
-    """A finding with a fix of these edits."""
+    """Return a finding whose fix has these edits."""
     return Diagnostic(
         code="PTC302",
         name=name,

@@ -1,4 +1,4 @@
-"""The law of fixes: whatever the file, the data is what the edit says, and all lines that it is not about stay."""
+"""The law of fixes: in any file, a fix changes the data as its edit says and preserves all unrelated lines."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ REASONS = (
     "a comment precedes the comma",
     "the file does not end with a line break",
 )
-"""Why a fix may be left alone in these files; all others are ours."""
+"""Acceptable reasons for skipping a fix in these files; any other is a bug."""
 
 
 def allowed(skipped: Skipped, content: bytes) -> bool:
-    """Blank lines below a part that goes become content of a block above it that keeps such lines (`|+`)."""
+    """Return whether a fix may be skipped. Empty lines after a removed part would join a preceding `|+` block."""
     return skipped.why in REASONS or (skipped.why == "the edited text would not match the fix" and b"|+" in content)
 
 
@@ -40,7 +40,7 @@ def value_at(data: Any, path: Path) -> Any:
 
 
 def done(data: Any, edit: Edit) -> Any:
-    """The edit on the data, as plainly as it can be said."""
+    """Return the data after the edit, computed in the simplest way."""
     data = copy.deepcopy(data)
     *above, last = edit.path
     box = value_at(data, tuple(above))
@@ -62,7 +62,7 @@ def done(data: Any, edit: Edit) -> Any:
 
 @st.composite
 def edits(draw: st.DrawFn, data: Any) -> Edit:
-    """One edit that the data has a place for."""
+    """Draw an edit that applies to the data."""
     path = draw(st.sampled_from(list(places(data))))
     value, box = value_at(data, path), value_at(data, path[:-1])
     ops = ["set", "remove"]
@@ -81,10 +81,10 @@ def edits(draw: st.DrawFn, data: Any) -> Edit:
 
 
 def touched(document: Document, edit: Edit) -> tuple[int, int]:
-    """The lines that the edit is about, as far as the reader's positions tell: of the value, or of what gets longer."""
+    """Return the lines of the edited value, or of the collection that grows, according to the reader's positions."""
     path = edit.path
     if edit.op == "remove" and len(value_at(document.data, path[:-1])) == 1:
-        path = path[:-1]  # `{}` goes to the line of the key above
+        path = path[:-1]  # `{}` goes on the parent key's line
     while path and not exists(document.data, path):
         path = path[:-1]
     value, key = document.span(path), document.span(path, on_key=True)
@@ -102,13 +102,13 @@ def exists(data: Any, path: Path) -> bool:
 
 
 def is_subsequence(few: list[str], many: list[str]) -> bool:
-    """Whether all lines are there in their order; what follows a part that went may have moved up to its dash."""
+    """Return whether all lines remain in order; the line after a removed part may have moved up to its dash."""
     left = map(plain, many)
     return all(plain(one) in left for one in few)
 
 
 def plain(line: str) -> str:
-    """A line without what belongs to its neighbours: the dash before it, the comma behind it."""
+    """Return a line without the dash before it and the comma after it, which belong to its neighbors."""
     return re.sub(r",(?=\s*(#|$))", "", line.rstrip("\r").lstrip(" -"))
 
 
@@ -154,7 +154,9 @@ def test_the_data_is_what_the_edit_says_and_the_rest_stays(content: bytes, data:
 )
 @given(stream(), st.data(), st.booleans())
 def test_two_edits_are_made_together_or_not_at_all(content: bytes, data: st.DataObject, as_one: bool) -> None:
-    """As one fix each edit is made on the result of the one before; as two, each on the file as it was."""
+    """In one fix, each edit applies to the result of the previous one; in two fixes, each applies to the original
+    file.
+    """
     source = read(content)
     assume(source.documents and not source.problems and source.documents[0].data)
     document = source.documents[0]

@@ -1,4 +1,4 @@
-"""Rounds: what touches waits, what is wrong is undone, and it ends."""
+"""Rounds of fixes: overlapping fixes wait, bad fixes are undone, and the rounds end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Judge = Callable[[bytes], list[Diagnostic]]
 
 
 def judged(*rules: Callable[[dict[str, object]], list[Diagnostic]]) -> Judge:
-    """A judge of the first document."""
+    """Return a judge that runs these rules on the first document."""
     return lambda content: [one for rule in rules for one in rule(read(content).documents[0].data)]
 
 
@@ -110,7 +110,7 @@ def test_hundreds_of_findings_in_a_file_are_fixed_in_a_few_rounds() -> None:
 
 
 def test_what_could_not_be_fixed_is_tried_again_where_it_has_moved() -> None:
-    """The first x0 is shared until the first x1 has gone, and so on."""
+    """The first x0 is shared until the first x1 is removed, and so on."""
     head, pair = (
         b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
         b"x0: &x0 [a]\nx1: &x1 [*x0]\nx2: &x2 [*x1]\n",

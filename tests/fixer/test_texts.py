@@ -1,4 +1,4 @@
-"""What fixes make of a text, byte for byte."""
+"""Exact text that fixes produce."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.fixer.making import finding
 
 
 def one(op: str, *path: str | int, to: object = None) -> Edit:
-    return Edit(op, path, to)  # type: ignore[arg-type]  # a row's word
+    return Edit(op, path, to)  # type: ignore[arg-type]  # from a table row
 
 
 CASES: list[tuple[str, tuple[Edit, ...], str]] = [
-    # a value: comments, blanks and quotes stay
+    # values: comments, spaces and quotes are preserved
     ("a:   1   # one\n", (one("set", "a", to=2),), "a:   2   # one\n"),
     ("a: 'x'\n", (one("set", "a", to="it's"),), "a: 'it''s'\n"),
     ('"a": "x"\n', (one("set", "a", to="8"),), '"a": "8"\n'),
@@ -32,12 +32,12 @@ CASES: list[tuple[str, tuple[Edit, ...], str]] = [
     ("a: # c\nb: 1\n", (one("set", "a", to=2),), "a: 2 # c\nb: 1\n"),
     ("a: # c\n", (one("set", "a", "b", "c", to=1),), "a: # c\n  b:\n    c: 1\n"),
     ("l:\n-\n- b\n", (one("set", "l", 0, to={"k": 1, "m": [2]}),), "l:\n- k: 1\n  m:\n  - 2\n- b\n"),
-    # no line break at the end, other line breaks
+    # missing final line break, CRLF line breaks
     ("a: 1", (one("set", "b", to=2),), "a: 1\nb: 2"),
     ("a: 1\nb: 2", (one("remove", "b"),), "a: 1\n"),
     ("a: |+\n  x\n\nb: 2", (one("remove", "b"),), "a: |+\n  x\n\n"),
     ("a: 1\r\nb:\r\n  c: 1\r\n", (one("set", "b", "d", to={"e": 1}),), "a: 1\r\nb:\r\n  c: 1\r\n  d:\r\n    e: 1\r\n"),
-    # new keys: short ones before the first long one, behind merges, in the layout that is there
+    # new keys: short ones before the first long one, after merges, in the existing layout
     ("a: 1\nb:\n  c: 1\n", (one("set", "d", to=2),), "a: 1\nd: 2\nb:\n  c: 1\n"),
     ("b:\n    c: 1\n# tail\n", (one("set", "b", "d", to={"e": [1]}),),
      "b:\n    c: 1\n    d:\n        e:\n        - 1\n# tail\n"),
@@ -59,7 +59,7 @@ CASES: list[tuple[str, tuple[Edit, ...], str]] = [
     ("l:\n- a # c\n- b\n", (one("set", "l", to=["x", "a", "b"]),), "l:\n- x\n- a # c\n- b\n"),
     ("a: 1\n", (one("append", "l", to="x"),), "a: 1\nl:\n- x\n"),
     ("l: python\n", (one("set", "l", to=["python"]),), "l: [python]\n"),
-    # between brackets
+    # flow style
     ("a: {b: 1, c: [x]}\n", (one("set", "a", "d", to={"e": "f,g"}),), 'a: {b: 1, c: [x], d: {e: "f,g"}}\n'),
     ("a: {b: 1, c: 2}\n", (one("remove", "a", "b"),), "a: {c: 2}\n"),
     ("a: {b: 1, c: 2}\n", (one("remove", "a", "c"),), "a: {b: 1}\n"),
@@ -72,7 +72,7 @@ CASES: list[tuple[str, tuple[Edit, ...], str]] = [
     ("a: [\n  1, # one\n  2,\n]\n", (one("remove", "a", 0),), "a: [\n  2,\n]\n"),
     ("a: [\n  1, # one\n  2 # two\n]\n", (one("remove", "a", 1),), "a: [\n  1 # one\n]\n"),
     ("a: {b: {c: 1}}\n", (one("set", "a", "b", to="x"),), "a: {b: x}\n"),
-    # names
+    # renamed and replaced keys
     ("spec:\n  'back_off' : 1 # c\n", (one("rename", "spec", "back_off", to="backoff"),),
      "spec:\n  'backoff' : 1 # c\n"),
     ("a: {b: 1}\n", (one("rename", "a", "b", to="on"),), 'a: {"on": 1}\n'),
@@ -80,7 +80,7 @@ CASES: list[tuple[str, tuple[Edit, ...], str]] = [
     ("v:\n- name: x # c\n  hostPath:\n    path: /x\n",
      (one("remove", "v", 0, "hostPath"), one("set", "v", 0, "emptyDir", to={})),
      "v:\n- name: x # c\n  emptyDir: {}\n"),
-    # a part goes from the end of one list to a new one behind it
+    # an item moves from the end of a list to a new list after it
     ("s:\n  c:\n  - a: 1\n  - b: 1\n", (one("remove", "s", "c", 1), one("set", "s", "i", to=[{"b": 1}])),
      "s:\n  c:\n  - a: 1\n  i:\n  - b: 1\n"),
 ]  # fmt: skip
