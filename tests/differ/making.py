@@ -1,4 +1,4 @@
-"""Manifests for tests of differences, in few words."""
+"""Minimal manifests and difference helpers for diff tests."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ptcompile.differ import Change, Difference, ObjectDifference
 
 
 def pod(container: dict[str, Any] | None = None, *, name: str = "a", **spec: Any) -> dict[str, Any]:
-    """A Pod with one container."""
+    """Return a Pod with one container."""
     body = {"containers": [{"name": "c", "image": "i:1", **(container or {})}], **spec}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": body}
 
 
 def job(container: dict[str, Any] | None = None, *, pods: int = 2, name: str = "a", **spec: Any) -> dict[str, Any]:
-    """An Indexed Job with one container."""
+    """Return an Indexed Job with one container."""
     template = {"spec": {"restartPolicy": "Never", **pod(container)["spec"]}}
     counts = {"completionMode": "Indexed", "completions": pods, "parallelism": pods}
     body = {**counts, "template": template, **spec}
@@ -23,7 +23,7 @@ def job(container: dict[str, Any] | None = None, *, pods: int = 2, name: str = "
 
 
 def only(a: Any, b: Any) -> ObjectDifference:
-    """The difference of two objects that belong together."""
+    """Return the difference of the only pair of objects."""
     found: Difference = ptcompile.diff(a, b)
     assert found.ok, found.diagnostics
     assert len(found.objects) == 1
@@ -31,17 +31,17 @@ def only(a: Any, b: Any) -> ObjectDifference:
 
 
 def lines(a: Any, b: Any) -> list[str]:
-    """What differs path by path, one line each."""
+    """Return the changed paths as text, one line per change."""
     return [line(change) for change in only(a, b).changes]
 
 
 def line(change: Change) -> str:
-    """A change as the text shows it."""
+    """Return a change as the text report shows it."""
     from ptcompile.differ.text import change_line
 
     return change_line(change)
 
 
 def facts(a: Any, b: Any) -> list[tuple[str, str, str | None, str | None]]:
-    """What differs in the world."""
+    """Return the differences between the simulated worlds."""
     return [(fact.subject, fact.what, fact.before, fact.after) for fact in only(a, b).facts]

@@ -1,6 +1,6 @@
-"""Manifests path by path: what is matched by name, what is equal by meaning, what is told.
+"""Path-by-path comparison of manifests: items matched by name, values with equal meaning, reported changes.
 
-Two lists of plain values: the same answers as deepdiff's, and a few by hand.
+Lists of scalars give the same result as deepdiff, and a few cases have an explicit expectation.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
 def test_no_leaf_changes_in_silence(target: str) -> None:
-    """Every leaf of the richest golden, put to another value, is a difference; for most of them the only one."""
+    """A change of any leaf of the richest golden is reported, for most leaves as the only change."""
     text = (GOLDEN / "everything-of-a-pod" / f"{target}.yaml").read_text(encoding="utf-8")
     manifest = next(one for one in yaml.safe_load_all(text) if one["kind"] != "Service")
     told = []
@@ -129,7 +129,7 @@ def test_no_leaf_changes_in_silence(target: str) -> None:
 
 
 def _schema_defaults(node: Any, root: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every default of a schema with its path; `$ref` within the file is followed."""
+    """Yield every default of a schema with its path, following `$ref` within the file."""
     if not isinstance(node, dict):
         return
     if "default" in node:
@@ -161,7 +161,7 @@ def test_what_a_crd_defaults_is_a_default(kind: str) -> None:
 
 
 def test_long_lists_are_compared_by_index() -> None:
-    """To look for what was put in would cost the product of both lengths."""
+    """Aligning the items would cost the product of both lengths."""
     words = ["a", "b"] * MAX_ALIGNED_ITEMS
     assert len(lines(pod({"args": words}), pod({"args": ["x", *words]}))) == 2 * MAX_ALIGNED_ITEMS + 1
 

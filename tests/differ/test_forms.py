@@ -1,4 +1,4 @@
-"""A difference for people: text for a terminal, Markdown for a pull request. Nothing in a manifest can break either."""
+"""Differences as terminal text and as Markdown for pull requests. No manifest value can break either format."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ def _walk(tokens: list[Token]) -> list[Token]:
 
 
 def _skeleton(text: str) -> list[tuple[str, str]]:
-    """Everything that a reader of Markdown makes of a text but the words: what it is, and its tags."""
+    """Return the structure of a Markdown text without its words: token types and tags."""
     tokens = [token for token in _walk(MARKDOWN.parse(text)) if token.type != "text"]
     return [(token.type, token.content if "html" in token.type else token.tag) for token in tokens]
 
 
 @pytest.mark.parametrize("evil", EVIL, ids=repr)
 def test_no_value_breaks_the_markdown(evil: str) -> None:
-    """Whatever the value, the document has one and the same structure, and the value is read back from it."""
+    """With any value, the document has the same structure, and the value can be read back from it."""
 
     def shown(value: str) -> str:
         one = {"env": [{"name": "A", "value": value}], "args": ["x", f"y{value}"], "image": f"i{value}"}

@@ -1,4 +1,4 @@
-"""What is compared with what: sides in every form, objects and their others, profiles, and what is wrong with them."""
+"""The two sides of a comparison: input forms, pairs of objects, profiles and input errors."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_one_spec_under_two_profiles() -> None:
 
 
 def test_one_manifest_under_two_versions() -> None:
-    """training-operator 1.6 hands over no PET_* variables: the operator decides, not the file.
+    """training-operator 1.6 does not set PET_* variables, so the pods differ although the file is the same.
 
     Source: docs/facts/training-operator.md#what-releases-changed.
     """
@@ -107,7 +107,7 @@ def test_a_finding_knows_its_file_and_its_line() -> None:
 
 
 def test_it_looks_the_same_from_behind() -> None:
-    """Added there is removed here, over all goldens in turn."""
+    """Additions become removals, for each pair of adjacent goldens."""
     for case, other in pairwise(GOOD):
         there, back = ptcompile.diff(case.spec, other.spec), ptcompile.diff(other.spec, case.spec)
         turned = {"added": "removed", "removed": "added"}
@@ -115,7 +115,7 @@ def test_it_looks_the_same_from_behind() -> None:
             (change.path, turned.get(change.kind, change.kind), str(change.after), str(change.before))
             for one in there.objects
             for change in one.changes
-            if not change.path[-1].startswith("[")  # of plain lists: where an item went in and where it came out
+            if not change.path[-1].startswith("[")  # indexes into plain lists depend on the direction
         }
         assert seen == {
             (change.path, change.kind, str(change.before), str(change.after))

@@ -1,4 +1,4 @@
-"""What differs between two worlds: pods, amounts, the meeting, what rank 0 and a worker see."""
+"""Differences between two simulated worlds: pods, totals, rendezvous, and the views of rank 0 and workers."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_two_operators_are_compared_by_their_worlds() -> None:
 
 @pytest.mark.parametrize(("case", "target"), PAIRS[::3], ids=pair_name)
 def test_a_spec_is_what_it_compiles_to(case: Case, target: str) -> None:
-    """Of every golden: the same on both sides, whichever is the spec; and never the same as with another image."""
+    """A spec equals its own manifests, but manifests with one changed label differ."""
     result = case.compile(target)
     if not result.ok:
         return

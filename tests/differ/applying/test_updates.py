@@ -1,4 +1,4 @@
-"""What an apply of a changed file would be refused for: one change to an object that is there."""
+"""Rejections of an apply that changes one field of an existing object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 def changed(manifest: Json, path: str, value: Any) -> Json:
-    """The manifest with one value set; a value of None takes the key away."""
+    """Return the manifest with one value set, or without the key if the value is None."""
     out = deepcopy(manifest)
     *steps, last = path.split(".")
     node: Any = out
@@ -28,7 +28,7 @@ def changed(manifest: Json, path: str, value: Any) -> Json:
 
 
 def refused(old: Json, new: Json, *, profile: str | None = None) -> list[str]:
-    """The messages of what an apply would be refused for."""
+    """Return the error messages of an apply."""
     cluster = f"kind: ClusterProfile\nspec: {profile}\n" if profile else None
     found = ptcompile.diff(old, new, from_cluster=cluster, to_cluster=cluster)
     assert found.ok
@@ -209,7 +209,7 @@ def test_what_kubectl_prints_is_the_object_itself() -> None:
 
 
 def test_a_problem_whose_fix_sets_a_list_is_said_once() -> None:
-    """Fuzzing, 200,000 runs: a fix with a list made the problem no key, and diff raised TypeError."""
+    """Found by 200,000 fuzzing runs: a fix with a list made the problem unhashable, and diff raised TypeError."""
     new = pod()
     new["spec"]["containers"][0]["command"] = "train"
     found = ptcompile.diff(pod(), new)
