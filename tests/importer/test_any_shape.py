@@ -1,4 +1,4 @@
-"""Any value anywhere in a stream of manifests: a spec that compiles, or findings, and never an exception."""
+"""Any value anywhere in a stream of manifests: import returns a spec that compiles, or findings, and never raises."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ JOB = """
 """
 ROLES = "    nodes: 2\n    roles: {data: {replicas: 1, command: [serve]}}"
 MORE = {"pod": "", "job": "    nodes: 2", "pytorchjob": "    nodes: 2"}
-"""What a target has besides, where it has no roles."""
+"""Extra fields for targets without roles."""
 OF_NO_KNOWN_KIND = {"apiVersion": "x.io/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "n"}}
-"""Nothing checks its fields."""
+"""An object of an unknown kind, whose fields are not validated."""
 
 
 @cache
 def manifests(target: str) -> list[Any]:
-    """What a job compiles to, and what import knows nothing about."""
+    """Return the manifests of a job, and an object of a kind that import does not know."""
     made = ptcompile.compile(smallest(JOB + MORE.get(target, ROLES)), target=target)
     assert made.ok
     return [*made.manifests, OF_NO_KNOWN_KIND]
 
 
 def assert_total(stream: list[Any], *, lossy: bool) -> None:
-    """What import gives compiles, and where it gives nothing it says why."""
+    """Assert that imported specs compile, and that an import without specs has diagnostics."""
     imported = ptcompile.import_manifests(stream, lossy=lossy)
     assert imported.found or imported.diagnostics
     for one in imported.found:
@@ -43,7 +43,7 @@ def assert_total(stream: list[Any], *, lossy: bool) -> None:
 
 
 def test_a_job_without_pods() -> None:
-    """Nobody runs the torchrun of its template, so that no options are known."""
+    """No pod runs the template's torchrun, so its options are unknown."""
     path = (0, "spec", "replicatedJobs", 0, "template", "spec", "completions")
     assert_total(put(manifests("jobset"), path, 0), lossy=False)
 

@@ -1,4 +1,4 @@
-"""Convert: one operator's manifest as another's, lossless or loud."""
+"""Conversion of a manifest for another operator: lossless, or with an error for every loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What import makes of objects, one choice at a time."""
+"""Individual decisions of import."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def job(kind: str = "Job", **pod: Any) -> Json:
-    """A batch/v1 Job of one pod with these fields."""
+    """Return a batch/v1 Job of one pod with these fields."""
     container = {"name": "trainer", "image": "img:1", "command": ["python", "train.py"], **pod.pop("container", {})}
     spec = {"restartPolicy": "Never", "containers": [container], **pod}
     return {"apiVersion": "batch/v1", "kind": kind, "metadata": {"name": "j"}, "spec": {"template": {"spec": spec}}}
@@ -111,7 +111,7 @@ def test_what_is_not_understood_stays_a_command(command: list[str]) -> None:
 
 
 def test_each_pod_that_is_a_world_of_its_own_stays_one() -> None:
-    """torchrun without --nnodes on four pods: four jobs of one node, which `nodes` and `script` would join."""
+    """torchrun without --nnodes on four pods is four one-node jobs, which `nodes` and `script` would join."""
     manifest = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
@@ -255,6 +255,6 @@ def test_an_image_that_is_a_placeholder_stays_one_with_a_warning(image: str, pol
 
 
 def test_a_digit_that_is_no_number_stays_an_argument() -> None:
-    """`'²'.isdigit()` holds, and int() does not read it."""
+    """`'²'.isdigit()` is true, but int() rejects it."""
     command = ["torchrun", "--nproc-per-node=²", "--max-restarts=²", "train.py"]
     assert ptcompile.import_manifests(job(container={"command": command})).diagnostics is not None

@@ -1,4 +1,4 @@
-"""The laws of import: what compile writes comes back as the spec, and means the same when it is compiled again."""
+"""The laws of import: compiled manifests import to a spec, and that spec compiles to equivalent manifests."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Json = dict[str, Any]
 
 
 def _with_role(**words: Any) -> Json:
-    """A job of one node, and a role that differs from it in the name of its container only."""
+    """Return a one-node job with a role that differs from it only in the container's name."""
     job = {"image": "i", "roles": {"ps": {"restartPolicy": "Never"}}, **words}
     return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": job}
 
 
 def comes_back(spec: Any, target: str, cluster: Any = None) -> tuple[ptcompile.Result, ptcompile.Imported] | None:
-    """What a spec compiles to, and what that imports to; None where the target refuses the spec."""
+    """Return the compiled manifests and their import, or None if the target rejects the spec."""
     made = ptcompile.compile(spec, target=target, cluster=cluster)
     if not made.ok or not made.manifests:
         return None
@@ -33,11 +33,11 @@ def comes_back(spec: Any, target: str, cluster: Any = None) -> tuple[ptcompile.R
 def assert_same(
     made: ptcompile.Result, imported: ptcompile.Imported, target: str, cluster: Any = None
 ) -> ptcompile.Result:
-    """What was imported means what it was made from. Returns what it compiles to."""
+    """Assert that the imported spec is equivalent to the manifests, and return its compilation."""
     assert [one.message for one in imported.diagnostics] == []
     assert [(one.same_world, one.same_manifest) for one in imported.found] == [(True, True)]
     again = ptcompile.compile(imported.yaml(), cluster=cluster)
-    whole = emit_all([*imported.kept, *again.manifests])  # what no spec stands for is applied as it is
+    whole = emit_all([*imported.kept, *again.manifests])  # objects without a spec are applied unchanged
     difference = ptcompile.diff(made.yaml(), whole, from_cluster=cluster, to_cluster=cluster)
     assert not difference.differs, difference.text()
     assert imported.target == target

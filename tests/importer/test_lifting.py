@@ -1,4 +1,4 @@
-"""import says `podSecurity: restricted` where the object has exactly what the word fills in."""
+"""import emits `podSecurity: restricted` if the object has exactly the fields that it sets."""
 
 from __future__ import annotations
 

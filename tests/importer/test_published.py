@@ -1,4 +1,4 @@
-"""Import over the manifests that projects publish, with an API server's verdict on each (tests/recorded)."""
+"""Import of manifests that projects publish, each with an API server's verdict (tests/recorded)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TRAINS = re.compile(r"torchrun|torch\.distributed|pytorch|\btrain\w*\.py|acceler
 
 @cache
 def published() -> dict[str, Json]:
-    """Accepted manifests that train, by id."""
+    """Return the accepted training manifests by ID."""
     kinds = operators.kinds_with(Kind.read)
     found = {row["id"]: row["manifest"] for row in rows("apiserver/real") if row["accepted"]}
     return {
@@ -35,7 +35,7 @@ def published() -> dict[str, Json]:
 
 
 LOUD = {"1e5ba629ec5d", "9a821fcc98e0"}
-"""A Volcano Job of PaddlePaddle, and a TrainJob that Trainer's webhook rejects. May only shrink."""
+"""A Volcano Job that runs PaddlePaddle, and a TrainJob that Trainer's webhook rejects. May only shrink."""
 
 
 @pytest.mark.parametrize("name", published())
@@ -61,7 +61,7 @@ def test_an_exact_import_of_a_pytorchjob_has_the_same_fields(name: str) -> None:
 
 
 def test_a_spec_is_shorter_than_its_manifest() -> None:
-    """In the median at most 0.6 lines of spec for a line of manifest, comments included."""
+    """The median is at most 0.6 lines of spec per line of manifest, comments included."""
     ratios = []
     for manifest in published().values():
         imported = ptcompile.import_manifests(manifest)
@@ -73,7 +73,7 @@ def test_a_spec_is_shorter_than_its_manifest() -> None:
 
 @pytest.mark.parametrize("name", published())
 def test_its_lines_have_120_columns(name: str) -> None:
-    """All but those that hold one text of the manifest, and what the proof says of paths that are longer."""
+    """Exceptions are lines with a single string of the manifest, and comments of the proof about longer paths."""
     for line in ptcompile.import_manifests(published()[name]).yaml().splitlines():
         assert len(line) <= 120 or line.lstrip(" -").startswith(('"', "torchrun", "# differs"))
 
@@ -114,7 +114,7 @@ def _mutants() -> list[tuple[str, tuple[str | int, ...], Any]]:
 
 @pytest.mark.parametrize(("name", "path", "value"), _mutants()[::3])
 def test_the_proof_sees_one_changed_field(name: str, path: tuple[str | int, ...], value: Any) -> None:
-    """The spec of a manifest, compared with that manifest with one field changed: the proof is not vacuous."""
+    """The spec of a manifest differs from the manifest with one field changed, so the proof is not vacuous."""
     manifest = published()[name]
     mutant = changed(manifest, {"op": "set", "path": path, "value": value})
     if mutant == manifest:
@@ -127,7 +127,7 @@ def test_the_proof_sees_one_changed_field(name: str, path: tuple[str | int, ...]
 
 
 def test_a_manifest_with_one_change_is_imported_the_same_or_an_error_says_why() -> None:
-    """Any field set, removed or renamed, null included: never an exception, and nothing is lost in silence."""
+    """Any field set, removed, renamed or set to null: import never raises and loses nothing silently."""
     base, kinds = manifests("apiserver/real"), operators.kinds_with(Kind.read)
     mutants = [
         row
@@ -141,7 +141,9 @@ def test_a_manifest_with_one_change_is_imported_the_same_or_an_error_says_why() 
             assert all(one.path for one in imported.diagnostics if one.severity == "error")
             continue
         difference = ptcompile.diff(mutant, imported.yaml(), to_cluster=imported.profile)
-        if any("is a placeholder" in one.message for one in imported.diagnostics):  # which compile refuses, as was told
+        if any(
+            "is a placeholder" in one.message for one in imported.diagnostics
+        ):  # compile rejects it, as the import warned
             assert {one.name for one in difference.diagnostics if one.severity == "error"} == {"invalid-image"}
             continue
         assert difference.ok, (row["base"], row["path"])
