@@ -1,4 +1,4 @@
-"""Pictures: what stands in them, and that nothing of a user's file becomes syntax."""
+"""Graphs of simulated jobs: their content and the escaping of user text."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_an_empty_world_has_a_picture(name: str) -> None:
 
 
 def test_nothing_lies_outside_of_the_picture() -> None:
-    """Many roles, many volumes, long names: every box is within the width and the height."""
+    """Every box is within the width and the height, even with many roles, many volumes and long names."""
     long = {"metadata": {"name": "n" * 250}}
     world = simulate([{**with_volumes(99), **long}, volcano(50), _many_tasks(), pod_of({})])
     root = ET.fromstring(render_svg(world))  # noqa: S314 - our own
@@ -197,7 +197,7 @@ def test_many_roles_are_not_all_drawn_and_it_is_said() -> None:
 
 
 def test_pills_of_one_role_stand_side_by_side() -> None:
-    """Many volumes are wanted below the same role: none lies on another, none outside."""
+    """The many volumes of one role do not overlap or leave the picture."""
     out = pod_of({"volumeMounts": [{"name": f"v{i}", "mountPath": f"/v{i}"} for i in range(9)]})
     claims = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": f"claim-{'x' * i}"}} for i in range(9)]
     out["spec"]["volumes"] = claims
