@@ -1,4 +1,4 @@
-"""How much one document may hold: the fast reader, the exact one and the one for positions count alike."""
+"""Values per document: the fast reader, the exact reader and the position reader count alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST = 20
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A limit that a test reaches at once."""
+    """Lower the limit to a size that tests reach."""
     for module in (nodes, exact_reader, fast_reader, exact_reader):
         monkeypatch.setattr(module, "MAX_VALUES", MOST)
 

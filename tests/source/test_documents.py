@@ -1,4 +1,4 @@
-"""Reading: as kubectl reads, with positions, and with a finding for whatever is bad."""
+"""Reading of YAML and JSON: the values that kubectl reads, positions, and a finding for every fault."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests import kubectl, recorded
 
 HEAD = "apiVersion: v1\nkind: X\nmetadata: {name: a}\n"
 
-# Rows from kubectl 1.32: a value of `data:` in YAML, and what `kubectl label --local -o json` prints.
+# from kubectl 1.32: a YAML value of `data:` and the output of `kubectl label --local -o json`
 VALUES: list[tuple[str, Any]] = [
     ("{a: on, y: off, 1: 08, 1.0e6: x}", {"a": True, "true": False, "1": 8, "1e+06": "x"}),
     (
@@ -45,7 +45,7 @@ VALUES: list[tuple[str, Any]] = [
     ("a\n  b\n\n  c", "a b\nc"),
 ]
 
-# A text, the name of its problem, and where it begins.
+# text, name of the problem, start position
 BAD: list[tuple[str, str, tuple[int, int]]] = [
     ("a:\n\tb: 1\n", "yaml-syntax", (2, 1)),
     ("a: [b\n", "yaml-syntax", (1, 4)),
@@ -126,7 +126,9 @@ def test_the_table_is_what_kubectl_printed() -> None:
 
 
 def _shortest(seen: Any) -> Any:
-    """kubectl prints large floats with the shortest digits and zeros, which Python takes for other integers."""
+    """Return large numbers as floats: kubectl pads their shortest digits with zeros, which Python reads as other
+    integers.
+    """
     return [float(number) for number in seen] if str(seen).startswith("[9223372036854776000") else seen
 
 
@@ -144,7 +146,7 @@ def test_bad_files_are_one_finding_at_the_right_place(text: str, name: str, at: 
 def test_hostile_files_are_a_quick_finding(text: str | bytes, name: str) -> None:
     start = time.process_time()
     source = read(text)
-    assert time.process_time() - start < 2  # measured below 0.5 on a quiet machine
+    assert time.process_time() - start < 2  # below 0.5 on an idle machine
     assert source.problems[0].name == name
     assert all(problem.span for problem in source.problems)
 
@@ -282,7 +284,7 @@ def test_the_corpus_in_several_styles() -> None:
 
 
 def test_json_that_yaml_cannot_locate_is_at_its_first_line() -> None:
-    """YAML takes no key of more than 1,024 characters, and JSON does."""
+    """YAML limits keys to 1,024 characters, but JSON does not."""
     source = read('{"a": 1}\n{"' + "k" * 1100 + '": {"b": 2}}')
     assert not source.problems
     span = source.documents[1].span(("k" * 1100, "b"))

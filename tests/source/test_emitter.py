@@ -1,4 +1,4 @@
-"""The law of the emitter: whoever reads it back reads the same data."""
+"""The law of the emitter: every reader reads the same data back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptcompile.source.documents import read
 from ptcompile.source.emitter import emit, emit_all
 from tests import kubectl
 
-# Characters that have a meaning somewhere in YAML, or that readers and editors treat in a special way.
+# characters with a meaning in YAML, or special to readers and editors
 AWKWARD = "abyYnNoe01289.:_+-~=<>[]{}#&*!|'\"%@`,?\\/$( )\t\n\r"
 AWKWARD += "\x00\x1b\x7f\x85\xa0\u2028\u2029\ufeff\ufffe\u200b\u00e9\U0001f600"
 TEXTS = st.text(alphabet=AWKWARD, max_size=12) | st.text(max_size=12) | st.text(alphabet="a \n\t", max_size=8)
@@ -52,7 +52,7 @@ DATA = st.recursive(
 
 
 def _legal(value: Any) -> Any:
-    """A lone surrogate is no text: Go and we read the replacement character."""
+    """Replace lone surrogates with U+FFFD, as Go and our reader do."""
     if isinstance(value, str):
         return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in value)
     if isinstance(value, list):
@@ -109,7 +109,7 @@ def test_streams_and_roots() -> None:
     assert emit("a") == "a\n"
 
 
-def test_no_surrogate_pairs() -> None:  # docs/facts/api-server.md#yaml: kubectl refuses them
+def test_no_surrogate_pairs() -> None:  # docs/facts/api-server.md#yaml: kubectl rejects them
     assert emit({"a": "\U0001f600: x"}) == 'a: "\U0001f600: x"\n'
 
 
@@ -145,7 +145,7 @@ def test_ruamel_round_trips_it() -> None:
     ("value", "text"),
     [
         ('[{"name": "eth0"}]', '\'[{"name": "eth0"}]\''),
-        ('say: "it\'s"', '"say: \\"it\'s\\""'),  # a single quote would have to be doubled
+        ('say: "it\'s"', '"say: \\"it\'s\\""'),  # a single quote would need doubling
         ('{"é": 1}', "'{\"é\": 1}'"),
         ("C:\\: x", "'C:\\: x'"),
     ],

@@ -1,4 +1,4 @@
-"""Where values stand, by the short way: what the exact reader says of every document that the fast one takes."""
+"""Positions without a full parse: equal to the exact reader's for every document that the fast reader accepts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(fast_reader.loads is None, reason="ryaml is not 
 
 
 def assert_same(text: str) -> bool:
-    """Whether the fast reader takes a text; if so both say the same of it."""
+    """Return whether the fast reader accepts a text, and assert that both readers then agree."""
     if fast_reader.read_document(text).texts is None:
         return False
     assert _plain(positions(text)) == _plain(parse(text).root)

@@ -1,4 +1,4 @@
-"""ryaml's compiled part is the package's own, whoever imports it first."""
+"""The compiled part of ryaml is the package's own, regardless of import order."""
 
 from __future__ import annotations
 

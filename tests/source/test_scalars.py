@@ -1,4 +1,4 @@
-"""What plain scalars mean, against what kubectl read, and against kubectl itself where it is installed."""
+"""Meaning of plain scalars, compared with recorded kubectl output and with kubectl itself if it is installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests import kubectl, recorded
 
 HEAD = "kind: X\napiVersion: v1\nmetadata: {name: a}\nvalues:\n"
 
-# docs/facts/api-server.md#yaml; each run through kubectl 1.32.
+# docs/facts/api-server.md#yaml; each checked with kubectl 1.32
 READ: list[tuple[str, Any]] = [
     *((word, True) for word in ["y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"]),
     *((word, False) for word in ["n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"]),
@@ -59,7 +59,7 @@ def test_ordinary_strings_stay_plain(text: str) -> None:
 
 
 # fmt: off
-# docs/facts/api-server.md#yaml: what PyYAML leaves plain and Kubernetes reads otherwise; then what cannot stand plain.
+# docs/facts/api-server.md#yaml: plain for PyYAML but another type for Kubernetes; then strings that need quotes
 DOUBTFUL = ["y", "N", "oN", "1e3", "1E5", "1e+3", "1.e3", ".5e3", "12e03", "0e0", "-1e3", "+.5", "08", "-09", "0o10",
      "0X1F", "0B1", "1e10", "12:30", "2024-01-01", "2:4", "=", "<<", "._5", "-_1", "", " a", "a ", "a: b",
      "a #b", "- a", "? a", "#a", "&a", "*a", "!a", "a:", "@a", "`a", "%a", "'a", '"a', "[a", "{a", "---", "...",
@@ -85,6 +85,6 @@ def test_the_table_is_what_kubectl_reads() -> None:
     if kubectl.INSTALLED:
         (read,) = kubectl.objects(HEAD + "".join(f"- {text}\n" for text, _ in rows))
         assert read["values"] == seen
-    # kubectl prints large floats without an exponent.
+    # kubectl prints large floats without an exponent
     plain = [float(value) if isinstance(row[1], float) else value for value, row in zip(seen, rows, strict=True)]
     assert plain == [value for _, value in rows]

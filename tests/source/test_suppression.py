@@ -1,4 +1,4 @@
-"""Comments that say which findings are meant."""
+"""Comments that suppress findings."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_an_error_of_a_profile_cannot_be_ignored() -> None:
 
 
 def test_what_compile_only_finds_in_its_manifests_can_be_ignored() -> None:
-    """`compile` writes the manifests then, so that lint has no reason to insist."""
+    """`compile` then writes the manifests, so lint accepts the comment too."""
     text = f"{SPEC}  nodes: 2\n  env: {{NCCL_SOCKET_IFNAME: lo}}\n"
     found = [d for d in ptcompile.lint(text).diagnostics if d.severity == "error" and not d.blocks_compile]
     for diagnostic in found:

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md#laws 10: no secret that stands in the input, in any shape and place, stands in a report."""
+"""CONTRIBUTING.md#laws 10: no report contains a secret from the input, in any form or place."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from tests.making import smallest
 
 ATTACKS = Path(__file__).parents[2] / "attacks"
 MARK = "zQ7xK2mV9w"
-"""No word and no name: any eight characters of it in a report are a leak."""
+"""The secret: neither a word nor a name, so any eight characters of it in a report are a leak."""
 
-# One variable HF_TOKEN, in each shape that people write; a line of `env` of a container, in flow style.
+# HF_TOKEN in each form that people write, as the `env` of a container in flow style
 ENTRIES = {
     "right": f"[{{name: HF_TOKEN, value: {MARK}}}]",
-    "misspelt": f"[{{name: HF_TOKEN, valeu: {MARK}}}]",
+    "misspelled": f"[{{name: HF_TOKEN, valeu: {MARK}}}]",
     "capital": f"[{{Name: HF_TOKEN, Value: {MARK}}}]",
-    "blank in the name": f'[{{name: "HF_TOKEN ", value: {MARK}}}]',
+    "space in the name": f'[{{name: "HF_TOKEN ", value: {MARK}}}]',
     "list": f"[{{name: HF_TOKEN, value: [{MARK}]}}]",
     "mapping": f"[{{name: HF_TOKEN, value: {{a: {MARK}}}}}]",
     "key": f"[{{name: HF_TOKEN, value: {{{MARK}: }}}}]",
     "deep": f"[{{name: HF_TOKEN, value: {{a: [{{b: {MARK}}}]}}}}]",
     "further field": f"[{{name: HF_TOKEN, value: a, description: {MARK}}}]",
-    "beside a reference": f"[{{name: HF_TOKEN, value: {MARK}, valueFrom: {{secretKeyRef: {{name: a, key: b}}}}}}]",
+    "next to a reference": f"[{{name: HF_TOKEN, value: {MARK}, valueFrom: {{secretKeyRef: {{name: a, key: b}}}}}}]",
     "in a reference": f"[{{name: HF_TOKEN, valueFrom: {{value: {MARK}}}}}]",
     "as a mapping": f"{{HF_TOKEN: {MARK}}}",
     "as a mapping of mappings": f"{{HF_TOKEN: {{value: {MARK}}}}}",
@@ -61,7 +61,7 @@ spec:
 
 
 def pod(env: str = "[]", args: str = "[x]", note: str = "x") -> str:
-    """A Pod with mistakes beside what it hides."""
+    """Return a Pod with mistakes next to its secrets."""
     return POD.format(env=env, args=args, note=note)
 
 
@@ -90,7 +90,7 @@ SPECS = {
     "mapping": smallest(f"env: {{HF_TOKEN: {{value: {MARK}}}}}"),
     "list": smallest(f"env: {{HF_TOKEN: [{MARK}]}}"),
     "key": smallest(f"env: {{HF_TOKEN: {{{MARK}}}}}"),
-    "misspelt": smallest(f"envs: {{HF_TOKEN: {MARK}}}"),
+    "misspelled": smallest(f"envs: {{HF_TOKEN: {MARK}}}"),
     "list of entries": smallest(f"env: [{{name: HF_TOKEN, value: {MARK}}}]"),
     "annotation": smallest(f"podAnnotations: {{x/password: {MARK}}}\nnods: 4"),
     "podTemplate": smallest(
@@ -100,14 +100,14 @@ SPECS = {
 
 
 def lint_reports(text: str) -> Iterator[tuple[str, str]]:
-    """What lint says, in every format."""
+    """Yield the reports of lint in every format."""
     found = ptcompile.lint(text, filename="f.yaml", unknown_kinds="error").diagnostics
     for form in FORMATS:
         yield f"lint {form}", renderer(form)(found, {"f.yaml": text})
 
 
 def world_reports(text: str, name: str) -> Iterator[tuple[str, str]]:
-    """What simulate says, in every form."""
+    """Yield the reports of simulate in every format."""
     world = ptcompile.simulate(text, filename="f.yaml")
     yield f"{name} text", overview(world)
     yield f"{name} json", json.dumps(world.to_dict())
@@ -117,14 +117,14 @@ def world_reports(text: str, name: str) -> Iterator[tuple[str, str]]:
 
 
 def diff_reports(text: str) -> Iterator[tuple[str, str]]:
-    """What diff says of a change of the secret, of another one, and of nothing else than it."""
+    """Yield the reports of diff for a changed secret, a changed image and an unrelated object."""
     for other in (text.replace(MARK, MARK[::-1]), text.replace("image: i", "image: j"), "kind: Pod\napiVersion: v1\n"):
         found = ptcompile.diff(text, other)
         yield from (("diff", found.text()), ("diff markdown", found.markdown()), ("diff", json.dumps(found.to_dict())))
 
 
 def leaks(reports: Iterator[tuple[str, str]]) -> list[str]:
-    """The reports in which eight characters of the mark stand, forwards or backwards."""
+    """Return the names of the reports that contain eight characters of the mark, forward or reversed."""
     pieces = [one[at : at + 8] for one in (MARK, MARK[::-1]) for at in range(len(MARK) - 7)]
     return [name for name, text in reports if any(piece in text for piece in pieces)]
 
@@ -160,7 +160,7 @@ def test_the_law_can_fail() -> None:
     "name", ["secrets-manifest", "secret-under-misspelt-value", "secret-as-mapping-in-spec", "secrets-spec"]
 )
 def test_attacks(name: str) -> None:
-    """The files with which it was found that shapes and names were missed: each secret holds SECRET or AAAA."""
+    """These files revealed missed forms and names; each of their secrets contains SECRET or AAAA."""
     text = (ATTACKS / f"{name}.yaml").read_text()
     reports = [*lint_reports(text), *world_reports(text, "simulate"), *diff_reports(text)]
     if "spec" in name:

@@ -1,4 +1,4 @@
-"""Secrets are masked everywhere but in the manifest itself, and where the variables are for running the job."""
+"""Secrets are masked everywhere except in the manifest itself and in the variables for running the job."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ spec:
       value: https://$(HF_TOKEN)@host
 """
 
-# Each text is one finding or more at or beside a secret, and what must still be said.
+# each text has a finding at or next to a secret; the second string must still be in the report
 TEXTS: dict[str, tuple[str, str]] = {
     "of a Pod": (POD, "may not be specified when"),
     "the line before": (POD.replace("    - {name", f"      valu: {SECRET}\n    - {{name"), "valu"),
@@ -101,7 +101,7 @@ def test_carets_stand_where_they_stood() -> None:
     ("secret", "text", "wanted"),
     [
         ("secret1", "is 'secret1' here", "is '***' here"),
-        ("abc", "abc", "abc"),  # too short: hidden where it stands alone
+        ("abc", "abc", "abc"),  # too short to mask within text
         ("a'b\nc", '"a\'b\\nc"', '"***"'),
         ('say "x"', '{"a": "say \\"x\\""}', '{"a": "***"}'),
         (SECRET, f"'{SECRET[:50]}... is not", "'***... is not"),
@@ -174,7 +174,7 @@ def test_a_secret_that_a_command_line_repeats_is_hidden_where_it_is_compared_and
 
 
 def test_manifests_and_env_files_hold_the_value() -> None:
-    """They are made for running the job."""
+    """They are used to run the job."""
     assert SECRET in ptcompile.compile(smallest(f"env: {{HF_TOKEN: {SECRET}}}")).yaml()
     assert f"HF_TOKEN={SECRET}\n" in env_file(ptcompile.simulate(POD).pods[0])
     assert ptcompile.simulate(POD).pods[0].env["HF_TOKEN"] == SECRET

@@ -1,4 +1,4 @@
-"""Which names look like a secret's, and what becomes of their values."""
+"""Names that indicate a secret, and the masking of its value."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _properties(schema: Any) -> Iterator[str]:
 
 
 def test_no_field_of_kubernetes_is_taken_for_a_users_secret() -> None:
-    """`redisPassword` and TokenRequest's `token` hold one indeed."""
+    """`redisPassword` and TokenRequest's `token` do hold a secret."""
     names = {name for file in Path("schemas").rglob("*.json") for name in _properties(json.loads(file.read_text()))}
     assert {name for name in names if is_secret(name, "a1B2c3D4e5") and name not in FIELDS} <= {
         "token",
@@ -122,4 +122,4 @@ def test_no_field_of_kubernetes_is_taken_for_a_users_secret() -> None:
 )
 def test_what_is_hidden_wherever_it_turns_up(name: str, value: str, searched: bool) -> None:
     assert is_searched(name, value) is searched
-    assert mask_value(name, value) == MASK  # in its own place always
+    assert mask_value(name, value) == MASK  # always masked as the value of its name

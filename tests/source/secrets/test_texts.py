@@ -1,4 +1,4 @@
-"""Secrets inside a text."""
+"""Secrets within text."""
 
 from __future__ import annotations
 
@@ -74,6 +74,6 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_time_is_linear(unit: str) -> None:
-    """Counted in matches: what a regular expression does within one is bounded by its repetitions."""
+    """Measured in matches: the repetition limits of a regular expression bound the cost of a single match."""
     few, many = (steps(lambda n=n: secret_parts("token@" + unit * n)) for n in (500, 2000))  # type: ignore[misc]
     assert many < 6 * few + 100
