@@ -1,4 +1,7 @@
-"""docs/facts/volcano.md#plugin-arguments: arguments of Volcano's plugins, as Go's flag package reads them."""
+"""Arguments of Volcano's plugins as Go's flag package parses them.
+
+Source: docs/facts/volcano.md#plugin-arguments.
+"""
 
 from __future__ import annotations
 

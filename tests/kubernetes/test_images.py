@@ -1,4 +1,4 @@
-"""References as distribution/reference parses them: its own table of cases, and what real manifests carry."""
+"""Image references as distribution/reference parses them: its own test cases and references of real manifests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALID = [
     "test.com/repo@" + SHA,
     "test:5000/repo:tag@" + SHA,
     "lowercase:Uppercase",
-    "Acme/train:1",  # a first part with a capital is a registry
+    "Acme/train:1",  # a first component with a capital letter is a registry
     "a__b/c-d.e--f:_x",
     "[2001:db8::1]:5000/repo:tag",
     "xn--n3h.com/myimage:xn--n3h.com",

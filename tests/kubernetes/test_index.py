@@ -1,4 +1,4 @@
-"""Objects with some hidden answer as if these were not in the stream."""
+"""Objects with some of them hidden give the same answers as objects without these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names against apimachinery's own rules (Kubernetes 1.36).
+"""Names under apimachinery's rules (Kubernetes 1.36).
 
 Source: docs/facts/api-server.md#metadata, #containers, #environment, #resources-and-quantities, #ports.
 """

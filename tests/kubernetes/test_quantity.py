@@ -1,4 +1,7 @@
-"""Quantities against docs/facts/api-server.md#resources-and-quantities and apimachinery's parser (Kubernetes 1.36)."""
+"""Quantities as apimachinery parses them (Kubernetes 1.36).
+
+Source: docs/facts/api-server.md#resources-and-quantities.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from ptcompile.kubernetes.quantity import NANO, Quantity, is_quantity, likely_quantity, parse, to_string, why_not
 
-# docs/facts/api-server.md#resources-and-quantities "OK", and how the server prints them.
+# accepted (docs/facts/api-server.md#resources-and-quantities), and how the server prints them
 PRINTED = {
     "1k": "1k", "1M": "1M", "1E": "1E", "1e3": "1e3", "1E3": "1e3", "1e-3": "1e-3", "1.5Gi": "1536Mi", ".5": "500m",
     "5.": "5", "+5": "5", "1n": "1n", "1u": "1u", "1m": "1m", "0.1m": "100u", "100Ei": "9223372036854775807",

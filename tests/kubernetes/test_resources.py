@@ -1,4 +1,4 @@
-"""Which resource names stand for accelerators, for the compiler and for the simulation alike."""
+"""Resource names of accelerators, for the compiler and the simulator alike."""
 
 from __future__ import annotations
 
