@@ -1,1 +1,1 @@
-"""What type checkers say of programs that use ptcompile, without plugins: `python -m tests.typing` asks two of them."""
+"""Type checkers on programs that use ptcompile, without plugins; `python -m tests.typing` runs two of them."""

@@ -1,7 +1,7 @@
-"""Ask mypy --strict and pyright (basedpyright, in pyright's strict mode) about `right.py`, `wrong.py` and the guide.
+"""Run mypy --strict and pyright (basedpyright in pyright's strict mode) on `right.py`, `wrong.py` and the guide.
 
-No plugin, and no configuration of this project: what a user's checker sees. Exit status 1 where a line of `wrong.py`
-that ends in `# wrong` has no error, or any other line has one.
+Uses no plugin and none of this project's configuration, like a user's checker. The exit status is 1 if a line of
+`wrong.py` that ends in `# wrong` has no error, or any other line has one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Errors = set[tuple[str, int]]
 
 
 def laid_out(folder: Path) -> list[str]:
-    """Copy the programs, and those of the README and the guide, to a folder that is no part of this project."""
+    """Copy the programs and the code blocks of the README and the guide to a folder outside the project."""
     shutil.copy(HERE / "pyrightconfig.json", folder)
     programs = {path.name: path.read_text(encoding="utf-8") for path in (HERE / "right.py", HERE / "wrong.py")}
     for page in PAGES:
@@ -36,7 +36,7 @@ def laid_out(folder: Path) -> list[str]:
 
 
 def mypy(folder: Path, names: list[str]) -> Errors:
-    """File and line of each error of mypy; what it said goes to standard output."""
+    """Return file and line of each mypy error; print mypy's output."""
     words = [sys.executable, "-m", "mypy", "--config-file=", "--strict", "--cache-dir=/dev/null", "--no-error-summary"]
     done = subprocess.run([*words, *names], cwd=folder, capture_output=True, text=True, check=False)
     print(done.stdout + done.stderr)
@@ -44,7 +44,7 @@ def mypy(folder: Path, names: list[str]) -> Errors:
 
 
 def pyright(folder: Path, _names: list[str]) -> Errors:
-    """The same of pyright."""
+    """Return file and line of each pyright error; print the errors."""
     words = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(folder)]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     found = [one for one in json.loads(done.stdout)["generalDiagnostics"] if one["severity"] == "error"]
@@ -54,13 +54,13 @@ def pyright(folder: Path, _names: list[str]) -> Errors:
 
 
 def wanted() -> Errors:
-    """The lines that are marked."""
+    """Return the marked lines."""
     lines = (HERE / "wrong.py").read_text(encoding="utf-8").splitlines()
     return {("wrong.py", at) for at, line in enumerate(lines, 1) if line.endswith("  # wrong")}
 
 
 def main() -> int:
-    """Both checkers; what is too much and what is missing goes to standard error."""
+    """Run both checkers and write unexpected and missing errors to standard error."""
     wrong = []
     with tempfile.TemporaryDirectory() as place:
         names = laid_out(Path(place))

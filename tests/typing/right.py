@@ -1,4 +1,4 @@
-"""An ordinary program of a user, every word of the vocabulary in it: type checkers find nothing, and it runs."""
+"""A typical user program with every part of the vocabulary: it runs, and type checkers report nothing."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ profile = ClusterProfile(
 
 
 def compiled(spec: Spec) -> list[dict[str, Any]]:
-    """Manifests, or an exception that says why there are none."""
+    """Return the manifests, or raise an exception that says why there are none."""
     result: Result = ptcompile.compile(spec, cluster=profile, target=spec.spec.target)
     told: list[str] = [f"{one.code} {one.severity} {one.stage}: {one.message}" for one in result.diagnostics]
     if not result.ok:
@@ -110,14 +110,14 @@ def compiled(spec: Spec) -> list[dict[str, Any]]:
 
 
 def no_default_namespace(manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> Iterator[Found]:
-    """A rule of a plugin's."""
+    """Yield a finding for the default namespace: a plugin's rule."""
     if manifest["metadata"].get("namespace") == "default":
         fix = Fix("name a team's", (Edit("set", ("metadata", "namespace"), "team-a"),), safe=False)
         yield found_at(("metadata", "namespace"), "there is no quota", "name a team's", fix)
 
 
 def labelled(job: Job, context: Context) -> Job:
-    """A pass of a plugin's."""
+    """Label a job with its target: a plugin's pass."""
     return job._replace(labels={**job.labels, "target": context.target.name})
 
 
@@ -132,7 +132,7 @@ SIMPLE: dict[str, str] = {
 
 
 def extended(spec: Spec) -> None:
-    """With rules that plugins or a configuration add."""
+    """Compile with rules and passes from plugins or a configuration."""
     extensions: Extensions = ptcompile.extensions(rules=[SIMPLE])
     more = extensions._replace(rules=(*extensions.rules, *RULES), passes=(("labelled", labelled),))
     result = ptcompile.compile(spec, cluster=profile, extensions=more)
@@ -143,7 +143,7 @@ def extended(spec: Spec) -> None:
 
 
 def main() -> None:
-    """What a program does with what it made."""
+    """Use the results as a program would."""
     extended(elastic)
     for spec in (elastic, roles, sides):
         manifests = compiled(spec)

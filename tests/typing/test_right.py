@@ -1,4 +1,4 @@
-"""The program that type checkers find nothing in runs, too. What they say: `python -m tests.typing`, in .ci/run."""
+"""The program that type checkers accept also runs. The checkers run in .ci/run (`python -m tests.typing`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs with mistakes: type checkers find each at its line, the one that ends in `# wrong`, and no other."""
+"""Mistakes that type checkers report at exactly the lines that end in `# wrong`."""
 
 from __future__ import annotations
 
