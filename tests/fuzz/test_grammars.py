@@ -1,4 +1,4 @@
-"""What the grammars of `python -m fuzz` make, and that the harnesses for it can fail."""
+"""Grammars of `python -m fuzz`: the inputs they generate, and that their harnesses can fail."""
 
 from __future__ import annotations
 
@@ -95,5 +95,5 @@ def test_no_file_is_written_outside_of_the_folder(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_a_sound_input_passes(name: str) -> None:
     for data in seeds(name, []):
-        for tail in range(8):  # the options that an input is tried with depend on its bytes
+        for tail in range(8):  # the bytes of an input choose its options
             HARNESSES[name](data + f"# {tail}\n".encode())

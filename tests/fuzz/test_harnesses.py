@@ -1,4 +1,4 @@
-"""The harnesses of `python -m fuzz`: what they found once, a short run of each, and that they can fail."""
+"""Harnesses of `python -m fuzz`: past findings, a short run of each, and that they can fail."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ spec: {runtimeRef: {name: r, kind: TrainingRuntime}, trainer: {numNodes: 2, numP
 
 
 def _of_runtime(job: str) -> tuple[str, str]:
-    """A TrainJob and its runtime, whose Job has this spec."""
+    """Return a harness's name and its input: a TrainJob and its runtime, whose Job has this spec."""
     return "verbs", training_runtime("r", job) + TRAINJOB
 
 
@@ -84,7 +84,7 @@ spec: {containers: [{name: c, image: i, volumeMounts: [{name: v, mountPath: "::v
 """
 
 FOUND: dict[str, tuple[str, str]] = {
-    # harness, input; each made it raise or break a promise once
+    # harness, input; each once made it raise or break a guarantee
     "a warning about a profile's text was taken for a refusal, without a word": ("compile", smallest() + PROFILE),
     "a Job whose pod condition has a list for its status": ("lint", CONDITION),
     "a picture of a Pod whose mounts have lists for names": ("lint", MOUNT),
@@ -106,7 +106,7 @@ def test_what_was_found_stays_mended(name: str) -> None:
     which, text = FOUND[name]
     if which == "lint":
         harness.world(ptcompile.simulate(text))
-    for tail in thinned(range(64), 4):  # the options that an input is tried with depend on its bytes
+    for tail in thinned(range(64), 4):  # the bytes of an input choose its options
         HARNESSES[which](f"{text}# {tail}\n".encode())
 
 
@@ -117,10 +117,10 @@ def test_a_warning_about_a_profile_does_not_stop_the_job() -> None:
     assert [one.name for one in result.diagnostics] == ["unsupported-yaml"]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of jsonschema: a $schema that it does not know
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # from jsonschema, for an unknown $schema
 @pytest.mark.parametrize("name", HARNESSES)
 def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "MAX_SECONDS", 5.0)  # collections take long beside the objects of a whole test run
+    monkeypatch.setattr(guard, "MAX_SECONDS", 5.0)  # garbage collection is slow late in a full test run
     start = seeds(name, [])[::40]
     told: list[str] = []
     run = guard.Guard(HARNESSES[name])
@@ -177,7 +177,7 @@ def test_an_input_that_ends_the_process_is_kept() -> None:
 
 
 def test_memory_is_limited(tmp_path: Path) -> None:
-    """In a process of its own: a harness that takes all it can get is a crash, and the input is kept."""
+    """In a separate process, a harness that exhausts memory counts as a crash, and its input is kept."""
     code = (
         "from fuzz import engine, guard; from pathlib import Path; guard.limit_memory();"
         "run = guard.Guard(lambda data: bytearray(1 << 31));"
@@ -226,7 +226,7 @@ def test_a_hang_in_native_code_is_ended_from_outside(monkeypatch: pytest.MonkeyP
     current = guard.shared()
     child = os.fork()
     if child == 0:
-        guard.Guard(lambda _: deque(repeat(None), 0).clear(), current)(b"hangs")  # sees no signal
+        guard.Guard(lambda _: deque(repeat(None), 0).clear(), current)(b"hangs")  # native code delays the signal
         os._exit(0)
     assert guard.watch(child, current) is None
     assert (guard.last_of(current), guard.count_of(current)) == (b"hangs", 1)
