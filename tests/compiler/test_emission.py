@@ -1,4 +1,4 @@
-"""generateName: where no address and no other object carries the name, and an error that says so elsewhere."""
+"""`generateName`: supported if no address or other object contains the job's name, and an error otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plugin's pass or target does wrong is one finding, whatever it does and wherever it is called."""
+"""Failures in a plugin's pass or target: each is one finding."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_pass_that_fails_is_one_finding(run: Any) -> None:
 
 
 def test_a_plugin_that_fails_behind_a_mistake_is_not_told() -> None:
-    """The mistake may be why."""
+    """The mistake may be the cause of the failure."""
     wrong = {**DATA, "spec": {**DATA["spec"], "nods": 1}}
     done = compile_document(wrong, DEFAULT_CLUSTER, "job", Extensions(passes=(("mine", _fails),)))
     assert [problem.name for problem in done.problems] == ["spec-unknown-field"]

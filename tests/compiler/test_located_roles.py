@@ -1,4 +1,4 @@
-"""A refusal of the pods of an auxiliary role is reported at the role's own lines, or the job's that it has."""
+"""Paths of findings in the pods of an auxiliary role: the role's lines, or the job's for inherited fields."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_refusal_of_its_pods_is_at_the_role(body: str, path: tuple[Any, ...], 
 
 @pytest.mark.parametrize("target", ["volcano", "trainjob", "jobset"])
 def test_a_refusal_of_what_it_has_from_the_job_is_at_the_job(target: str) -> None:
-    """Said once, though the pods of both roles are refused."""
+    """Reported once, though the pods of both roles are rejected."""
     problems = compiled(smallest("nodeSelector: {'a b': x}\nroles: {loader: {}}"), target).problems
     assert [one.path for one in problems] == [("spec", "nodeSelector", "a b")]
 
@@ -55,7 +55,7 @@ def test_a_refusal_of_what_it_has_from_the_job_is_at_the_job(target: str) -> Non
     ],
 )  # fmt: skip
 def test_what_no_line_of_a_role_says_is_the_role_s(path: tuple[Any, ...], found: tuple[Any, ...]) -> None:
-    """And never the job's where the role does not have it from there."""
+    """The path is only the job's if the role inherits the field."""
     source = smallest("resources: {cpu: 1}\nroles: {loader: {}}")
     trace, data, index = traced(source, "jobset")
     assert spec_path_of(trace, index, path, data) == found

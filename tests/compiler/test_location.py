@@ -1,6 +1,6 @@
-"""A finding in what a pass or a target wrote stands at the word of the spec that is nearest to its cause.
+"""Paths of findings in generated manifests: the spec field nearest to the cause.
 
-A refusal of the manifest is reported at the spec's own line: the role's where the role said it, else the job's.
+A rejected manifest is reported at the role's line if the role sets the field, and at the job's line otherwise.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_two_findings_near_one_word_are_two() -> None:
     assert [problem.message.split()[-1] for problem in told] == [problem.message for _, problem in found]
 
 
-RULES = [  # a rule's name, or none; where in the manifest of the target; what a spec has; where it is said
+RULES = [  # problem's name, target, path in the manifest, spec, path of the finding below `spec`
     ("x", "pytorchjob", ("spec", "pytorchReplicaSpecs", "Worker", "replicas"), "nodes: 3", ("nodes",)),
     ("x", "pytorchjob", ("spec", "pytorchReplicaSpecs", "Worker", "replicas"), "worker: {replicas: 2}",
      ("worker", "replicas")),
@@ -70,7 +70,7 @@ RULES = [  # a rule's name, or none; where in the manifest of the target; what a
     ("x", "volcano", ("spec", "queue"), "queue: q", ("queue",)),
     ("x", "jobset", ("spec", "failurePolicy"), "runPolicy: {onPodFailure: RestartJob}", ("runPolicy",)),
     ("x", "job", ("spec", "template", "spec", "volumes", 0), "sharedMemory: 1Gi", ("sharedMemory",)),
-    ("x", "job", ("spec", "template", "spec", "tolerations", 0), "resources: {gpu: 1}", ()),  # the profile's
+    ("x", "job", ("spec", "template", "spec", "tolerations", 0), "resources: {gpu: 1}", ()),  # from the profile
     ("x", "job", ("spec", "template", "spec"), "", ()),
     ("x", "job", ("spec", "template", "spec", "containers", 0, "resources", "limits"), "resources: {gpu: 1}",
      ("resources",)),
@@ -93,7 +93,7 @@ def test_the_word_that_is_nearest(
 
 @pytest.mark.parametrize("tail", [(), ("value",)])
 def test_the_threads_of_several_processes_come_from_what_starts_them(tail: tuple[str, ...]) -> None:
-    """The pass env sets OMP_NUM_THREADS; its other variables are the profile's."""
+    """The pass `env` adds OMP_NUM_THREADS; its other variables come from the profile."""
     source = smallest("elastic: {nprocPerNode: 8}\nresources: {gpu: 8}")
     trace, data, _ = traced(source, "job")
     variables = trace.manifests[-1]["spec"]["template"]["spec"]["containers"][0]["env"]
@@ -252,7 +252,7 @@ def test_the_caret_stands_under_it(body: str, line: int, column: int) -> None:
 
 
 def test_locating_is_total_and_gives_a_place_of_the_spec() -> None:
-    """Every path of every manifest has a place; nothing raises for one that no line gives."""
+    """Every path of every manifest maps to a spec path, and unknown paths raise nothing."""
     source = smallest("nodes: 2\nresources: {gpu: 1}\npodLabels: {a: b}\nvolumes: [{name: v, emptyDir: {}}]")
     data = yaml.safe_load(source)
     before = copy.deepcopy(data)

@@ -1,4 +1,4 @@
-"""One document to manifests: the stages, and what stops where."""
+"""Compilation of one document: its stages, and the findings that stop each of them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_warning_gives_manifests() -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_our_own_manifests_are_never_refused(target: str) -> None:
-    """CONTRIBUTING.md#laws 1: what compiles has no finding."""
+    """CONTRIBUTING.md#laws 1: compiled manifests have no findings."""
     nodes = 1 if target == "pod" else 3
     body = f"nodes: {nodes}\nresources: {{cpu: 4, memory: 8Gi, gpu: 2}}\nenv: {{A: b}}\nqueue: q\nhostNetwork: true"
     done = compiled(smallest(body), target)

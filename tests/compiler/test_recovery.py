@@ -1,4 +1,4 @@
-"""All mistakes of a spec are told in the first run, whichever layer finds them, and none that another one makes."""
+"""Specs with several mistakes: one run reports them all, without findings that only follow from another mistake."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ ALONE = {
     "the API server, of a reference": "volumeMounts: [{name: dta, mountPath: /data}]",
     "the API server, of a label": "nodeSelector: {a b: c}",
 }
-"""One mistake each, found at four layers."""
+"""Single mistakes, reported by four different layers."""
 
 
 def told(*bodies: str) -> set[tuple[str, str]]:
-    """Codes and messages of a spec with these lines."""
+    """Return the codes and messages of a spec with these lines."""
     found = ptcompile.compile(smallest("\n".join(bodies))).diagnostics
     assert len({(one.code, one.path) for one in found}) == len(found)
     return {(one.code, one.message) for one in found}

@@ -1,6 +1,6 @@
-"""The trace of a compilation: the same manifests, each value with its place in the spec and who wrote it.
+"""The trace of a compilation: the same manifests, with the spec path and the writer of each value.
 
-Marked values: equal to the data that they stand for, and carried on by what is made of them.
+Marked values compare equal to plain ones, and values derived from them keep the mark.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ PLACES: list[tuple[tuple[Any, ...], tuple[Any, ...] | None, str]] = [
     ((*MAIN, "command", 0), None, "rendezvous"),
     ((*MAIN, "env", 0), ("spec", "env", "A"), "spec"),
     ((*MAIN, "resources", "limits", "nvidia.com/gpu"), ("spec", "resources", "gpu"), "resources"),
-    ((*MAIN, "resources", "limits", "cpu"), ("spec", "resources"), "resources"),  # what holds it
+    ((*MAIN, "resources", "limits", "cpu"), ("spec", "resources"), "resources"),  # the enclosing field
     ((*MAIN, "securityContext", "runAsNonRoot"), ("spec", "securityContext", "runAsNonRoot"), "spec"),
     ((*MAIN, "volumeMounts", 0), None, "shm"),
     ((*POD, "hostNetwork"), ("spec", "hostNetwork"), "spec"),
@@ -165,7 +165,8 @@ def test_a_stamp_is_the_first_one_s() -> None:
         Origin((NODES,), writer="shm", role="node"),
         Origin(writer="shm", role="node"),
     ]
-    assert [origin_of(key).writer for key in again] == ["", "", "shm"]  # an empty mapping carries no mark itself
+    # an empty mapping cannot be marked, so its key is
+    assert [origin_of(key).writer for key in again] == ["", "", "shm"]
 
 
 VOLUMES = ("spec", "volumes")

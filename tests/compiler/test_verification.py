@@ -1,7 +1,4 @@
-"""Words that change nothing are told in a note; those that count are not.
-
-A launcher in `command` on several pods: said where each would train for itself, and nowhere else.
-"""
+"""Notes on spec fields without effect, and warnings for launchers in `command` whose pods would each train alone."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ STATIC = "nodes: 2\nelastic: {nprocPerNode: 2, rdzvId: a}"
     ("body", "target", "told"),
     [
         ("masterPort: 1234", "job", ["masterPort"]),
-        ("masterPort: 1234", "volcano", []),  # its plugin writes the port anyway
+        ("masterPort: 1234", "volcano", []),  # Volcano's plugin sets the port anyway
         (f"masterPort: 1234\n{TWO}", "job", []),
         (STATIC, "job", ["elastic", "rdzvId"]),
         (STATIC.replace("rdzvId: a", "rdzvId: a, maxRestarts: 1"), "job", []),
@@ -61,7 +58,7 @@ def test_a_pod_restarts_without_limit_or_not_at_all() -> None:
 
 SEVERAL = [name for name in TARGETS if name != "pod"]
 TELLING = {"pytorchjob", "trainjob"}
-"""These operators hand PET_* variables over, which torchrun reads.
+"""Targets whose operators set PET_* variables, which torchrun reads.
 
 Source: docs/facts/training-operator.md#environment; docs/facts/trainer.md#environment.
 """
@@ -103,10 +100,10 @@ def test_accelerate_reads_the_variables_of_no_operator(target: str) -> None:
     "body",
     [
         "command: [python, train.py]",
-        "command: [python, launch.py, --launcher, torchrun]",  # torchrun is a word of the script
+        "command: [python, launch.py, --launcher, torchrun]",  # torchrun is an argument of the script
         "command: [torchrun, --nnodes=4, --node-rank=$(RANK), --master-addr=$(MASTER_ADDR), train.py]",
         "command: [torchrun, train.py]\nenv: {PET_NNODES: '4', PET_NODE_RANK: $(RANK), PET_MASTER_ADDR: a.b}",
-        "command: [bash, -c, 'if [ $A ]; then torchrun train.py; fi']",  # nobody knows
+        "command: [bash, -c, 'if [ $A ]; then torchrun train.py; fi']",  # undecidable
         "script: train.py",
     ],
 )
@@ -132,7 +129,7 @@ def test_lint_says_it_once_and_as_compile_does() -> None:
 
 
 def test_lint_asks_nobody_to_remove_what_a_pass_wrote() -> None:
-    """WORLD_SIZE of a script without torchrun is the pass's; what stands in `env` is the user's."""
+    """For a script without torchrun, a pass sets WORLD_SIZE; entries in `env` come from the user."""
     source = text("image: img:1\ncommand: [torchrun, train.py]\nnodes: 4\ntarget: volcano")
     assert [one for one in ptcompile.lint(source).diagnostics if one.name == "env-that-torchrun-sets"] == []
     own = f'{source}  env: {{LOCAL_RANK: "0"}}\n'

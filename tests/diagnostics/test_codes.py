@@ -1,4 +1,4 @@
-"""Codes are given out once and for all: `codes.lock` pins each to its name."""
+"""The permanence of codes: `codes.lock` pins each code to its name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptcompile.diagnostics.codes import CODES
 
 LOCK = Path(__file__).parent / "codes.lock"
 ROWS = [line.split() for line in LOCK.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-"""Code and name, and "retired" behind those that are no longer used."""
+"""Code and name of each row, followed by "retired" for codes no longer in use."""
 
 
 def test_the_lock_gives_each_code_and_each_name_once() -> None:
@@ -20,7 +20,7 @@ def test_the_lock_gives_each_code_and_each_name_once() -> None:
 
 
 def test_no_code_that_was_given_out_changes() -> None:
-    """People write codes into `# ptcompile: ignore[...]` and into their configuration."""
+    """Users write codes into `# ptcompile: ignore[...]` and into their configuration."""
     for code, name, *retired in ROWS:
         if retired:
             assert name not in CODES, f"{name} is retired"

@@ -1,4 +1,4 @@
-"""Findings as values."""
+"""Findings as values: paths, JSON form, stages and codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refusals with one answer: what `lint --fix` makes of them, and whether it is beyond doubt."""
+"""Fixes of rejected manifests by `lint --fix`: their text, and whether they are safe."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ spec:
 """
 MAIN = "          image: img:1\n"
 
-# A manifest, what is written wrong in it and how it ends; safe; where it comes from: kubectl 1.32 to 1.36 refuses each.
+# manifest, correct text, wrong text, fixed text, whether safe; kubectl 1.32 to 1.36 rejects each wrong text
 ROWS: list[tuple[str, str, str, str, bool]] = [
     # unknown fields
     (JOB, "  template:\n", "  back_off_limit: 3\n  template:\n", "  backoffLimit: 3\n  template:\n", True),
@@ -64,7 +64,7 @@ ROWS: list[tuple[str, str, str, str, bool]] = [
      f"{MAIN}          ports: [{{containerPort: 80}}]\n", True),
     (JOB, MAIN, f'{MAIN}          tty: "true"\n', f"{MAIN}          tty: true\n", True),
     (JOB, MAIN, f'{MAIN}          tty: "yes"\n', f"{MAIN}          tty: true\n", False),
-    # words
+    # enum values
     (JOB, "restartPolicy: Never", "restartPolicy: never", "restartPolicy: Never", True),
     (JOB, "restartPolicy: Never", "restartPolicy: OnFalure", "restartPolicy: OnFailure", False),
     (JOB, "restartPolicy: Never", "restartPolicy: on-failure", "restartPolicy: OnFailure", True),
@@ -77,7 +77,7 @@ ROWS: list[tuple[str, str, str, str, bool]] = [
     (JOB, "64Gi", "64GB", "64G", False),
     (JOBSET, "1Gi", "1 Gi", "1Gi", True),
     (JOB, "memory: 64Gi", "memroy: 64Gi", "memory: 64Gi", False),
-    # what has to be there
+    # required fields
     (JOB, "      restartPolicy: Never\n", "      hostNetwork: false\n",
      "      hostNetwork: false\n      restartPolicy: Never\n", False),
     (JOB, "{limits: {cpu: 8, memory: 64Gi}}", "{requests: {nvidia.com/gpu: 1}, limits: {cpu: 8, memory: 64Gi}}",
@@ -85,11 +85,11 @@ ROWS: list[tuple[str, str, str, str, bool]] = [
     (JOB, "{limits: {cpu: 8, memory: 64Gi}}",
      "{requests: {nvidia.com/gpu: 2}, limits: {cpu: 8, nvidia.com/gpu: 1, memory: 64Gi}}",
      "{requests: {nvidia.com/gpu: 1}, limits: {cpu: 8, nvidia.com/gpu: 1, memory: 64Gi}}", False),
-    # names and twins
+    # names and duplicate keys
     (JOB, "name: train", "name: My_Train # mine", "name: my-train # mine", False),
     (JOB, "name: main", "name: Main", "name: main", False),
     (JOB, MAIN, f"          image: old\n{MAIN}", MAIN, False),
-    # our own spec
+    # ptcompile's spec
     (SPEC, "  script:", "  Nodes: 2\n  script:", "  nodes: 2\n  script:", True),
     (SPEC, "  script:", '  nodes: "2"\n  script:', "  nodes: 2\n  script:", True),
     (SPEC, "  script:", "  args: [--lr, 0.10]\n  script:", '  args: [--lr, "0.10"]\n  script:', True),
@@ -136,12 +136,12 @@ def test_a_fix_of_a_pod_template_patch_is_written_where_the_spec_has_it() -> Non
     assert done.content == renamed.replace(b"livenessprobe", b"livenessProbe")
 
 
-# What looks as if it could be mended, and is not beyond guessing.
+# mistakes with no certain fix
 NONE = [
     (JOB, MAIN, f"{MAIN}          command: python train.py\n"),
     (JOB, "  template:\n", '  parallelism: "two"\n  template:\n'),
     (JOB, "  template:\n", '  parallelism: "08"\n  template:\n'),
-    (JOB, MAIN, f"{MAIN}          imge: x\n"),  # the right field is there too
+    (JOB, MAIN, f"{MAIN}          imge: x\n"),  # the correct field exists too
     (JOB, "64Gi", "a lot"),
     (JOB, "restartPolicy: Never", "restartPolicy: Sometimes"),
 ]

@@ -1,4 +1,4 @@
-"""The grammar of places: what messages print is what it reads."""
+"""The grammar of field paths: parsing and printing."""
 
 from __future__ import annotations
 

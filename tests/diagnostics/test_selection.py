@@ -1,4 +1,4 @@
-"""Selectors, and what they leave."""
+"""Selectors of findings: parsing, suggestions, and the findings that they select."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in accelerators: well-formed data with sources, and what each becomes in a pod of each cloud."""
+"""The built-in accelerators: well-formed data with sources, and the resulting pod fields on each cloud."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_it_compiles_with_no_findings(name: str, cloud: str) -> None:
 
 
 def _chips(part: str) -> int:
-    """The chips of a topology; one slice of a GPU."""
+    """Return the number of chips of a topology, or 1 for a GPU slice."""
     return prod(int(side) for side in part.split("x")) if "x" in part else 1
 
 
@@ -94,14 +94,14 @@ def pod(body: str, cloud: str | None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("name", "cloud", "resource", "expressions", "taint"),
     [
-        # cloud.google.com/kubernetes-engine/docs/how-to/gpus; a whole one is not on nodes that are cut (gpus-multi)
+        # cloud.google.com/kubernetes-engine/docs/how-to/gpus: whole GPUs exclude partitioned nodes (gpus-multi)
         ("nvidia-a100-40gb", "gke", "nvidia.com/gpu",
          {"cloud.google.com/gke-accelerator": ["nvidia-tesla-a100"], "cloud.google.com/gke-gpu-partition-size": None},
          ("nvidia.com/gpu", "present")),
         ("nvidia-a100-40gb/1g.5gb", "gke", "nvidia.com/gpu",
          {"cloud.google.com/gke-accelerator": ["nvidia-tesla-a100"],
           "cloud.google.com/gke-gpu-partition-size": ["1g.5gb"]}, ("nvidia.com/gpu", "present")),
-        # NVIDIA k8s-device-plugin, MIG strategy mixed
+        # NVIDIA k8s-device-plugin, MIG strategy "mixed"
         ("nvidia-a100-40gb/1g.5gb", None, "nvidia.com/mig-1g.5gb",
          {"nvidia.com/gpu.product": ["NVIDIA-A100-SXM4-40GB", "NVIDIA-A100-PCIE-40GB"]}, ("nvidia.com/gpu", None)),
         ("nvidia-a100-80gb", "eks", "nvidia.com/gpu", {"node.kubernetes.io/instance-type": ["p4de.24xlarge"]},
@@ -114,7 +114,7 @@ def pod(body: str, cloud: str | None) -> dict[str, Any]:
          ("google.com/tpu", "present")),
         ("intel-gaudi3", None, "habana.ai/gaudi", {}, None),
         ("nvidia-tesla-t4", "gke", "nvidia.com/gpu", {"cloud.google.com/gke-accelerator": ["nvidia-tesla-t4"]},
-         ("nvidia.com/gpu", "present")),  # GKE's own name
+         ("nvidia.com/gpu", "present")),  # GKE's name
     ],
 )  # fmt: skip
 def test_what_a_pod_gets(
@@ -167,7 +167,7 @@ def test_the_profile_s_own_entry_wins() -> None:
         ("trainium", "eks", "nor built in", "did you mean aws-trainium1 or aws-trainium2 or aws-trainium3?"),
         ("nvidia-h100/1g.10gbb", "eks", "has no slice", "use one of its slices: 1g.10gb"),
         ("nvidia-a100-40gb/1g.6gb", None, "has no slice '1g.6gb'", "use one of its slices: 1g.5gb, 1g.10gb"),
-        # container-engine-accelerators, pkg/gpu/nvidia/mig: no valid partition size, and 7 parts where a card gives 4
+        # container-engine-accelerators, pkg/gpu/nvidia/mig: an invalid partition size, and 7 parts of a card with 4
         ("nvidia-a100-80gb/4g.40gb", "gke", "has no slice '4g.40gb' on gke", "use one of its slices: 1g.10gb, 2g.20gb"),
         ("nvidia-a100-40gb/1g.10gb", "gke", "has no slice '1g.10gb' on gke", "use one of its slices: 1g.5gb, 2g.10gb"),
         ("nvidia-h100-nvl/1g.10gb", "aks", "has no slice '1g.10gb'", "use one of its slices: 1g.12gb"),  # 94 GB

@@ -1,4 +1,4 @@
-"""Half of a fabric in a pod, whoever wrote it: each gap once, at the value that needs the rest."""
+"""Partial fabrics in a pod, in specs and manifests: each gap is reported once, at the value that needs the rest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def env_at(index: int = 0) -> tuple[Any, ...]:
 
 
 GAPS = [
-    # NVIDIA/aicr#2275, aws/sagemaker-hyperpod-cli#306: EFA's words, no device
+    # NVIDIA/aicr#2275, aws/sagemaker-hyperpod-cli#306: EFA's variables without a device
     # (docs/facts/torchx.md#what-their-users-ask-for 21, 26)
 
     (pod({"FI_PROVIDER": "efa"}), env_at(), "requests no vpc.amazonaws.com/efa"),
@@ -81,12 +81,12 @@ def test_a_gap(template: dict[str, Any], path: tuple[Any, ...], message: str) ->
         pod({"NCCL_SOCKET_IFNAME": "^eth1"}),
         pod({"FI_PROVIDER": "efa"}, resources={"limits": {EFA: 4}}),
         pod({"FI_PROVIDER": "efa"}, securityContext={"privileged": True}),
-        pod({"FI_PROVIDER": "efa"}, resources={"claims": [{"name": "nics"}]}),  # the EFA driver of DRA
+        pod({"FI_PROVIDER": "efa"}, resources={"claims": [{"name": "nics"}]}),  # the EFA DRA driver
         pod({"FI_PROVIDER": "tcp"}),
         pod({"NCCL_IB_HCA": "mlx5"}, resources={"limits": {"rdma/ib": 1}}, securityContext=LOCK),
-        pod({"NCCL_IB_HCA": "mlx5"}, resources={"limits": {"site.example/nic": 1}}),  # by any name
-        pod({"NCCL_IB_HCA": "mlx5"}, notes={"networking.gke.io/interfaces": "[]"}),  # GKE: RDMA by networks
-        pod({"NCCL_IB_DISABLE": "1"}),  # said of a cluster without
+        pod({"NCCL_IB_HCA": "mlx5"}, resources={"limits": {"site.example/nic": 1}}),  # any extended resource
+        pod({"NCCL_IB_HCA": "mlx5"}, notes={"networking.gke.io/interfaces": "[]"}),  # GKE: RDMA through networks
+        pod({"NCCL_IB_DISABLE": "1"}),  # correct on a cluster without InfiniBand
         pod(resources=RDMA, securityContext={"capabilities": {"add": ["CAP_IPC_LOCK"]}}),
         pod(resources=RDMA, securityContext={"privileged": True}),
     ],
@@ -141,7 +141,7 @@ TUNER = "/usr/local/gib/configs/tuner_config_a4.txtpb"
          "1 of the 32 vpc.amazonaws.com/efa of p5.48xlarge"),
         (_pinned({"nvidia.com/gpu": 1, "vpc.amazonaws.com/efa": 4}, {TYPE: "p5.48xlarge"}), None),
         (_pinned({"nvidia.com/gpu": 8, "rdma/ib": "1"}, {TYPE: "Standard_ND96isr_H100_v5"}), "1 of the 8 rdma/ib"),
-        (_pinned({"nvidia.com/gpu": 8, "rdma/ib": 1}, {TYPE: "gd-8xh100ib-i128"}), None),  # CoreWeave: one is all
+        (_pinned({"nvidia.com/gpu": 8, "rdma/ib": 1}, {TYPE: "gd-8xh100ib-i128"}), None),  # CoreWeave: 1 gives all HCAs
         (_pinned({"vpc.amazonaws.com/efa": 1}, {}, RDMAV_FORK_SAFE="1"), "RDMAV_FORK_SAFE"),
         (_pinned({"nvidia.com/gpu": 8}, {GKE: "nvidia-b200"}, NCCL_TUNER_CONFIG_PATH=TUNER), None),
         (_pinned({"nvidia.com/gpu": 8}, {GKE: "nvidia-h200-141gb"}, NCCL_TUNER_CONFIG_PATH=TUNER),

@@ -1,4 +1,4 @@
-"""Fabrics by cloud and accelerator: what comes along, what is counted, what vendors recommend, shares of a node."""
+"""Fabrics by cloud and accelerator: their fields, device counts, vendor recommendations and shares of a node."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EFA = "vpc.amazonaws.com/efa"
         ("eks", "nvidia-gb200", "nvlink-domain", 4, {EFA: "4"}),
         ("aks", "nvidia-gb300", "nvlink-domain", 4, {"rdma/ib": "4"}),
         ("aks", "nvidia-h100", "infiniband", 8, {"rdma/ib": "8"}),
-        (None, "nvidia-h100", "infiniband", 8, {"rdma/ib": "1"}),  # CoreWeave: one is all of them
+        (None, "nvidia-h100", "infiniband", 8, {"rdma/ib": "1"}),  # CoreWeave: 1 gives all HCAs
         ("oke", "nvidia-h100", "rdma-vf", 8, {"nvidia.com/rdma-vf": "16"}),
         ("oke", "nvidia-h200", "rdma-vf", 8, {"nvidia.com/rdma-vf": "8"}),
         ("gke", "nvidia-gb200", "nvlink-domain", 4, {}),
@@ -44,7 +44,7 @@ def test_devices_of_a_whole_node(
     [(8, "5120Mi"), (4, "5120Mi"), (3, "3846Mi"), (1, "1282Mi"), (0, "5120Mi")],
 )
 def test_huge_pages_by_the_share_of_the_node(devices: int, pages: str) -> None:
-    """Nodes have 5128 pages of 2 MiB (EKS user guide, node-efa): eight pods of one GPU have to share them."""
+    """Nodes have 5128 pages of 2 MiB (EKS user guide, node-efa), which eight pods with one GPU each must share."""
     found = hardware.fabric_amounts(making.profile({"cloud": "eks"}), "efa", "nvidia-h100", devices)
     assert found["hugepages-2Mi"] == pages
     assert devices == 0 or int(pages.removesuffix("Mi")) * (8 // devices) <= 10256

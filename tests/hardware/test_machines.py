@@ -1,4 +1,4 @@
-"""The machines: rows that agree with the node labels, and what is left of them against published figures."""
+"""The machine table: agreement with node labels, and the amounts left for pods against published figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLACES = [(name, cloud) for name, clouds in MACHINES.items() for cloud in clouds
 
 @pytest.mark.parametrize(("name", "cloud"), PLACES)
 def test_they_are_the_nodes_of_the_row(name: str, cloud: str) -> None:
-    """Where nodes are told by their instance type, the machines are those types."""
+    """On clouds that select nodes by instance type, the machines are those instance types."""
     machines = MACHINES[name][cloud]
     assert cloud in ROWS[name].nodes
     assert len({one.name for one in machines}) == len(machines)
@@ -37,7 +37,7 @@ def test_every_instance_type_has_its_row() -> None:
         ("nvidia-h100", "aks", "Standard_ND96isr_H100_v5", 94940, 1854),
         ("nvidia-a100-40gb", "aks", "Standard_ND96asr_v4", 94940, 874),
         ("nvidia-h100-nvl", "aks", "Standard_NC40ads_H100_v5", 39500, 306),
-        # karpenter-aws, cpu; its memory is below, since it takes 7.5% off for the hypervisor
+        # karpenter-aws, CPU only: its memory is lower because it subtracts 7.5% for the hypervisor
         ("nvidia-h100", "eks", "p5.48xlarge", 191450, 2047),
         ("nvidia-a100-40gb", "eks", "p4d.24xlarge", 95690, 1151),
     ],

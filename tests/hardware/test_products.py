@@ -1,4 +1,4 @@
-"""Products by the names that clouds, operators, schedulers and nvidia-smi give them."""
+"""Product names used by clouds, operators, schedulers and nvidia-smi."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue as tables: every row and machine is there, and the guide shows what the command prints."""
+"""The catalog as tables: completeness, and agreement of the guide with the command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GUIDE = (ROOT / "docs" / "guide" / "machines.md").read_text(encoding="utf-8")
 
 
 def test_the_guide_shows_the_table() -> None:
-    """Refresh what stands between the two marks with `ptcompile targets --accelerators --format markdown`."""
+    """Refresh the part between the two marks with `ptcompile targets --accelerators --format markdown`."""
     _, _, rest = GUIDE.partition("<!-- machines: begin -->\n")
     shown, end, _ = rest.partition("<!-- machines: end -->")
     assert end

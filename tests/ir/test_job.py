@@ -1,4 +1,4 @@
-"""The compiler's own vocabulary: frozen, and arithmetic on nodes and amounts."""
+"""The compiler's job model: immutability, and arithmetic on nodes and resource amounts."""
 
 from __future__ import annotations
 

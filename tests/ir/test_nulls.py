@@ -1,4 +1,4 @@
-"""null means "nothing here, from nobody": it outlives the passes on every target, or the target says why it cannot."""
+"""`null` in a spec: it removes a field on every target, or the target reports why it cannot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MANY = [name for name in TARGETS if name != "pod"]
 
 
 def templates(value: Any) -> Iterator[Json]:
-    """Every pod template with the container that trains, wherever it stands in a manifest."""
+    """Yield every pod template with a training container, at any depth of a manifest."""
     if isinstance(value, dict):
         names = {one["name"] for one in value.get("spec", {}).get("containers", ())} if "spec" in value else set()
         if names & {"pytorch", "node"}:
@@ -37,7 +37,7 @@ def templates(value: Any) -> Iterator[Json]:
 
 
 def places(value: Any, key: str = "") -> Iterator[tuple[str, ...]]:
-    """Every place inside a template that a null can name, items of lists by what names them."""
+    """Yield every path inside a template that a null can address; list items are addressed by their merge keys."""
     parts = value if isinstance(value, dict) else {}
     if isinstance(value, list) and key in MERGE_KEYS:
         named = MERGE_KEYS[key]
@@ -50,7 +50,7 @@ def places(value: Any, key: str = "") -> Iterator[tuple[str, ...]]:
 
 
 def patch_of(place: tuple[str, ...], key: str = "") -> Any:
-    """The pod template patch with null at a place."""
+    """Return the pod template patch with null at a path."""
     if not place:
         return None
     head, *rest = place
@@ -60,7 +60,7 @@ def patch_of(place: tuple[str, ...], key: str = "") -> Any:
 
 
 def has(value: Any, place: tuple[str, ...], key: str = "") -> bool:
-    """Whether there is something at a place. The container that trains has two names."""
+    """Return whether a path exists. The training container is named either `pytorch` or `node`."""
     if not place:
         return True
     head, *rest = place
@@ -72,7 +72,7 @@ def has(value: Any, place: tuple[str, ...], key: str = "") -> bool:
 
 
 def main_of(made: Json) -> Json:
-    """The first container that trains in a manifest."""
+    """Return the first training container in a manifest."""
     container: Json = next(templates(made))["spec"]["containers"][0]
     return container
 
@@ -85,7 +85,7 @@ def test_a_request_without_a_limit_stays_without_one(target: str) -> None:
 
 
 RESOURCES: list[tuple[Json, Json]] = [
-    # (what the spec says, what the manifest has)
+    # (the spec, the manifest)
     ({"cpu": 4}, {"requests": {"cpu": "4"}, "limits": {"cpu": "4"}}),
     ({"cpu": 4, "limits": {"cpu": None}}, {"requests": {"cpu": "4"}}),
     ({"cpu": None, "requests": {"cpu": 4}}, {"requests": {"cpu": "4"}}),
@@ -122,7 +122,7 @@ def test_half_a_device_is_refused(half: str, devices: Json) -> None:
 
 
 KEPT_AWAY: dict[str, tuple[Json, tuple[str, ...]]] = {
-    # what the spec says, and the place that a pass or the profile below would fill
+    # the spec, and the path that a pass or the profile would fill in
     "OMP_NUM_THREADS": (
         {"env": {"OMP_NUM_THREADS": None}},
         ("spec", "containers", "pytorch", "env", "OMP_NUM_THREADS"),
@@ -285,7 +285,7 @@ def test_nulls_of_what_a_patch_adds_are_not_written() -> None:
 
 
 NOT_ASKED = {("spec",), ("spec", "containers"), ("spec", "restartPolicy")}
-"""What the vocabulary refuses before any target is asked."""
+"""Paths at which the spec reader rejects null, independent of the target."""
 
 
 def compiled_document(spec: Json, target: str, cluster: Any) -> Any:

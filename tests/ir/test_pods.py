@@ -1,4 +1,4 @@
-"""Pod templates: read and written without loss; a patch merges by name, and null takes away."""
+"""Pod templates: lossless reading and writing; patches merge by name, and null removes."""
 
 from __future__ import annotations
 

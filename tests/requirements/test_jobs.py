@@ -1,7 +1,4 @@
-"""What a cluster must have where pods claim devices.
-
-What a cluster must have for one job.
-"""
+"""Cluster requirements of one job: operators, objects, releases, and drivers for claimed devices."""
 
 from __future__ import annotations
 
@@ -89,7 +86,7 @@ def test_versions_are_the_profile_s() -> None:
     profile = ClusterProfile.model_validate({"spec": {"versions": {"kubernetes": "1.33", "trainingOperator": "1.8"}}})
     found = jobs.requires_spec(spec({"nodes": 2, "target": "pytorchjob"}), profile)
     assert [(one.name, one.version) for one in found if one.version] == [
-        ("kubernetes", "1.30"),  # the oldest that will do, and not the cluster's own
+        ("kubernetes", "1.30"),  # the oldest sufficient release, not the cluster's
         ("training-operator", "1.8"),
     ]
 

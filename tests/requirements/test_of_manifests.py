@@ -1,4 +1,4 @@
-"""What manifests that are there already need of a cluster."""
+"""Cluster requirements of existing manifests."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_what_the_stream_brings_is_not_needed() -> None:
 
 @pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
 def test_manifests_need_what_their_spec_does(case: Case) -> None:
-    """But for what the spec alone can tell: how old a Kubernetes will do, and the schedulers of the profile."""
+    """Only the spec determines the oldest Kubernetes release and the profile's schedulers."""
     result = case.compile("jobset")
     if not result.ok:
         return
@@ -62,7 +62,7 @@ def test_manifests_need_what_their_spec_does(case: Case) -> None:
 
 
 def _comparable(found: tuple[ptcompile.Requirement, ...]) -> set[str]:
-    """Namespaces, resources and objects; queues and priorities are a scheduler's, which only a spec has."""
+    """Return the names of namespaces, resources and objects, without queues and priorities, which only a spec has."""
     kinds = {"namespace", "resource", "object"}
     return {
         one.name for one in found if one.kind in kinds and not any(word in one.name for word in ("Queue/", "Priority"))

@@ -1,4 +1,4 @@
-"""The oldest Kubernetes that will do, its pair with the operators, and that `platform` and `requires` agree."""
+"""The oldest sufficient Kubernetes, its match with operator releases, and agreement of `platform` with `requires`."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def profile(**spec: Any) -> ClusterProfile:
 OLDEST: list[tuple[str, dict[str, Any], str, str]] = [
     ("job", {"nodes": 2}, "train", "1.30"),
     ("pytorchjob", {"nodes": 2}, "train", "1.30"),
-    ("trainjob", {"nodes": 2}, "train", "1.31"),  # Trainer 2 asks for it
-    ("job", {"nodes": 2, "runPolicy": {"successPolicy": "Node0"}}, "train", "1.33"),  # stable since then
-    ("job", {"nodes": 2}, "1train", "1.36"),  # a Service whose name begins with a digit
-    ("pod", {"podTemplate": {"spec": {"hostnameOverride": "a"}}}, "train", "1.34"),  # a field of that release
+    ("trainjob", {"nodes": 2}, "train", "1.31"),  # required by Trainer 2
+    ("job", {"nodes": 2, "runPolicy": {"successPolicy": "Node0"}}, "train", "1.33"),  # stable since 1.33
+    ("job", {"nodes": 2}, "1train", "1.36"),  # a Service's name may begin with a digit since 1.36
+    ("pod", {"podTemplate": {"spec": {"hostnameOverride": "a"}}}, "train", "1.34"),  # a field added in 1.34
 ]
 
 
@@ -54,7 +54,7 @@ def test_the_manifests_are_the_same_there_and_not_before(case: Case) -> None:
     assert read is not None
     target = next((target for one, target in PAIRS if one == case and case.compile(target).ok), None)
     if target is None:
-        return  # digit-first-old: too old for every target that can express it
+        return  # digit-first-old: its Kubernetes is too old for every target that can express it
     version = jobs.oldest_kubernetes(read, cluster, target)
     assert version <= cluster.versions().kubernetes
     made = {}

@@ -1,4 +1,4 @@
-"""What a cluster must have before its jobs run, and the operator's chart of reference document 004."""
+"""Cluster setup for a profile and its jobs, and the operator's chart of reference document 004."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_priority_of_a_pod_template_counts() -> None:
 
 
 def test_runtimes_of_trainjobs() -> None:
-    """Trainer's manager and its runtimes are two steps; a job beyond the built-in one brings its own.
+    """Trainer's manager and runtimes are two steps; a job that the built-in runtime cannot express has its own.
 
     Source: docs/facts/trainer.md#built-in-runtimes.
     """
@@ -106,7 +106,7 @@ def test_runtimes_of_trainjobs() -> None:
 
 
 def test_the_cluster_queue_behind_a_local_one_is_listed_and_not_written() -> None:
-    """Kueue 0.19: a LocalQueue without its ClusterQueue admits nothing; the quota is the administrator's to say."""
+    """In Kueue 0.19, a LocalQueue without its ClusterQueue admits nothing; the administrator sets the quota."""
     setup = platform.plan_setup(CLUSTER, [spec({"nodes": 2, "queue": "gold"}), spec({"nodes": 2, "target": "volcano"})])
     (local,) = (one for one in setup.manifests if one["kind"] == "LocalQueue")
     (listed,) = (one for one in setup.requirements if one.kind == "object")
@@ -116,7 +116,7 @@ def test_the_cluster_queue_behind_a_local_one_is_listed_and_not_written() -> Non
 
 
 def test_queues_and_classes_by_who_admits() -> None:
-    """Kueue has a class of its own for jobs; KAI's queue gives no guarantee and sets no limit."""
+    """Kueue has a separate class for jobs; KAI's queue guarantees nothing and has no limit."""
     job = spec({"nodes": 2, "queue": "gold", "priority": "high"})
     made = {
         system: platform.plan_setup(profile({"queueSystem": system, "priorities": {"high": 7}}), [job]).manifests

@@ -1,4 +1,4 @@
-"""Scalar types of the two vocabularies, and the strict base of their models."""
+"""Scalar types of the two schemas, and the strict base class of their models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RANGES = [
 
 @pytest.mark.parametrize(("value", "wanted"), RANGES)
 def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
-    """ "1", "1:1" and 1 mean the same; docs/facts/flyte.md#defects 2."""
+    """ "1", "1:1" and 1 are equivalent: docs/facts/flyte.md#defects 2."""
     assert nnodes_range(value) == wanted
 
 
@@ -33,7 +33,7 @@ def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
     "value", ["4:2", 0, "2:", ":2", "0:1", -1, "", "a", "1:2:3", " 1", "1 ", "+1", "1.0", "²", "9" * 10]
 )
 def test_nnodes_that_torchrun_refuses(value: int | str) -> None:
-    """docs/facts/torchrun.md#options-and-variables: 0 < MIN <= MAX."""
+    """torchrun requires 0 < MIN <= MAX: docs/facts/torchrun.md#options-and-variables."""
     with pytest.raises(ValueError, match="nodes"):
         nnodes_range(value)
 
@@ -96,7 +96,7 @@ def test_zero_is_an_amount() -> None:
 
 
 def test_the_signature_of_a_model_has_its_python_names() -> None:
-    """pydantic's own has YAML's names, and none before the model is built."""
+    """pydantic's signature has the YAML names, and is empty before the model is built."""
     before = signature(Elastic)
     assert (before.parameters["max_restarts"].annotation, before.parameters["max_restarts"].default) == (int, 0)
     assert before.parameters["nnodes"].annotation == int | str | None

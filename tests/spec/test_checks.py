@@ -1,4 +1,4 @@
-"""A profile's pod template: what passes rely on is checked, with the place inside it."""
+"""Checks of a profile's pod template: fields that the passes rely on, with their paths in the messages."""
 
 from __future__ import annotations
 

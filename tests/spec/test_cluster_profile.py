@@ -1,4 +1,4 @@
-"""The platform's vocabulary: defaults, versions, and what counts as an accelerator."""
+"""The cluster profile: defaults, versions, and the resources that count as accelerators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one table of the words that describe pods: whole, and what all its readers make of a row agrees."""
+"""The table of pod fields: completeness, and agreement among the code that reads its rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ptcompile.spec.training_job import PodFields
 from tests.making import smallest
 
 OTHERS = {"restart_policy", "pod_template"}
-"""What a target decides, and what is a template already."""
+"""Fields without a row: one that each target interprets, and one that is already a template."""
 
 
 def test_every_word_of_pods_is_a_row() -> None:

@@ -1,4 +1,4 @@
-"""The reader by JSON Schema and the models: of any document they give equal objects or equal faults."""
+"""The JSON Schema reader against the models: both give equal objects or equal violations for any document."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ VALUES: tuple[Any, ...] = (
     {"a": "b"}, {"gpu": True}, {"required": "a", "preferred": "b"}, [{"key": 1, "operator": "In"}],
     {"spec": {"containers": [{}]}},
 )  # fmt: skip
-"""One after the other stands in every place of a document."""
+"""Replacement values, tried at every path of a document."""
 
 DOCUMENTS = {
     path.parent.name: path
@@ -88,7 +88,7 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def _changed(data: Any) -> Iterator[Any]:
-    """The document with one mistake each: another value, a key less, a key that is misspelt, and one too many."""
+    """Yield copies of the document with one mistake each: another value, or a missing, misspelled or unknown key."""
     for path in _places(data):
         for value in VALUES if path else ():
             other = copy.deepcopy(data)
@@ -117,7 +117,7 @@ def _at(data: Any, path: tuple[Any, ...]) -> Any:
 
 
 def same(plain: Any, model: Any) -> bool:
-    """Whether two values are equal, field by field and type by type, and give the same fields."""
+    """Return whether two values have the same fields, with equal values and types."""
     if isinstance(model, BaseModel):
         fields, own = vars(model), vars(plain)
         assert isinstance(plain, PlainObject)
@@ -135,7 +135,7 @@ def document_of(data: Any) -> Block:
 
 
 def of_models(document: Block, data: Any) -> tuple[BaseModel | None, list[SpecViolation]]:
-    """What the models make of a document, in the reader's terms."""
+    """Return the models' result for a document, in the reader's format."""
     try:
         return MODELS[document].model_validate(data), []
     except ValidationError as error:
@@ -150,7 +150,7 @@ def _fault(detail: Mapping[str, Any], data: Any) -> SpecViolation:
 
 
 def _path(loc: Iterable[str | int], data: Any) -> tuple[str | int, ...]:
-    """pydantic's location without the tags of unions, such as `str`, `bool` or a class name."""
+    """Return pydantic's location without union tags, such as `str`, `bool` or a class name."""
     parts = list(loc)
     path: list[str | int] = []
     for at, part in enumerate(parts):
@@ -169,7 +169,7 @@ def _is_key(part: str | int) -> bool:
 
 
 def agree(data: Any) -> bool:
-    """Both give equal objects or equal faults. Return whether it is an object."""
+    """Check that reader and models agree on a document, and return whether it is valid."""
     document = document_of(data)
     value, faults = reader.read(document, data)
     model, expected = of_models(document, data)
@@ -233,7 +233,7 @@ def test_what_is_no_document_has_faults(data: Any) -> None:
     "data", [{1: 2}, {None: None}, {"spec": {(1, 2): 3}, "metadata": {"labels": {4: "a"}}}], ids=repr
 )
 def test_keys_that_no_file_has_are_faults(data: Any) -> None:
-    """`source.json_reader.flaw` refuses them before, in other words."""
+    """In files, `source.json_reader.flaw` rejects such keys first, with another message."""
     assert reader.read_spec(data) is None
     assert reader.read_cluster(data) is None
 
@@ -290,7 +290,7 @@ def test_what_has_no_fault_is_read_beside_what_has_one() -> None:
 
 
 def test_a_list_with_a_fault_is_left_out_as_a_whole() -> None:
-    """Else the items behind the wrong one would have other indexes."""
+    """The remaining items would otherwise have different indexes."""
     spot = {"nodeLabels": {"a": "b"}, "tolerations": [{"key": 1}, {"key": "b"}]}
     read, faults = reader.read(CLUSTER, {"kind": "ClusterProfile", "spec": {"spot": spot}})
     assert [one.path for one in faults] == [("spec", "spot", "tolerations", 0, "key")]
@@ -333,7 +333,7 @@ def test_one_with_another_field() -> None:
 
 
 def _schemas(node: Any) -> Iterator[dict[str, Any]]:
-    """Every schema within one that says what is taken: not those for editors, nor what an `x-check` says better."""
+    """Yield all schemas in `node` that the reader applies: without those for editors or replaced by an `x-check`."""
     yield node
     if node.get("x-check") == "pod-template":
         return
@@ -351,7 +351,7 @@ BOUNDS = {"object": set(), "string": {"pattern", "maxLength"}, "integer": {"mini
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_word_of_a_schema_goes_unread(file: str) -> None:
-    """A new constraint of a model must be read as well, or be said here to be for editors."""
+    """The reader must support a model's new constraint, or `FOR_EDITORS` must list it."""
     for schema in _schemas(load(file)):
         if "x-check" not in schema:
             kind = schema.get("type")
@@ -373,7 +373,7 @@ def _validators(core: Any) -> Iterator[Any]:
 
 
 def test_every_validator_of_the_models_is_named_in_the_schemas() -> None:
-    """A new one needs an `x-check`, or is a union's part of one."""
+    """A new validator needs an `x-check`, unless it belongs to a member of a union with one."""
     found = set[Any]()
     for model in MODELS.values():
         model.model_rebuild(force=True)

@@ -1,4 +1,4 @@
-"""The JSON Schemas of our own kinds: committed, current, described. See test_schema_law.py too."""
+"""The JSON Schemas of ptcompile's kinds: committed, current and described. See also test_schema_law.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMAS = {
 
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_what_is_committed_is_current(kind: str) -> None:
-    """Refresh with `python -m ptcompile schema spec > schemas/spec.schema.json`, and `cluster` likewise."""
+    """Refresh with `python -m ptcompile schema spec > schemas/spec.schema.json`; `cluster` likewise."""
     name, made = SCHEMAS[kind]
     assert json.loads((ROOT / "schemas" / name).read_text()) == made()
 

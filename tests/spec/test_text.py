@@ -1,4 +1,4 @@
-"""Specs as text: lines of at most 120 columns, and the same data whoever reads them."""
+"""Specs as text: lines of at most 120 columns, and the same data for every YAML parser."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_reader_reads_the_same(value: Any) -> None:
 
 
 def test_no_sign_of_yaml_ends_a_text_in_a_flow_collection() -> None:
-    """Fuzzing, 200,000 runs: `mountPath: ::error::x` was written without quotes and could not be read."""
+    """Found by fuzzing (200,000 runs): `mountPath: ::error::x` was written without quotes and could not be read."""
     signs = ":?-#!|& a,'"
     texts = ["".join(word) for n in (1, 2, 3) for word in product(signs, repeat=n)]
     documents = [{"spec": {"env": dict.fromkeys("AB", one), "args": [one, "b"]}} for one in texts]

@@ -1,4 +1,4 @@
-"""The user's vocabulary: every parameter of the reference documents has its place, with the documents' defaults."""
+"""The TrainingJob model: a field for every parameter of the reference documents, with the documents' defaults."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The words that published manifests asked for: Unlimited, names, elastic beside command, a start within a range,
-runtimeRef and manifest."""
+"""Spec fields needed to express published manifests.
+
+Unlimited retries, names, elastic next to command, a node count within a range, runtimeRef and manifest.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def warnings(source: str, target: str) -> list[str]:
 
 
 def main(job: Json) -> Json:
-    """The container that trains of the first pod template in an object."""
+    """Return the training container of the first pod template in an object."""
     stack: list[Any] = [job]
     while stack:
         value = stack.pop(0)
@@ -126,7 +128,7 @@ def test_a_volcano_variable_cannot_hold_the_rank() -> None:
 
 
 def test_every_pod_meets_whatever_the_target() -> None:
-    """Simulated: the pods of a command with `elastic` find each other on every operator, as those of a script do."""
+    """In the simulation, pods with `command` and `elastic` find each other on every operator, as with `script`."""
     source = text(IN_COMMAND + "nodes: 3\nelastic: {nprocPerNode: 2, rdzvBackend: c10d}")
     for target in TARGETS:
         if errors(source, target):

@@ -1,4 +1,4 @@
-"""The checks of a spec: each function that takes a spec's parts is asked, in the one tuple."""
+"""The registries of spec checks and target checks: completeness, order and reported paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Node pools of a profile: which of them take a job's pods, and whether there is room for all of them."""
+"""Node pools of a profile: which pools can take a job's pods, and whether they have room for all of them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def told(body: str, pools: dict[str, Any], **profile: Any) -> list[tuple[str, st
         (ASK + "nodes: 4", {"h100": H100}),
         (ASK + "nodes: 2\nnodeSelector: {pool: gold}", {"own": OWN, "cpu": CPU}),
         (ASK + "tolerations: [{key: dedicated, operator: Exists}]", {"h100": TAINTED}),
-        (ASK + "nodes: 400", {"h100": {"machine": "p5.48xlarge"}}),  # an autoscaler has no end
-        ("resources: {cpu: 4, memory: 8Gi}\nnodes: 30", {"cpu": CPU}),  # three a node
+        (ASK + "nodes: 400", {"h100": {"machine": "p5.48xlarge"}}),  # an autoscaled pool has no limit
+        ("resources: {cpu: 4, memory: 8Gi}\nnodes: 30", {"cpu": CPU}),  # three pods per node
         (ASK + "roles: {loader: {command: [serve], resources: {cpu: 12}}}", {"h100": H100, "cpu": CPU}),
         ("accelerator: nvidia-h100\n" + ASK, {"h100": H100}),
         ("resources: {gpu: 8}", {"unknown": {"machine": "x1.metal"}}),

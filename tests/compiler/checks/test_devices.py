@@ -1,6 +1,5 @@
-"""Accelerators of a spec against its processes, where a device takes other than one or CUDA does not see it.
-
-The fabric of a spec: unknown names, numbers of devices that nobody says, and half a set by hand.
+"""Processes per accelerator, TPU slices, MIG slices, and fabrics with an unknown name or without a number of
+devices.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ NPROC = ("spec", "elastic", "nprocPerNode")
          NPROC, "40 processes on a node whose 16 devices take 32"),
         ("accelerator: aws-trainium1\nresources: {gpu: 16}\nelastic: {nprocPerNode: 16}", "idle-gpus",
          NPROC, "16 processes on a node whose 16 devices take 32"),
-        # PyTorch 2.13 run.py: `gpu` asks CUDA
+        # PyTorch 2.13, run.py: `gpu` counts CUDA devices
         ("resources: {devices: {habana.ai/gaudi: 8}}\nelastic: {nprocPerNode: gpu}", "more-processes-than-gpus",
          NPROC, "habana.ai/gaudi is not one"),
         ("accelerator: aws-trainium1\nresources: {gpu: 16}\nelastic: {nprocPerNode: gpu}", "more-processes-than-gpus",
@@ -63,7 +62,10 @@ def test_what_fits_is_silent(body: str, processes: int | None) -> None:
 
 @pytest.mark.parametrize("nproc", [1, 4])
 def test_one_process_may_drive_all_chips_of_a_host(nproc: int) -> None:
-    """docs.pytorch.org/xla: SPMD is one process a host, torchrun otherwise a process a chip."""
+    """SPMD runs one process per host; otherwise torchrun runs one process per chip.
+
+    Source: docs.pytorch.org/xla.
+    """
     body = f"accelerator: google-tpu-v5e/2x2\nresources: {{gpu: 4}}\nelastic: {{nprocPerNode: {nproc}}}"
     assert compiled(smallest(body), "pod", GKE).problems == ()
     (idle,) = compiled(smallest(body.replace(f": {nproc}}}", ": 2}")), "pod", GKE).problems
@@ -79,11 +81,11 @@ def test_one_process_may_drive_all_chips_of_a_host(nproc: int) -> None:
         ("4x4", "8", 4, True),  # two slices
         ("4x4", "3", 4, False),
         ("2x4", "1", 4, False),
-        ("4x4", "'2:4'", 4, False),  # a slice runs when all of its hosts do
+        ("4x4", "'2:4'", 4, False),  # a slice only runs with all of its hosts
     ],
 )
 def test_the_nodes_of_a_slice(topology: str, nodes: str, chips: int, fits: bool) -> None:
-    """cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus."""
+    """Source: cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus."""
     elastic = f"elastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nrunPolicy: {{backoffLimit: 9}}"
     body = f"accelerator: google-tpu-v5e/{topology}\nresources: {{gpu: {chips}}}\n{elastic}"
     problems = compiled(smallest(body), "job", GKE).problems
@@ -97,7 +99,10 @@ def test_an_unknown_accelerator_is_the_only_finding() -> None:
 
 
 def test_slices_of_gke_have_the_whole_one_s_resource() -> None:
-    """cloud.google.com/kubernetes-engine/docs/how-to/gpus-multi: nvidia.com/gpu, told by the label of the slice."""
+    """GKE exposes a MIG slice as nvidia.com/gpu and identifies it by a node label.
+
+    Source: cloud.google.com/kubernetes-engine/docs/how-to/gpus-multi.
+    """
     body = "accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: %d}"
     assert compiled(smallest(body % 1), "pod", GKE).problems == ()
     (problem,) = compiled(smallest(body % 2), "pod", GKE).problems

@@ -1,4 +1,4 @@
-"""`script` and `module` with a command line in them: an error that shows the fields, with a safe fix."""
+"""Command lines in `script` and `module`: an error whose help shows the right fields, with a safe fix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Fields = dict[str, Any]
 
 
 def finding(body: str) -> Diagnostic:
-    """Return the one finding of a spec, which must not compile."""
+    """Return the only finding of a spec, which must not compile."""
     diagnostics = ptcompile.compile(text(f"image: i\n{body}\n"), select=["PTC460"]).diagnostics
     (diagnostic,) = [one for one in diagnostics if one.severity == "error"]
     assert (diagnostic.code, diagnostic.name) == ("PTC460", "command-as-script")
@@ -23,7 +23,7 @@ def finding(body: str) -> Diagnostic:
 
 
 def fixed(body: str, *, unsafe: bool = False) -> Fields:
-    """Return the spec as fixed, without its image; it must compile."""
+    """Return the fixed spec without its image; it must compile."""
     result = ptcompile.fix(text(f"image: i\n{body}\n"), select=["PTC460"], unsafe=unsafe)
     assert result.text is not None
     assert ptcompile.compile(result.text).ok

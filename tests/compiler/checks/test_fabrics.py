@@ -1,4 +1,4 @@
-"""Fabric, cloud, accelerator and machine: what cannot be is an error, what is not offered a warning."""
+"""Fabric against cloud, accelerator and machine: errors for impossible combinations, warnings for unavailable ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_fabric_that_no_machine_has_is_a_warning(cloud: str, accelerator: str,
         ("gke", "nvidia-h200", "gib"),
         ("gke", "nvidia-b200", "gib"),
         ("gke", "nvidia-gb200", "gib"),
-        ("oke", "nvidia-h100", "roce"),  # RoCE by a device plugin of the site's
+        ("oke", "nvidia-h100", "roce"),  # RoCE from the site's device plugin
         ("gke", "nvidia-gb200", "nvlink-domain"),
         (None, "nvidia-h100", "infiniband"),
     ],

@@ -1,7 +1,4 @@
-"""Contradictions in a spec that has the right shape: each is one problem at its line, with the way out.
-
-Words about restarts that contradict each other.
-"""
+"""Contradictions and invalid values in a well-formed spec: each is one finding at its line, with a help."""
 
 from __future__ import annotations
 
@@ -88,7 +85,7 @@ def test_a_value_that_cannot_be(body: str, path: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("name", ["Train", "a.b", "a_b", "-a", "a-", "", "é", "A" * 64, "a" * 300, "a b"])
 def test_a_name_is_a_dns_label(name: str) -> None:
-    """Names are never altered in silence."""
+    """An invalid name is an error: names are never altered silently."""
     source = smallest().replace("{name: train}", f"{{name: '{name}'}}")
     assert found(source) == [("spec-invalid-value", ("metadata", "name"))]
 
@@ -131,7 +128,10 @@ AMOUNTS = [
 @pytest.mark.parametrize(("amounts", "name", "path"), AMOUNTS)
 @pytest.mark.parametrize("block", ["", "worker"])
 def test_requests_and_limits(amounts: str, name: str, path: tuple[str, ...], block: str) -> None:
-    """docs/facts/flyte.md#accelerator-resources: a split pair is accepted there though Kubernetes demands equality."""
+    """Flyte accepts different requests and limits for a device, but Kubernetes requires them to be equal.
+
+    Source: docs/facts/flyte.md#accelerator-resources.
+    """
     body = f"worker: {{resources: {amounts}}}" if block else f"resources: {amounts}"
     where = ("spec", *([block] if block else []), "resources", *path)
     assert found(smallest(body)) == [(name, where)]
@@ -160,22 +160,22 @@ PROCESSES = [
     ("elastic: {nprocPerNode: gpu}", [("more-processes-than-gpus", NPROC)]),
     ("elastic: {nprocPerNode: 4}\nresources: {gpu: 8}", [("idle-gpus", NPROC)]),
     ("elastic: {nprocPerNode: 8}\nresources: {gpu: 8}", []),
-    ("elastic: {nprocPerNode: 8}", []),  # CPU only: as many as one likes
+    ("elastic: {nprocPerNode: 8}", []),  # CPU only: any number
     ("elastic: {nprocPerNode: auto}\nresources: {gpu: 8}", []),
-    ("resources: {gpu: 8}", []),  # one process a GPU where nothing is said
+    ("resources: {gpu: 8}", []),  # one process per GPU by default
     ("elastic: {nprocPerNode: 8}\nresources: {devices: {nvidia.com/gpumem: 4000}}", []),  # MiB, not GPUs
 ]
 
 
 @pytest.mark.parametrize(("body", "wanted"), PROCESSES)
 def test_processes_against_gpus(body: str, wanted: Found) -> None:
-    """docs/facts/flyte.md#defects 7."""
+    """Source: docs/facts/flyte.md#defects 7."""
     assert found(smallest(body)) == wanted
 
 
 @pytest.mark.parametrize("gpus", [0, 1])
 def test_a_master_with_fewer_gpus_than_processes(gpus: int) -> None:
-    """Eight processes, the default for the workers' eight GPUs, do not fit the master's."""
+    """The default is eight processes, from the workers' eight GPUs; the master has fewer."""
     body = f"resources: {{gpu: 8}}\nmaster: {{resources: {{gpu: {gpus}}}}}\nworker: {{replicas: 2}}"
     names = {name for name, _ in found(smallest(body), "pytorchjob")}
     assert names == {"more-processes-than-gpus"}
@@ -194,7 +194,7 @@ def test_a_master_with_fewer_gpus_than_processes(gpus: int) -> None:
     ],
 )
 def test_shared_memory_above_the_limit_is_said(body: str, count: int) -> None:
-    """docs/facts/kubernetes.md#memory-at-devshm."""
+    """Source: docs/facts/kubernetes.md#memory-at-devshm."""
     problems = compiled(smallest(body), "pytorchjob").problems
     assert [(p.name, p.path, p.severity, p.stage) for p in problems] == count * [
         ("shm-above-memory-limit", ("spec", "sharedMemory"), "warning", "run")
@@ -237,7 +237,7 @@ RESERVED = {
 
 @pytest.mark.parametrize(("target", "name"), [(target, name) for target, names in RESERVED.items() for name in names])
 def test_a_name_that_the_operator_overwrites_is_refused(target: str, name: str) -> None:
-    """docs/facts/flyte.md#defects 22."""
+    """Source: docs/facts/flyte.md#defects 22."""
     (problem,) = compiled(smallest(f"nodes: 2\nenv: {{{name}: '0'}}"), target).problems
     assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "env", name))
     assert (problem.stage, problem.authority, problem.on_key) == ("apply", "ptcompile", True)
@@ -296,7 +296,10 @@ def test_names_that_keep_their_value_are_free(target: str, env: str) -> None:
 
 
 def test_a_name_that_yaml_reads_as_a_word_is_said() -> None:
-    """docs/facts/api-server.md#yaml and kubectl: the key `ON` becomes "true"."""
+    """YAML reads the key `ON` as a boolean, which becomes "true".
+
+    Source: docs/facts/api-server.md#yaml and kubectl.
+    """
     (problem,) = ptcompile.compile(smallest("env: {ON: x, B: c}")).diagnostics
     assert (problem.name, problem.severity, problem.path) == ("spec-invalid-value", "warning", ("spec", "env", "true"))
 
@@ -308,19 +311,19 @@ ON_POD, LIMIT = "runPolicy.onPodFailure", "runPolicy.backoffLimit"
 @pytest.mark.parametrize(
     ("body", "wanted"),
     [
-        # docs/facts/volcano.md#policies: a container that the kubelet restarts never fails its pod
+        # docs/facts/volcano.md#policies: restarting a container does not fail its pod
         ("restartPolicy: OnFailure\nrunPolicy: {onPodFailure: RestartJob}", [(*CONFLICT, ON_POD)]),
         ("restartPolicy: Always\nrunPolicy: {onPodFailure: FailJob}", [(*CONFLICT, ON_POD)]),
         ("worker: {restartPolicy: OnFailure}\nrunPolicy: {onPodFailure: RestartPod}", [(*CONFLICT, ON_POD)]),
         ("restartPolicy: Never\nrunPolicy: {onPodFailure: RestartPod}", []),
         ("runPolicy: {onPodFailure: FailJob, backoffLimit: 2}", [(*CONFLICT, ON_POD)]),
         ("runPolicy: {onPodFailure: FailJob, backoffLimit: 0}", []),
-        # 0 is a value, and it wins
+        # 0 is an explicit value and overrides the default
         ("runPolicy: {onPodFailure: RestartPod, backoffLimit: 0}", [(*LEFT, LIMIT)]),
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}", [(*LEFT, LIMIT)]),
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 1}", []),
         ("runPolicy: {backoffLimit: 0}", []),
-        ("restartPolicy: Always\nrunPolicy: {backoffLimit: 0}", []),  # Always is not for failures alone
+        ("restartPolicy: Always\nrunPolicy: {backoffLimit: 0}", []),  # Always also restarts successful containers
     ],
 )
 def test_contradictions(body: str, wanted: list[tuple[str, str, str]]) -> None:

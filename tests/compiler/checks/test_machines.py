@@ -1,4 +1,4 @@
-"""Whether a node fits a machine of its cloud: every machine that is known, at its size and one above."""
+"""Resources of a node against the machines of its cloud: each machine at its size and one unit above."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def asking(name: str, machine: Machine, **more: object) -> str:
 @pytest.mark.parametrize(("name", "cloud", "machine"), SHAPES, ids=lambda one: getattr(one, "name", str(one)))
 def test_every_machine_is_held_to_its_size(name: str, cloud: str, machine: Machine) -> None:
     where = cloud or None
-    if not machine.cpu:  # of which no source says more than its devices
+    if not machine.cpu:  # no source gives its CPUs and memory
         assert told(asking(name, machine, cpu=500, memory="9Ti"), where) == []
         (one,) = told(asking(name, machine, gpu=machine.devices + 1), where)
         assert (one.name, one.path) == (FITS, ("spec", "resources", "gpu"))
@@ -63,16 +63,16 @@ TOO_MANY = "spec.resources.gpu: 16: no machine with nvidia-h100 on eks has more 
           "spec.resources.cpu: 250: no machine with nvidia-a100-40gb on eks has more than 96 vCPUs (p4d.24xlarge)",
           "spec.resources.memory: 3Ti: no machine with nvidia-a100-40gb on eks has more than 1152Gi (p4d.24xlarge)"]),
         ("accelerator: nvidia-a100-40gb\nresources: {gpu: 16}", "gke", []),  # a2-megagpu-16g
-        (H100 + "{gpu: 16}", None, []),  # who knows which machine
+        (H100 + "{gpu: 16}", None, []),  # the machine is unknown
         ("accelerator: nvidia-t4\nresources: {gpu: 16}", "gke", []),  # N1: any combination
-        ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 16}", "eks", []),  # seven a card
+        ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 16}", "eks", []),  # seven per card
         ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 1, cpu: 97}", "eks", ["spec.resources.cpu: 97: "]),
         ("accelerator: google-tpu-v5e/4x4\nelastic: {nnodes: 1}\nresources: {gpu: 16}", "gke",
          ["spec.resources.gpu: 16: no machine with google-tpu-v5e/4x4 on gke has more than 8 (ct5lp-hightpu-8t)"]),
         (H100 + "{devices: {nvidia.com/gpu: 9}}", "eks", ["spec.resources.devices[nvidia.com/gpu]: 9: "]),
         (H100 + "{gpu: 1, limits: {memory: 3Ti}}", "eks", ["spec.resources.limits.memory: 3Ti: "]),
-        (H100 + "{gpu: 8, requests: {cpu: 8}, limits: {cpu: 500}}", "eks", []),  # limits may be above the node
-        # the smaller machine has no room for the GPUs, and the larger is meant
+        (H100 + "{gpu: 8, requests: {cpu: 8}, limits: {cpu: 500}}", "eks", []),  # limits may exceed the node
+        # the smaller machine has too few GPUs, so the larger one is checked
         (H100 + "{gpu: 1, cpu: 100}", "eks", []),
         (H100 + "{gpu: 8}\nmaster: {}\nworker: {replicas: 2, resources: {gpu: 9}}", "eks",
          ["spec.worker.resources.gpu: 9: "]),
@@ -102,7 +102,7 @@ def test_vendors_with_one_dialect_are_judged_without_a_cloud() -> None:
 
 
 def test_a_refused_number_of_gpus_is_told_once() -> None:
-    """The second look at a spec, without what the first one refused, does not miss the GPUs."""
+    """Compile checks the spec again without its rejected fields; the missing GPUs are not reported then."""
     cluster = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": "eks"}}
     found = compile(making.smallest(H100 + "{gpu: 16, cpu: 400, memory: 3Ti}"), cluster=cluster).diagnostics
     assert [one.name for one in found] == [FITS] * 3
@@ -120,10 +120,10 @@ def notes(body: str, cloud: str | None, name: str) -> list[str]:
     ("body", "cloud", "said"),
     [
         (H100 + "{gpu: 8}", "eks", None),
-        (H100 + "{gpu: 1}", "eks", None),  # p5.4xlarge has one
+        (H100 + "{gpu: 1}", "eks", None),  # p5.4xlarge has one GPU
         (H100 + "{gpu: 4}", "eks",
          "note spec.resources.gpu: uses 4 of the 8 accelerators of p5.48xlarge; other pods can use the remaining 4"),
-        (H100 + "{gpu: 4}\nnodes: 2", "eks", None),  # both fit one machine
+        (H100 + "{gpu: 4}\nnodes: 2", "eks", None),  # both nodes fit on one machine
         (H100 + "{gpu: 4, cpu: 180}\nnodes: 2", "eks",
          "note spec.resources.gpu: p5.48xlarge fits 1 of these pods, which leaves 4 accelerators unusable"),
         ("accelerator: nvidia-l4\nresources: {gpu: 4}", "eks", None),  # g6.12xlarge

@@ -1,4 +1,4 @@
-"""Names of other tools: each alias leads to a field that exists, and nothing else gets an absurd suggestion."""
+"""Aliases from other tools: each leads to an existing field, and unrelated words get no suggestion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Without `elastic.nprocPerNode` torchrun starts one process per accelerator, whatever else `elastic` holds."""
+"""The default of `elastic.nprocPerNode`: one process per accelerator, regardless of the other fields of `elastic`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRAINIUM = making.profile({"cloud": "eks"})
 
 
 def processes(source: str, target: str | None = None) -> set[str]:
-    """Return the processes per node that the manifests ask for: options, variables and operators' fields."""
+    """Return the processes per node in the manifests: launcher options, variables and operator fields."""
     result = ptcompile.compile(source, target=target)
     assert result.ok, result.diagnostics
     written = re.findall(
@@ -39,7 +39,7 @@ def errors(source: str) -> list[Diagnostic]:
         (elastic, target)
         for elastic in ELASTIC
         for target in TARGETS
-        if target != "pod" and not (target == "trainjob" and ":4" in elastic)  # a TrainJob's number of nodes is fixed
+        if target != "pod" and not (target == "trainjob" and ":4" in elastic)  # a TrainJob has a fixed number of nodes
     ],
 )
 def test_one_for_each_gpu(elastic: str, target: str) -> None:

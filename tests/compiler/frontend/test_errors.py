@@ -1,6 +1,6 @@
-"""Words of torchrun, Kubernetes and the operators, written where a spec has no such field: each is told its place.
+"""Findings of the spec reader: path, message and help, one per path, all reported at once.
 
-What pydantic finds, as problems: path, message, and the name that was meant; all at once, one for each place.
+Words of torchrun, Kubernetes and the operators are recognized, and the help names the right field.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def test_at_the_root() -> None:
 
 @pytest.mark.parametrize(("key", "written"), [("apiVersion", "yamlapiVersion"), ("kind", "Kind")])
 def test_lint_names_the_key_that_was_meant(key: str, written: str) -> None:
-    """The first is how reference document 003 is printed."""
+    """The first row is the output shown in reference document 003."""
     manifest: dict[str, object] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     manifest[written] = manifest.pop(key)
     (found,) = ptcompile.lint(manifest).diagnostics
@@ -241,7 +241,10 @@ NNODES = [
 
 @pytest.mark.parametrize(("value", "reason"), NNODES)
 def test_nnodes_say_why(value: str, reason: str) -> None:
-    """docs/facts/torchrun.md#options-and-variables: torchrun asserts 0 < MIN <= MAX."""
+    """torchrun asserts 0 < MIN <= MAX.
+
+    Source: docs/facts/torchrun.md#options-and-variables.
+    """
     check((f"elastic: {{nnodes: {value}}}", ("spec", "elastic", "nnodes"), reason, None), "spec-invalid-value")
 
 
@@ -253,7 +256,10 @@ QUANTITIES = [
 
 @pytest.mark.parametrize(("value", "meant"), QUANTITIES)
 def test_a_bad_quantity(value: str, meant: str | None) -> None:
-    """docs/facts/flyte.md#cases 22, #units-and-names: there it fails only in the backend."""
+    """In Flyte, bad quantities only fail in the backend.
+
+    Source: docs/facts/flyte.md#cases 22, #units-and-names.
+    """
     (problem,) = compiled(smallest(f"resources: {{memory: {value}}}")).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec", "resources", "memory"))
     assert meant is None or meant in f"{problem.message} {problem.help}".split() or f"{meant}?" in f"{problem.help}"
@@ -279,7 +285,7 @@ def test_everything_at_once_and_each_once() -> None:
 @pytest.mark.parametrize("body", ["env: {A: {secretKeyRef: 5}}", "elastic: {nprocPerNode: {a: 1}}",
                                   "elastic: {rdzvConfigs: {timeout: {x: 1}}}", "sharedMemory: [1]"])  # fmt: skip
 def test_a_path_is_one_of_the_file(body: str) -> None:
-    """No union tag of the models stands in it."""
+    """Paths do not contain pydantic's union tags."""
     (problem,) = compiled(smallest(body)).problems
     assert set(problem.path) <= {"spec", "env", "A", "secretKeyRef", "elastic", "nprocPerNode", "rdzvConfigs",
                                  "timeout", "sharedMemory", "x"}  # fmt: skip

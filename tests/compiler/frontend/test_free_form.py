@@ -1,4 +1,4 @@
-"""Free-form parts of a spec hold anything: a wrong shape there is a finding at its line and never a fault of ours."""
+"""Free-form parts of a spec: a value of the wrong shape is a finding at its line, not a crash."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ UNKNOWN = [
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "path"), UNKNOWN)
 def test_unknown_keys_of_a_patch_are_refused_at_their_line(body: str, path: tuple[str, ...], target: str) -> None:
-    """docs/facts/torchx.md#defects-of-torchx 7: there they disappear in silence."""
+    """TorchX drops them silently: docs/facts/torchx.md#defects-of-torchx 7."""
     problems = [p for p in compiled(smallest(body), target).problems if p.severity == "error"]
     assert [problem.path for problem in problems] == [path]
 
@@ -87,7 +87,7 @@ FREE = {
     "podSecurityContext: {odd: 1}", "podTemplate: {odd: 1}",
 }  # fmt: skip
 TYPED = {"terminationGracePeriodSeconds: 9223372036854775808"}
-"""What the vocabulary has a type for, and Kubernetes a narrower one: 64 bits."""
+"""Values that are valid for the spec's type but not for Kubernetes' narrower one, which has 64 bits."""
 
 
 @pytest.mark.parametrize("block", ["", "worker", "roles"])
@@ -102,7 +102,7 @@ def test_every_part_in_kubernetes_words_is_checked(body: str, block: str) -> Non
 
 
 def test_no_part_in_kubernetes_words_is_forgotten() -> None:
-    """A field whose values are any mapping has its row above."""
+    """Every field that holds arbitrary mappings needs a row in `FREE`."""
     words = {body.partition(":")[0] for body in FREE}
     fields = PodFields.model_fields.items()
     assert {to_camel(name) for name, field in fields if "Any" in str(field.annotation)} | {"env"} == words

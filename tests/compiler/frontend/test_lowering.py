@@ -1,4 +1,4 @@
-"""Roles beside the trainers, from the spec's words to the job: what they have from it, and what is wrong with them."""
+"""Auxiliary roles from the spec to the job: defaults, names, numbers of pods, and findings at their lines."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def job_of(source: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Job:
 
 
 def loader(body: str) -> Role:
-    """The role `loader` of a spec."""
+    """Return the role `loader` of a spec."""
     (role,) = job_of(smallest(body)).auxiliary_roles
     assert role.name == "loader"
     return role
 
 
-# ---- what a role is
+# ---- properties of a role
 
 
 def test_its_pods_are_no_nodes() -> None:
@@ -118,10 +118,10 @@ def test_its_main_container_is_called_like_the_role() -> None:
         ("volcano: {workerTask: crew}\nroles: {crew: {}}", "crew", "another name"),
         ("roles: {Loader: {}}", "Loader", "such as 'loader'"),
         ("roles: {data_loader: {}}", "data_loader", "such as 'data-loader'"),
-        ("roles: {'9': {}}", "9", "such as 'loader'"),  # <job>-9-0 is good, 9_HOSTS is no variable's name
+        ("roles: {'9': {}}", "9", "such as 'loader'"),  # <job>-9-0 is valid, but 9_HOSTS is not a variable's name
         ("roles: {a.b: {}}", "a.b", "such as 'a-b'"),
         ("roles: {'': {}}", "", "such as 'loader'"),
-        # docs/facts/jobset.md#admission: the pod's name has 63
+        # docs/facts/jobset.md#admission: a pod's name has at most 63 characters
         (f"roles: {{{'r' * 33}: {{}}}}", "r" * 33, "at most 32"),
         ("roles: {vc-x: {}}", "vc-x", "another name"),  # docs/facts/volcano.md#the-svc-plugin: VC_<TASK>_HOSTS
     ],
@@ -145,7 +145,7 @@ def test_a_number_of_pods_that_cannot_be(replicas: str) -> None:
 
 
 def test_the_most_pods_fit_in_one_variable() -> None:
-    """Linux: MAX_ARG_STRLEN is 32 pages of 4 KiB, with the variable's name and the NUL."""
+    """On Linux, MAX_ARG_STRLEN is 32 pages of 4 KiB, including the variable's name and the NUL."""
     name, role = "j" * 20, "r" * 20
     for target in ("volcano", "trainjob", "jobset"):
         done = compiled(smallest(f"roles: {{{role}: {{replicas: {MAX_AUXILIARY_PODS}}}}}", name), target)
@@ -161,7 +161,7 @@ def test_the_most_pods_fit_in_one_variable() -> None:
 
 
 def lines(body: str, target: str = "jobset", cluster: ClusterProfile = DEFAULT_CLUSTER) -> list[tuple[str, int]]:
-    """The findings of a compilation of `smallest(body)`: their names, and the line within the body."""
+    """Return the findings of `smallest(body)`: their names and their lines within the body."""
     result = ptcompile.compile(smallest(body), target=target, cluster=cluster, lint=False)
     return [(one.name, one.span.line - FIRST_LINE - 1 if one.span else 0) for one in result.diagnostics]
 
@@ -214,9 +214,9 @@ def test_a_size_of_shared_memory_is_none_of_theirs() -> None:
 @pytest.mark.parametrize(
     ("target", "name", "refused"),
     [
-        ("volcano", "WORLD_SIZE", True),  # docs/facts/volcano.md#cases C7: every task gets it
-        ("volcano", "RANK", False),  # and no rank
-        ("trainjob", "PET_NNODES", False),  # docs/facts/trainer.md#environment: the container node alone
+        ("volcano", "WORLD_SIZE", True),  # docs/facts/volcano.md#cases C7: set on every task
+        ("volcano", "RANK", False),  # the rank is not
+        ("trainjob", "PET_NNODES", False),  # docs/facts/trainer.md#environment: only in the container node
         ("jobset", "JOB_COMPLETION_INDEX", True),
     ],
 )

@@ -1,4 +1,4 @@
-"""Values that a spec's shape allows, and that torchrun or the kubelet chokes on."""
+"""Values that match the spec's schema but that torchrun or the kubelet rejects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RDZV: list[tuple[str, str | None]] = [
 @pytest.mark.parametrize(("option", "why"), RDZV)
 def test_options_of_the_rendezvous(option: str, why: str | None) -> None:
     body = f"nodes: 2\nelastic: {{rdzvBackend: c10d, rdzvConfigs: {{{option}}}}}"
-    wrong = option.partition(":")[0] != "timeout"  # c10d does not read it, and static does
+    wrong = option.partition(":")[0] != "timeout"  # only static reads it
     for backend in ("c10d", "static", None) if why else ("c10d",):
         reads = backend is None or wrong == (backend == "c10d")
         said = body.replace("rdzvBackend: c10d, ", f"rdzvBackend: {backend}, " if backend else "")
@@ -142,11 +142,11 @@ NCCL = [
 @pytest.mark.parametrize(("body", "path"), NCCL)
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "trainjob", "jobset"])
 def test_nccl_without_a_gpu(target: str, body: str, path: Path | None) -> None:
-    """Reference document 004: without a GPU another backend, such as gloo."""
+    """Without a GPU, another backend such as gloo is needed (reference document 004)."""
     result = ptcompile.compile(smallest(f"nodes: 2\n{body}"), target=target)
     told = [(one.path, one.severity) for one in result.diagnostics if one.name == "nccl-without-gpu"]
     if target == "trainjob" and path is not None:
-        path = path[:2]  # the words stand in its runtime
+        path = path[:2]  # the container is in the TrainingRuntime
     assert told == ([] if path is None else [(path, "warning")])
     more = "resources: {gpu: 1, cpu: 4, memory: 8Gi}"
     assert ptcompile.compile(smallest(f"nodes: 2\n{body}\n{more}"), target=target).diagnostics == ()

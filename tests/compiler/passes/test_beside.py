@@ -1,4 +1,4 @@
-"""What the passes do with roles that do not train: they are no nodes, and ask for what they say themselves."""
+"""Passes on auxiliary roles: their pods are not nodes, and only get the resources that they request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROFILE = making.profile(
 def after(
     beside: PodTemplate, cluster: ClusterProfile = DEFAULT_CLUSTER, target: str = "jobset", **fields: Any
 ) -> tuple[PodTemplate, PodTemplate]:
-    """The templates of the node and of a role beside it, after all passes."""
+    """Return the templates of the node and of an auxiliary role after all passes."""
     job = making.job(replicas=2, **{"resources": GPUS, **fields})
     job = job._replace(roles=(*job.roles, Role("loader", 1, beside, "OnFailure", trains=False)))
     done = passes.run(job, making.context(cluster, target))

@@ -1,4 +1,4 @@
-"""Claims: a channel for each node of an NVLink domain, a fabric's own devices, GPUs where the profile says so."""
+"""The pass `claims`: NVLink channels per node, a fabric's devices, and GPUs if the profile claims them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_each_node_claims_a_channel_and_they_stay_in_one_rack() -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"replicas": 19},  # more than a rack has
+        {"replicas": 19},  # more nodes than a rack has
         {"replicas": 1},
         {"replicas": 2, "topology": making.nearness("block")},
         {"replicas": 2, "template": {"affinity": {"podAffinity": {REQUIRED: []}, "mine": 1}}},

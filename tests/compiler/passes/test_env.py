@@ -1,4 +1,4 @@
-"""Environment: the profile's in front, the user's in their order, OMP_NUM_THREADS last where processes share a node."""
+"""The pass `env`: the profile's variables first, then the user's in their order, then OMP_NUM_THREADS."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ def test_the_profile_s_stand_in_front_so_that_the_user_s_may_refer_to_them() -> 
     [{"name": "REGION", "value": "us"}, {"name": "REGION", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}],
 )
 def test_the_user_wins_over_the_profile(mine: dict[str, Any]) -> None:
-    """docs/facts/flyte.md#defects 11: there the platform beats the user."""
+    """In Flyte, the platform overrides the user: docs/facts/flyte.md#defects 11."""
     assert run([mine], ONE, {"REGION": "eu"}) == [mine]
 
 
 @pytest.mark.parametrize(
     ("nproc", "gpus", "added"),
     [
-        (1, None, False),  # flytekit issue 2569: only for more than one process
+        (1, None, False),  # flytekit issue 2569: only with more than one process
         (2, None, True),
         (8, "8", True),
-        # one GPU, one process: auto counts accelerators where there are some
+        # auto counts the accelerators, if any: one GPU, one process
         # (docs/facts/torchrun.md#options-and-variables)
         ("auto", "1", False),
         ("auto", "2", True),
-        ("auto", None, True),  # without a GPU it counts the host's cores
+        ("auto", None, True),  # without a GPU, auto counts the host's cores
         ("gpu", "1", False),
         ("gpu", "4", True),
-        ("cpu", "1", True),  # cpu counts the cores whatever the GPUs
+        ("cpu", "1", True),  # cpu counts the cores and ignores GPUs
         ("cpu", None, True),
     ],
 )

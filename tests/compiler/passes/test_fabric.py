@@ -1,4 +1,4 @@
-"""Fabric: all of a set, in the gaps that the job leaves."""
+"""The pass `fabric`: adds the whole set of a fabric's fields and keeps those that the job sets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_without_a_fabric_nothing_changes() -> None:
 
 @pytest.mark.parametrize("name", FABRICS)
 def test_a_built_in_set_is_whole(name: str) -> None:
-    """What it gives is what the question about partial sets asks for; and each says where it is from."""
+    """Each set has everything that the check for partial fabrics requires, and names its source."""
     template = run(name, {**SIZED, "nvidia.com/gpu": "8"})
     assert not list(gaps(write(template)))
     assert FABRICS[name].source
@@ -55,7 +55,9 @@ def test_a_built_in_set_is_whole(name: str) -> None:
 
 
 def test_efa() -> None:
-    """docs.aws.amazon.com/eks/latest/userguide/node-efa.html: 5120Mi of huge pages, the device, its provider."""
+    """Source: docs.aws.amazon.com/eks/latest/userguide/node-efa.html (5120Mi of huge pages, the device, its
+    provider).
+    """
     template = run("efa", {**SIZED, "nvidia.com/gpu": "8"})
     amounts = {**SIZED, "nvidia.com/gpu": "8", EFA: "1", "hugepages-2Mi": "5120Mi"}
     assert template.main.resources.limits == template.main.resources.requests == amounts
@@ -69,8 +71,8 @@ def test_efa() -> None:
         ("nvidia-h100", "8", {"cloud": "eks"}, "32"),  # docs/facts/torchx.md#named-resources: p5 32, p4d 4, trn1 8
         ("nvidia-a100-40gb", "8", {"cloud": "eks"}, "4"),
         ("aws-trainium1", "16", {"cloud": "eks"}, "8"),
-        ("nvidia-h100", "1", {"cloud": "eks"}, "1"),  # a part of a node
-        ("nvidia-h100", "8", {}, "1"),  # who knows which machine
+        ("nvidia-h100", "1", {"cloud": "eks"}, "1"),  # a fraction of a node
+        ("nvidia-h100", "8", {}, "1"),  # the machine is unknown
         (None, "8", {"cloud": "eks"}, "1"),
         ("nvidia-h100", "8", {"cloud": "eks", "fabrics": {"efa": {"resources": {EFA: 16}}}}, "16"),
     ],
@@ -86,10 +88,10 @@ def test_as_many_devices_as_the_machine_has(
 @pytest.mark.parametrize(
     ("accelerator", "gpus", "cloud", "count"),
     [
-        ("nvidia-h100", "8", "aks", "8"),  # Azure's SR-IOV plugin: an HCA for each
+        ("nvidia-h100", "8", "aks", "8"),  # Azure's SR-IOV plugin: one HCA per GPU
         ("nvidia-v100", "8", "aks", "1"),
         ("nvidia-h100", "4", "aks", "1"),
-        ("nvidia-h100", "8", None, "1"),  # CoreWeave: all of the node's
+        ("nvidia-h100", "8", None, "1"),  # CoreWeave: 1 gives all of the node's HCAs
     ],
 )
 def test_hcas_are_counted_on_aks(accelerator: str, gpus: str, cloud: str | None, count: str) -> None:
@@ -99,7 +101,7 @@ def test_hcas_are_counted_on_aks(accelerator: str, gpus: str, cloud: str | None,
 
 
 def test_no_two_interfaces_of_tcpx_share_a_cpu() -> None:
-    """A thread that sends and one that receives on the same CPU: what overlapping bindings were."""
+    """Overlapping bindings would run a sending and a receiving thread on the same CPU."""
     env = FABRICS["tcpx"].env
     for interface in range(4):
         cpus: list[int] = []
@@ -117,7 +119,10 @@ def test_the_job_s_own_count_stands() -> None:
 
 @pytest.mark.parametrize(("limits", "pages"), [({}, False), ({"cpu": "1"}, True), ({"memory": "1Gi"}, True)])
 def test_huge_pages_need_cpu_or_memory(limits: dict[str, str], pages: bool) -> None:
-    """docs/facts/api-server.md#resources-and-quantities 55: "HugePages require cpu or memory" (Kubernetes 1.36)."""
+    """Kubernetes 1.36 answers "HugePages require cpu or memory".
+
+    Source: docs/facts/api-server.md#resources-and-quantities 55.
+    """
     assert ("hugepages-2Mi" in run("efa", limits).main.resources.limits) is pages
 
 
@@ -130,7 +135,7 @@ def test_huge_pages_need_cpu_or_memory(limits: dict[str, str], pages: bool) -> N
         ({"capabilities": {"add": ["IPC_LOCK"]}}, None),
         ({"capabilities": {"add": ["CAP_IPC_LOCK"]}}, None),
         ({"capabilities": {"add": ["ALL"]}}, None),
-        ({"capabilities": {"drop": ["IPC_LOCK"]}}, None),  # the user takes it away by name
+        ({"capabilities": {"drop": ["IPC_LOCK"]}}, None),  # dropped explicitly by the user
         ({"privileged": True}, None),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Hosts: every pod finds the pods of the auxiliary roles, by the names that the target gives them."""
+"""The pass `hosts`: a variable in every pod lists the pods of each auxiliary role by the target's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metadata: the profile's labels and annotations on objects and pods; the user's stand."""
+"""The pass `metadata`: the profile's labels and annotations on objects and pods; the user's take precedence."""
 
 from __future__ import annotations
 

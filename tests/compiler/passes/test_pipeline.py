@@ -1,4 +1,4 @@
-"""All passes together: pure, idempotent, in one documented order, and recorded step by step."""
+"""The sequence of passes: purity, idempotence, documented order and recorded steps."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def lowered(cluster: ClusterProfile) -> Job:
 @pytest.mark.parametrize("cluster", [CLUSTER, DEFAULT_CLUSTER], ids=["rich", "default"])
 @pytest.mark.parametrize("target", TARGETS)
 def test_twice_is_once_for_each_and_for_all(target: str, cluster: ClusterProfile) -> None:
-    """CONTRIBUTING.md#laws 3: a pass run twice changes nothing the second time."""
+    """CONTRIBUTING.md#laws 3: running a pass again changes nothing."""
     where = making.context(cluster, target)
     for one, step in zip(passes.PASSES, passes.pass_runs(lowered(cluster), where), strict=True):
         assert one(step.after, where) == step.after, one.__name__
@@ -84,14 +84,14 @@ def test_another_tuple_of_passes_extends_the_compiler() -> None:
 
 
 def test_one_pass_a_file_named_like_it_and_each_in_the_order() -> None:
-    """CONTRIBUTING.md#house-rules: one pass a file, named like what it exports, in an ordered tuple."""
+    """CONTRIBUTING.md#house-rules: one pass per file, named like the function it exports, in an ordered tuple."""
     files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
     assert files == {one.__name__ for one in passes.PASSES}
     assert all(one.__module__ == f"ptcompile.compiler.passes.{one.__name__}" and one.__doc__ for one in passes.PASSES)
 
 
 def test_what_the_user_wrote_is_still_there() -> None:
-    """CONTRIBUTING.md#laws 3: a pass never touches what the user wrote."""
+    """CONTRIBUTING.md#laws 3: a pass never changes what the user wrote."""
     job = passes.run(lowered(CLUSTER), making.context(CLUSTER))
     master, worker = (role.template for role in job.roles)
     assert job.labels == {"team": "mine", "tier": "gold"}
@@ -104,7 +104,7 @@ def test_what_the_user_wrote_is_still_there() -> None:
 
 
 def test_a_pass_without_work_gives_the_job_back() -> None:
-    """Of a plain job and the built-in profile: the same object, so that nothing behind it is made anew."""
+    """Tested with a plain job and the built-in profile: returning the same object avoids rebuilding it."""
     job, where = making.job(replicas=2), making.context()
     idle = {one.__name__ for one in passes.PASSES if one(job, where) is job}
     assert idle >= {"processes", "fabric", "placement", "scheduling", "tolerations", "hosts", "metadata"}

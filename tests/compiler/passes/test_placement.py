@@ -1,4 +1,4 @@
-"""Placement: the catalogue's labels become node affinity beside the user's; gaps are filled from the profile."""
+"""The pass `placement`: catalog labels become node affinity next to the user's; the profile supplies the defaults."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_without_accelerator_or_spot_nothing_is_added() -> None:
 
 
 def test_a_named_accelerator_is_required() -> None:
-    """docs/facts/flyte.md#cases 8."""
+    """Source: docs/facts/flyte.md#cases 8."""
     after = run(making.job(making.template(limits=GPU), accelerator="a100"))
     assert terms(after) == [{"matchExpressions": [expression("gpu", "a100"), expression("nvlink", "yes")]}]
 
@@ -63,14 +63,14 @@ def test_both_stand_in_one_term() -> None:
 
 @pytest.mark.parametrize("limits", [{}, {"cpu": "1"}, {"nvidia.com/gpu": "0"}])
 def test_a_role_without_a_gpu_is_not_sent_to_gpu_nodes(limits: dict[str, str]) -> None:
-    """docs/facts/flyte.md#cases 25. Their taints would keep it away forever."""
+    """The taints of GPU nodes would keep it pending forever. Source: docs/facts/flyte.md#cases 25."""
     after = run(making.job(making.template(limits=limits), making.template(limits=GPU), accelerator="a100"))
     assert after.roles[0].template.affinity == {}
     assert terms(after, 1)
 
 
 def test_every_term_of_the_user_gets_it_since_terms_are_alternatives() -> None:
-    """docs/facts/flyte.md#interruptible-tasks, #cases 24."""
+    """Source: docs/facts/flyte.md#interruptible-tasks, #cases 24."""
     zone, field = {"matchExpressions": [expression("zone", "a")]}, {"matchFields": [expression("metadata.name", "n")]}
     affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [zone, field]}, **PREFERRED}, "podAffinity": {}}
     after = run(making.job(making.template(affinity=affinity), spot=True))
@@ -117,7 +117,7 @@ BEYOND = {
 
 @pytest.mark.parametrize(("spot", "operator"), [(True, "Exists"), (False, "DoesNotExist")])
 def test_requirements_beyond_labels(spot: bool, operator: str) -> None:
-    """docs/facts/flyte.md#interruptible-tasks, #accelerators, #cases 24, 26."""
+    """Source: docs/facts/flyte.md#interruptible-tasks, #accelerators, #cases 24, 26."""
     after = run(making.job(making.template(), making.template(limits=GPU), accelerator="whole", spot=spot), BEYOND)
     assert terms(after, 0) == [{"matchExpressions": [{"key": "spot", "operator": operator}]}]
     wanted = [expression("gpu", "a100"), DOES_NOT_EXIST, {"key": "spot", "operator": operator}]
@@ -183,7 +183,7 @@ def test_the_user_wins_over_the_profile_s_pod_template() -> None:
 
 
 def test_requirements_stand_in_the_terms_of_the_profile_s_own_affinity() -> None:
-    """docs/facts/flyte.md#cases 24: default affinity and interruptible in one term."""
+    """The default affinity and the spot requirement share one term: docs/facts/flyte.md#cases 24."""
     zone = {"matchExpressions": [expression("zone", "a")]}
     base = {"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [zone]}}}}}
     after = run(making.job(spot=True), {"spot": {"nodeLabels": {"s": "y"}}, "defaults": {"podTemplate": base}})

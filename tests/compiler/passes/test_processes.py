@@ -1,4 +1,4 @@
-"""Processes: auto is a number where nobody on the node counts the devices right, and torchrun's elsewhere."""
+"""The pass `processes`: auto becomes a number if the node would count its devices wrong, and stays auto otherwise."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def run(job: Job, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Any:
 @pytest.mark.parametrize(
     ("limits", "accelerator", "number"),
     [
-        # docs/facts/trainer.md#number-of-processes: what Trainer does not take for a GPU
+        # docs/facts/trainer.md#number-of-processes: devices that Trainer does not recognize as GPUs
         ({"habana.ai/gaudi": "8"}, None, 8),
         ({"google.com/tpu": "4"}, "google-tpu-v5e/2x2", 4),
         ({"nvidia.com/mig-1g.5gb": "1"}, "nvidia-a100-40gb/1g.5gb", 1),
         ({"huawei.com/Ascend910": "8"}, None, 8),
-        # AWS Neuron: 2 cores a Trainium, 4 logical ones a Trainium2; a core is a process
+        # AWS Neuron: one process per core; 2 cores per Trainium, 4 logical cores per Trainium2
         ({"aws.amazon.com/neuron": "16"}, "aws-trainium1", 32),
         ({"aws.amazon.com/neuron": "16"}, "aws-trainium2", 64),
         ({"aws.amazon.com/neuroncore": "8"}, "aws-trainium1", 8),
         ({"aws.amazon.com/neuron": "16"}, None, 16),
-        # what torchrun sees through CUDA, ROCm and XPU stays its own
+        # torchrun counts CUDA, ROCm and XPU devices itself
         ({"nvidia.com/gpu": "8"}, None, "auto"),
         ({"nvidia.com/gpu": "8"}, "nvidia-h100", "auto"),
         ({"amd.com/gpu": "8"}, "amd-mi300x", "auto"),

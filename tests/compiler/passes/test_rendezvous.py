@@ -1,4 +1,4 @@
-"""Rendezvous: what torchrun is told on each target, and only what the operator does not hand over by itself."""
+"""The pass `rendezvous`: torchrun's options on each target, without those that the operator passes itself."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ TABLE: dict[str, tuple[str, Launch, tuple[int, int], list[str]]] = {
         ["--nnodes=2", "--nproc-per-node=2", "--rdzv-backend=etcd-v2", "--rdzv-endpoint=etcd.infra:2379",
          "--rdzv-id=train", CONF, WATCH],
     ),
-    # docs/facts/training-operator.md#environment, here and in the next two
+    # docs/facts/training-operator.md#environment, also for the next two rows
     "PyTorchJob, static: all but the waits and the watch are PET_ variables": (
         "pytorchjob", STATIC, (4, 4), [CONF, WATCH],
     ),
@@ -107,7 +107,7 @@ def test_a_port_of_one_s_own() -> None:
 
 @pytest.mark.parametrize("script", ["my-train.py", "my train.py", "a;b.py", "$(X).py"])
 def test_a_script_s_name_is_an_argument_and_never_seen_by_a_shell(script: str) -> None:
-    """docs/facts/torchx.md#defects-of-torchx 1: a hyphen broke every job of several nodes."""
+    """In TorchX, a hyphen broke every multi-node job: docs/facts/torchx.md#defects-of-torchx 1."""
     words = command("volcano", STATIC._replace(entry=(script,)), 2)
     assert words[-1] == script
     assert not {"sh", "bash", "-c"} & set(words)
@@ -154,7 +154,7 @@ OWN_STORE = ("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "1")
 
 
 def variables(launch: Launch, least: int = 2, torch: str | None = None, **fields: Any) -> list[tuple[str, Any]]:
-    """What torchrun's environment gets on three nodes, as pairs."""
+    """Return the environment variables that torchrun gets on three nodes, as pairs."""
     cluster = making.profile({"versions": {"torch": torch}}) if torch else making.DEFAULT_CLUSTER
     job = making.job(making.template(**fields), replicas=3, launch=launch, min_nodes=least)
     where = making.context(cluster)
@@ -169,8 +169,8 @@ def variables(launch: Launch, least: int = 2, torch: str | None = None, **fields
     [
         (C10D, 2, [OWN_STORE]),
         (C10D, 3, [OWN_STORE]),
-        (C10D._replace(max_restarts=0), 2, [OWN_STORE]),  # a pod that comes late joins a later meeting
-        (C10D._replace(max_restarts=0), 3, []),  # there is no later meeting
+        (C10D._replace(max_restarts=0), 2, [OWN_STORE]),  # a late pod joins a later rendezvous
+        (C10D._replace(max_restarts=0), 3, []),  # no later rendezvous
         (STATIC, 3, []),
         (ETCD, 2, []),
     ],
@@ -193,7 +193,7 @@ def test_older_torches_share_no_store(torch: str, there: bool) -> None:
         ("docker.io/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel", True),
         ("pytorch/pytorch:latest", False),
         ("pytorch/pytorch", False),
-        ("acme/pytorch:2.6", False),  # numbered as they please
+        ("acme/pytorch:2.6", False),  # custom version numbers
     ],
 )
 def test_an_official_image_tells_its_torch(image: str, there: bool) -> None:
@@ -216,7 +216,7 @@ def test_a_command_of_the_user_finds_the_variables_too() -> None:
 
 @pytest.mark.parametrize(("launch", "there"), [(C10D, True), (STATIC, False), (ETCD, False)])
 def test_pods_on_the_node_s_network_hand_out_their_address(launch: Launch, there: bool) -> None:
-    """c10d hands out the node's host name otherwise (measured: three pods of three exit with 1)."""
+    """c10d advertises the node's host name otherwise (measured: all three pods of three exit with 1)."""
     found = dict(variables(launch, 3, extra={"hostNetwork": True}))
     assert found.get("PET_LOCAL_ADDR") == ({"fieldRef": {"fieldPath": "status.podIP"}} if there else None)
     assert "PET_LOCAL_ADDR" not in dict(variables(launch, 3))
@@ -244,7 +244,7 @@ CHOICE: list[tuple[Launch, RunPolicy, tuple[int, int], bool, str, dict[str, str]
 def test_where_the_user_names_no_backend_nodes_that_meet_again_meet_by_c10d(
     launch: Launch, policy: RunPolicy, nodes: tuple[int, int], spot: bool, backend: str, settings: dict[str, str]
 ) -> None:
-    """Nodes that met statically cannot meet again (PyTorch 2.13)."""
+    """Nodes with a static rendezvous cannot repeat it (PyTorch 2.13)."""
     job = making.job(replicas=nodes[0], launch=launch, min_nodes=nodes[1], run_policy=policy, spot=spot)
     after = run("job", job).launch
     assert after is not None

@@ -1,5 +1,7 @@
-"""Resources: a role over the job over the profile, key by key; a level names a resource whole; nothing is clamped, and
-no limit made up."""
+"""The pass `resources`: a role overrides the job, and the job the profile, key by key.
+
+The level that sets a resource sets its request and its limit; nothing is clamped, and no limit is invented.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scheduling: pods say what Kueue and KAI read from them, and name their scheduler where no operator does."""
+"""The pass `scheduling`: the labels that Kueue and KAI read, and the scheduler's name if no operator sets it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def run(job: Job, profile: dict[str, Any], target: str = "job") -> PodTemplate:
         ({}, "job", 2, None),
         ({"gangScheduler": "none"}, "job", 2, None),
         ({"gangScheduler": "volcano"}, "job", 2, "volcano"),
-        ({"gangScheduler": "volcano"}, "job", 1, None),  # nothing to place together
-        ({"gangScheduler": "volcano"}, "volcano", 2, None),  # the Job says it
-        # the operator fills it (docs/facts/training-operator.md#gangs)
+        ({"gangScheduler": "volcano"}, "job", 1, None),  # a single pod needs no gang
+        ({"gangScheduler": "volcano"}, "volcano", 2, None),  # set in the Volcano Job
+        # set by the operator (docs/facts/training-operator.md#gangs)
         ({"gangScheduler": "volcano"}, "pytorchjob", 2, None),
-        ({"gangScheduler": "scheduler-plugins"}, "job", 2, None),  # it has no name of its own
+        ({"gangScheduler": "scheduler-plugins"}, "job", 2, None),  # scheduler-plugins has no fixed scheduler name
         ({"gangScheduler": "kai"}, "pytorchjob", 2, "kai-scheduler"),
         ({"queueSystem": "volcano", "defaults": {"queue": "q"}}, "pod", 1, "volcano"),
     ],

@@ -1,4 +1,4 @@
-"""Shared memory: a memory volume at /dev/shm of the container that trains; the user's own stands."""
+"""The pass `shm`: a memory volume at /dev/shm of the training container; the user's own volume is unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(size: bool | str, **fields: Any) -> tuple[list[Any], list[Any]]:
 @pytest.mark.parametrize(
     ("size", "volume"),
     [
-        # docs/facts/flyte.md#where-ptcompile-differs: sizeLimit omitted, not "0", when unset
+        # docs/facts/flyte.md#where-ptcompile-differs: sizeLimit is omitted if unset, not "0"
         (True, {"medium": "Memory"}),
         ("8Gi", {"medium": "Memory", "sizeLimit": "8Gi"}),
         ("0", {"medium": "Memory", "sizeLimit": "0"}),
@@ -42,7 +42,7 @@ def test_false_adds_nothing() -> None:
 @pytest.mark.parametrize("path", ["/dev/shm", "/dev/shm/"])  # noqa: S108
 @pytest.mark.parametrize("size", [True, "8Gi"])
 def test_the_user_s_own_stands(path: str, size: bool | str) -> None:
-    """docs/facts/flyte.md#cases 15."""
+    """Source: docs/facts/flyte.md#cases 15."""
     own = {**OWN, "mountPath": path}
     volumes = ({"name": "mine", "emptyDir": {}},)
     assert run(size, main={"mounts": (own,)}, volumes=volumes) == ([own], [*volumes])
@@ -62,7 +62,7 @@ def test_a_name_that_is_taken_is_not_used_twice(taken: list[str], name: str) -> 
 
 
 def test_sidecars_have_their_own_memory() -> None:
-    """docs/facts/flyte.md#defects 15: the volume belongs on the container that trains, not on the first."""
+    """The volume belongs to the training container, not to the first one: docs/facts/flyte.md#defects 15."""
     sidecar = {"name": "log", "image": "log:1"}
     after = shm(making.job(making.template(sidecars=(sidecar,))), making.context())
     assert after.roles[0].template.sidecars == (sidecar,)

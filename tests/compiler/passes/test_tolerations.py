@@ -1,4 +1,6 @@
-"""Tolerations: GPU roles, and only they, get the profile's GPU tolerations; sorted, no duplicates, the user's first."""
+"""The pass `tolerations`: only GPU roles get the profile's GPU tolerations, sorted, deduplicated and after the
+user's.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ def run(job: Job, cluster: Any = None) -> list[list[dict[str, Any]]]:
 def test_the_taint_of_an_accelerator_s_own_name_where_the_profile_says_nothing(
     cluster: Any, resource: str, tolerates: bool
 ) -> None:
-    """As Kubernetes' admission plugin ExtendedResourceToleration has it."""
+    """Matches Kubernetes' admission plugin ExtendedResourceToleration."""
     own = {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
     assert run(making.job(making.template(limits={resource: "1"})), cluster) == [[own] if tolerates else []]
 
@@ -71,14 +73,14 @@ def test_the_users_own_is_not_repeated() -> None:
 
 
 def test_only_the_role_with_a_gpu_gets_them() -> None:
-    """docs/facts/flyte.md#cases 7."""
+    """Source: docs/facts/flyte.md#cases 7."""
     job = making.job(making.template(limits={"cpu": "1"}), making.template(limits={"nvidia.com/gpu": "1"}))
     assert [[one["key"] for one in role] for role in run(job)] == [[], ["nvidia.com/gpu"]]
 
 
 @pytest.mark.parametrize("zero", ["0", "0m", "0.0"])
 def test_none_of_them_is_no_gpu(zero: str) -> None:
-    """docs/facts/flyte.md#units-and-names: a zero quantity asks for nothing."""
+    """A zero quantity requests nothing: docs/facts/flyte.md#units-and-names."""
     assert run(making.job(making.template(limits={"nvidia.com/gpu": zero}))) == [[]]
 
 
@@ -111,7 +113,7 @@ def test_one_taint_named_twice_by_the_profile_is_one_toleration() -> None:
 
 
 def test_an_absent_operator_is_equal() -> None:
-    """core/v1: operator defaults to Equal, so this is the profile's toleration in other words."""
+    """In core/v1, operator defaults to Equal, so this toleration is equivalent to the profile's."""
     written = {"key": "k", "value": "dedicated", "effect": "NoSchedule"}
     cluster = making.profile({"gpu": {"tolerations": [{**written, "operator": "Equal"}]}})
     job = making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(written,)))
@@ -134,7 +136,10 @@ BY_RESOURCE = {"rdma/hca": [{"key": "rdma", "operator": "Exists"}], "ephemeral-s
     ],
 )
 def test_tolerations_by_resource(fields: dict[str, Any], wanted: list[str]) -> None:
-    """docs/facts/flyte.md#gpu-tolerations, #order-of-tolerations, #cases 23, 30: any container counts."""
+    """Any container counts, not only the main one.
+
+    Source: docs/facts/flyte.md#gpu-tolerations, #order-of-tolerations, #cases 23, 30.
+    """
     (found,) = run(making.job(making.template(**fields)), making.profile({"resourceTolerations": BY_RESOURCE}))
     assert [one["key"] for one in found] == wanted
 

@@ -1,4 +1,4 @@
-"""Volumes: the annotation that a CSI driver's webhook asks for; the user's own stands."""
+"""The pass `volumes`: the pod annotation that a CSI driver's webhook requires; the user's annotation is unchanged."""
 
 from __future__ import annotations
 
