@@ -27,7 +27,7 @@ _ATOM: Final = rf"(?:{_ESCAPED}|\[\^?(?:{_ESCAPED}|[^\]\\\[])+\]|[^\\\[\](){{}}*
 _is_linear = Pattern(
     rf"\^?{_ATOM}*\$?"  # no repetition
     rf"|\^(?:{_ATOM}(?:\{{\d{{1,3}}\}})?)*\$?"  # fixed repetitions, anchored at the start of the text
-    rf"|\^{_ATOM}+(?:[*+?]|\{{\d{{0,3}},\d{{0,3}}\}}){_ATOM}*\$?"  # one open repetition
+    rf"|\^{_ATOM}+(?:[*+?]|\{{\d{{0,3}},\d{{0,3}}\}}){_ATOM}*\$?"  # a single repetition without a fixed count
 ).fullmatch
 _PATTERN_CHARACTERS_MAX: Final = 1000
 """Maximum number of characters of a pattern for Python's `re`."""

@@ -227,7 +227,7 @@ def without_paths(value: Any, nulls: Json, key: str = "") -> Any:
 
 
 def absent_nulls(nulls: Json, value: Any, key: str = "") -> dict[str, Any]:
-    """Return the part of a tree of nulls for which a value has nothing; what it does have was set again."""
+    """Return the nulls of a tree that a value does not set again."""
     parts = value if isinstance(value, Mapping) else {}
     if key in MERGE_KEYS and isinstance(value, list | tuple):
         parts = {str(item.get(MERGE_KEYS[key])): item for item in value}

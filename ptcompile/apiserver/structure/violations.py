@@ -179,10 +179,7 @@ def unknown_field(key: object, known: KnownFields, siblings: Mapping[str, Any]) 
 
 
 def set_homes(violations: Iterable[SchemaViolation], properties: Mapping[str, Any], parent: Mapping[str, Any]) -> None:
-    """Set the home of unknown fields in a child that this object has; the nearest such object wins.
-
-    `parent` is this object.
-    """
+    """Set the home of unknown fields of children that `parent` has as its own fields; the nearest such parent wins."""
     for violation in violations:
         if violation.name != "unknown-field" or violation.home is not None or violation.suggestion is not None:
             continue

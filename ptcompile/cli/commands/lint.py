@@ -152,7 +152,7 @@ class FileLinter:
 def lint_files(
     inputs: Sequence[InputFile], linter: FileLinter, related: RelatedObjects
 ) -> Iterator[tuple[InputFile, LintedFile]]:
-    """Yield each file with its findings. `related` is what `linter` gets the related objects from."""
+    """Yield each file with its findings. `related` provides the related objects to `linter`."""
     cache = _open_cache(inputs, linter, related)
     cached = [cache.get(file) if cache is not None else None for file in inputs]
     uncached = [file for file, cached_result in zip(inputs, cached, strict=True) if cached_result is None]

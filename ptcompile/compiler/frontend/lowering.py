@@ -137,7 +137,7 @@ def _apply_patches(
 
 
 def _with_main_name(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
-    """Return a patch whose main container has its spec name; the patch may call it by its name in the manifest."""
+    """Return a patch with the main container under its name in the spec; the patch may use its name in the manifest."""
     if name in {None, MAIN}:
         return patch
     spec = patch.get("spec")

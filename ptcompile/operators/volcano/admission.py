@@ -446,7 +446,7 @@ _MUTABLE_TASK_FIELDS: Final = ("replicas", "minAvailable")
 
 
 def validate_update(update: Update) -> Iterator[Problem]:
-    """Yield what the webhook rejects of a change; `update.touched` lists the paths that differ."""
+    """Yield the webhook's errors for a change; `update.touched` lists the paths that differ."""
     help = "delete the job and apply again, or give it another name for each run"
     before, after = (nested_map(manifest, "spec").get("tasks") for manifest in (update.old, update.new))
     if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):

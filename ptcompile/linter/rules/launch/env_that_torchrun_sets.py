@@ -71,8 +71,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _counts_nodes(role: TrainingRole) -> bool:
-    """Return whether all four env:// variables are set and count nodes, so that they are correct for whoever reads
-    them.
+    """Return whether all four env:// variables are set and count nodes, so that every reader gets correct
+    values.
 
     ptcompile sets them for every command that it does not start itself.
     """

@@ -66,7 +66,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             args = " ".join(as_strings(node.get("args")))
             yield found_at(
                 path,
-                f"the runtime's args stay after it: {args[:60]}{'...' if len(args) > 60 else ''}",
+                f"the runtime's args are still appended: {args[:60]}{'...' if len(args) > 60 else ''}",
                 "set args too",
             )
 
