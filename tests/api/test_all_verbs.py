@@ -1,4 +1,4 @@
-"""What the commands do, as functions: the same text, and nothing read or written."""
+"""The commands as functions: they return the same text, and read and write nothing."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def printed(capsys: Capture, *words: str | Path) -> str:
 
 
 def test_every_command_is_a_function() -> None:
-    called = {"import": "import_manifests"}  # a word of Python's own
+    called = {"import": "import_manifests"}  # `import` is a Python keyword
     modules = {"flyte", "server", "watch", "completion"}  # commands that are not functions
     assert [name for name in COMMANDS if called.get(name, name) not in {*ptcompile.__all__, *modules}] == []
 
 
 def test_no_function_has_the_name_of_a_module() -> None:
-    """Importing a module puts it over the function of its name."""
+    """Importing a module would replace the function of the same name."""
     modules = {path.stem for path in (ROOT / "ptcompile").iterdir()}
     assert modules & {*ptcompile.__all__} == {"flyte"} & {*ptcompile.__all__}
 
@@ -80,7 +80,8 @@ def test_targets(capsys: Capture) -> None:
     assert found.text() == printed(capsys, "targets")
     assert found.to_dict() == json.loads(printed(capsys, "targets", "--format", "json"))
     assert list(found.titles) == list(TARGETS)
-    assert len(found.changes) + 1 == len(printed(capsys, "targets", "--versions").splitlines())  # and where facts are
+    # the last line is about the facts
+    assert len(found.changes) + 1 == len(printed(capsys, "targets", "--versions").splitlines())
 
 
 def test_rules(capsys: Capture) -> None:

@@ -1,4 +1,4 @@
-"""The verbs as functions."""
+"""The verbs as functions of the package."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_list_is_its_items_with_their_paths() -> None:
 
 
 def test_an_item_that_is_no_object_is_told() -> None:
-    """CONTRIBUTING.md#house-rules: nothing is skipped in silence."""
+    """Nothing is skipped silently (CONTRIBUTING.md#house-rules)."""
     report = ptcompile.lint({"apiVersion": "v1", "kind": "List", "items": [yaml.safe_load(POD), "x", None]})
     assert not report.ok
 
@@ -195,7 +195,7 @@ def test_a_kind_that_nobody_knows_is_counted_or_refused() -> None:
 
 @pytest.mark.parametrize("source", ["", "---\n", "# x\n", "a: [", "\x00", b"\xff\xfe\xff", "- a", "x", {}, {"kind": 5}])
 def test_nothing_raises(source: Any) -> None:
-    """CONTRIBUTING.md#laws 7: no input makes it raise."""
+    """No input makes it raise (CONTRIBUTING.md#laws 7)."""
     assert not ptcompile.compile(source).ok
     ptcompile.lint(source)
 

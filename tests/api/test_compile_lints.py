@@ -1,4 +1,4 @@
-"""compile says what lint says of the same spec: the same findings, at the same lines, with the same verdict."""
+"""Agreement of compile and lint on a spec: the same findings, lines and verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.conftest import ALL, Case, pair_name
 from tests.making import FIRST_LINE, smallest, text
 
 ONE_WORD = text('image: ghcr.io/acme/train:1\ncommand: ["python train.py --epochs 3"]')
-"""The kernel looks for a program called so: no pod of it can start."""
+"""A command that the kernel takes for one program name, so no pod can start."""
 
 MOVING = smallest("nodes: 2").replace("img:1", "ghcr.io/acme/train:latest")
 
@@ -26,7 +26,7 @@ def said(found: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
 
 @pytest.mark.parametrize("case", [one for one in ALL if one.name not in ("bad-kind", "bad-empty")], ids=pair_name)
 def test_they_say_the_same(case: Case) -> None:
-    """Of other kinds, as those of bad-kind, compile says only that they are not its own; of nothing, that it is."""
+    """The cases bad-kind and bad-empty are left out: compile only reports that they contain no TrainingJob."""
     profile, _ = load_profile(case.cluster)
     if profile is None:
         return
@@ -140,11 +140,11 @@ def test_without_it_no_rule_is_loaded() -> None:
 
 
 def test_a_fault_has_one_severity_whoever_finds_it() -> None:
-    """The severity of a rule's page is what the checks of a spec give the same fault."""
+    """The checks of a spec give a problem the severity of its rule's page."""
     pages = {rule.name: rule.severity for rule in every_rule()}
     seen = {(one.name, one.severity) for case in ALL for one in case.compile().diagnostics if one.name in pages}
     assert seen
-    graded = {("literal-variable", "warning")}  # an error where the launcher reads the text
+    graded = {("literal-variable", "warning")}  # an error if the launcher reads the text
     assert {(name, severity) for name, severity in seen if severity != pages[name]} <= graded
 
 
@@ -158,7 +158,7 @@ def test_too_many_processes_are_an_error_in_both() -> None:
 
 
 def test_the_help_speaks_of_the_spec_and_is_right() -> None:
-    """Where a rule's own help names fields that a spec has not."""
+    """The rule's own help names manifest fields that a spec does not have."""
     body = "image: img:1\nargs: [--backend, gloo]\nnodes: 2\n"
     (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="jobset").diagnostics
     assert found.name == "lone-pod-restart"

@@ -1,4 +1,4 @@
-"""What the verbs return and raise goes through a process pool."""
+"""Pickling of the verbs' results and exceptions, as process pools do it."""
 
 from __future__ import annotations
 

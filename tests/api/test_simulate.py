@@ -1,4 +1,4 @@
-"""`simulate` of the public API: text, mappings and specs in, a world out."""
+"""`simulate` of the public API, which takes text, mappings and specs and returns a world."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.simulator.worlds import SPEC, everything, pytorchjob
 def test_a_spec_is_simulated_for_every_target_that_can_express_it() -> None:
     world = simulate_text(SPEC)
     assert world.ok
-    # a Pod is one node, and cannot express two
+    # a Pod is a single node
     assert [job.target for job in world.jobs] == [name for name in TARGETS if name != "pod"]
     assert [job.target for job in simulate_text(SPEC, target="volcano").jobs] == ["volcano"]
     assert all(len(list(job.pods())) == 2 for job in world.jobs)

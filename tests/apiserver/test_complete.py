@@ -1,6 +1,4 @@
-"""Objects that are complete by `structure.is_complete` get the same findings with and without the shortcuts for
-them.
-"""
+"""Objects that `structure.is_complete` accepts: same findings with and without the shortcuts for them."""
 
 from __future__ import annotations
 
@@ -44,11 +42,11 @@ ODD: tuple[Any, ...] = (
     {"name": None},
     {"limits": {"cpu": "1e1.5"}},
 )
-"""Values that a schema takes and Go does not, or that are equal to others; and some that nothing takes."""
+"""Values that a schema accepts but Go rejects, values that are equal to others, and values that both reject."""
 
 
 def variants(operator: str, step: int) -> Iterator[Json]:
-    """Yield recorded manifests: with an odd value at one path, and with one template in all places."""
+    """Yield recorded manifests with an odd value at one path, and with one template in all places."""
     choose = random.Random(operator)  # noqa: S311
     for _, manifest in thinned(rows(operator), step):
         yield manifest
@@ -59,7 +57,7 @@ def variants(operator: str, step: int) -> Iterator[Json]:
 
 
 def twins(manifest: Json, choose: random.Random) -> Iterator[Json]:
-    """Yield the manifest with one of its templates in all places, and with an odd value in the last of them."""
+    """Yield the manifest with one of its templates in all places, and then with an odd value in the last of them."""
     references = [
         reference for reference in templates_of(kind_of(manifest), manifest) if isinstance(reference.template, dict)
     ]
@@ -120,7 +118,7 @@ def test_fields_that_go_writes_and_the_schema_does_not_require(
 
 
 def not_required(document: str, schema: Json, shape: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the fields of a shape that Go always writes and the schema does not require."""
+    """Yield the fields of a shape that Go always writes but the schema does not require."""
     name = ""
     while "$ref" in schema or "x-in-crd" in schema:
         document, name = resolve(document, schema.get("x-in-crd") or schema["$ref"])

@@ -1,4 +1,4 @@
-"""The operators' schemas against their real CRDs: every field, type, enum, bound, list key, both ways."""
+"""The operators' schemas against their real CRDs: the same fields, types, enums, bounds and list keys on both sides."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def rows(kind: str) -> tuple[dict[str, Row], dict[str, Row]]:
     document = KINDS[kind][1]
     ours = dict(of_ours(load(document), document, load(document)["x-kubernetes-version"], ""))
     theirs = dict(of_crd(crd_schema(kind), ""))
-    # A CRD leaves `metadata` to the server: decoded as any object's is.
+    # the server decodes `metadata` as for any object; a CRD does not define it
     return {path: row for path, row in ours.items() if not path.startswith(".metadata")}, {
         path: row for path, row in theirs.items() if not path.startswith(".metadata")
     }
@@ -183,9 +183,9 @@ KNOWN_RULES = {
     "size(self.metadata.name) <= 63",
     "self == '' || self.matches('^[A-Za-z][A-Za-z0-9+.-]*://.+$')",
     "self in ['trainer.kubeflow.org/trainjob-controller', 'kueue.x-k8s.io/multikueue']",
-    "has(self.lastUpdatedTime)",  # of the status, which is dropped on creation
+    "has(self.lastUpdatedTime)",  # concerns the status, which is dropped on creation
 }
-"""The create-time rules that the kinds' `crd_rules` has functions for."""
+"""Create-time rules that have functions in the kinds' `crd_rules`."""
 
 
 def test_no_rule_of_creation_is_missed() -> None:

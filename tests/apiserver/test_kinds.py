@@ -1,4 +1,4 @@
-"""The schema files: each is used, valid as JSON Schema, and without dangling references."""
+"""Schema files: each is used, is valid as JSON Schema and has no dangling references."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whole verdicts of recorded API servers: what they refused `lint` refuses, what they took it takes.
+"""Verdicts of recorded API servers, compared with those of `lint` and `diff`.
 
-Some rows of each set, spread over it, each by the public functions alone. A floor is what was reached when it was
-written: it is raised with what is learnt, and never lowered.
+Each set is sampled evenly and tested through the public functions only. A floor is the share of correct verdicts when
+the test was written: raise it when the share grows, and never lower it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def is_rejected(diagnostics: Iterable[Diagnostic]) -> bool:
 
 
 def sampled(name: str, bases: str, step: int) -> list[tuple[dict[str, Any], Any]]:
-    """Every `step`-th row, with the manifest that was sent."""
+    """Return every `step`-th row with the manifest that was sent."""
     manifests = recorded.manifests(bases)
     return [(row, recorded.changed(manifests[row["base"]], row)) for row in list(recorded.rows(name))[::step]]
 
@@ -31,7 +31,7 @@ def sampled(name: str, bases: str, step: int) -> list[tuple[dict[str, Any], Any]
     [
         ("surface", "surface", "1.36", 23, 0.99),
         ("versions/1.32", "surface", "1.32", 5, 0.95),
-        ("anykind", "anykind", "1.36", 13, 0.56),  # most of these kinds are not known yet
+        ("anykind", "anykind", "1.36", 13, 0.56),  # most of these kinds are not supported yet
     ],
 )
 def test_creations(folder: str, bases: str, kubernetes: str, step: int, floor: float) -> None:

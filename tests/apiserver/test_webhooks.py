@@ -1,4 +1,4 @@
-"""The quick pass for values that Go cannot decode accepts nothing that the exact pass reports."""
+"""The quick check for values that Go cannot decode, which must report everything that the exact check reports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Pods recorded from the operators' own code, compared with ours: names, host names, env, ports, labels, init
-containers.
+"""Pods recorded from the operators' own code, compared with ours.
+
+The comparison covers names, host names, env, ports, labels and init containers.
 """
 
 from __future__ import annotations

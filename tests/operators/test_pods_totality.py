@@ -93,9 +93,7 @@ LARGE = [
 
 @pytest.mark.parametrize("manifest", LARGE, ids=lambda m: m["kind"])
 def test_nothing_is_built_before_it_is_asked_for(manifest: Json, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Expansion builds as many pod views for ten thousand pods as for a hundred; views are counted because times
-    vary.
-    """
+    """Expansion builds as many pod views for ten thousand pods as for a hundred."""
     from ptcompile.registry import pods as expansion
 
     made = {}

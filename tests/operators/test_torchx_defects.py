@@ -61,9 +61,7 @@ def address(target: str, pod: PodView) -> tuple[str, list[str]]:
 
 
 def test_1_a_hyphen_in_a_name_is_no_shell(target: str) -> None:
-    """No shell runs and no variable is named after the job: the address is a name of node 0, and the script is
-    unchanged.
-    """
+    """The address is a name of node 0, the script is unchanged, and neither a shell nor a variable is involved."""
     all_pods = pods(made(GPU_JOB, target))
     for pod in all_pods:
         master, words = address(target, pod)

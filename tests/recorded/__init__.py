@@ -1,4 +1,7 @@
-"""What servers, operators and other tools answered: compressed, one JSON value a line. README.md names the origins."""
+"""Recorded answers of servers, operators and other tools, compressed, one JSON value per line.
+
+README.md lists the origins.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,18 @@ HERE = Path(__file__).parent
 
 
 def rows(name: str) -> Iterator[dict[str, Any]]:
-    """The rows of one file: `rows("apiserver/real")`."""
+    """Yield the rows of one file, such as `rows("apiserver/real")`."""
     with gzip.open(HERE / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
 
 def manifests(name: str) -> dict[str, Any]:
-    """The manifests of a file by the id that its mutants name."""
+    """Return the manifests of a file, keyed by the id that mutants refer to."""
     return {row["id"]: row["manifest"] for row in rows(name)}
 
 
 def changed(manifest: Any, row: dict[str, Any]) -> Any:
-    """A copy of a manifest with the one change of a row: set, del or rename at a path."""
+    """Return a copy of a manifest with the row's change: set, del or rename at a path."""
     out = copy.deepcopy(manifest)
     node = out
     *path, last = row["path"]

@@ -1,7 +1,4 @@
-"""The objects that pods claim from, by the releases of Kubernetes and of the driver.
-
-The PodGroup that Jobs and JobSets bring along.
-"""
+"""Auxiliary objects by release: resource claim templates and ComputeDomains, and the PodGroups of Jobs and JobSets."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ def test_they_stand_before_the_job_on_every_target(target: str) -> None:
 
 @pytest.mark.parametrize(
     ("release", "nodes"),
-    [("25.3", 3), ("25.8", 0), ("25.12", 0), ("0.1", 0)],  # after 25.12 the driver's releases are numbered 0.x
+    [("25.3", 3), ("25.8", 0), ("25.12", 0), ("0.1", 0)],  # the driver's releases after 25.12 are numbered 0.x
 )
 def test_an_older_driver_is_told_the_number_of_nodes(release: str, nodes: int) -> None:
     first, *_ = made(GB200 + "nodes: 3", {"cloud": "eks", "versions": {"nvidiaDra": release}}, "job")
@@ -95,7 +92,10 @@ def group(target: str, body: str, profile: Any) -> dict[str, Any] | None:
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
 def test_volcano_s_pod_group(target: str) -> None:
-    """docs/facts/volcano.md#gangs, #minresources: minResources are the requests of the first minMember pods."""
+    """minResources are the requests of the first minMember pods.
+
+    Source: docs/facts/volcano.md#gangs, #minresources.
+    """
     body = "elastic: {nnodes: '2:4'}\nresources: {cpu: 2, gpu: 8}\nqueue: q\npriority: high\ntopology: {required: rack}"
     found = group(target, body, VOLCANO)
     assert found is not None
@@ -121,7 +121,7 @@ BESIDE = "\nroles: {loader: {replicas: 3, command: [serve], resources: {cpu: 1, 
 
 
 def test_pods_beside_the_trainers_are_in_the_gang() -> None:
-    """The fewest nodes of a range and all other pods: no node holds its place and waits for a data loader."""
+    """The gang includes all auxiliary pods, so no node holds GPUs while it waits for a data loader."""
     body = "elastic: {nnodes: '2:4'}\nresources: {cpu: 8}\nqueue: q\npriority: high" + BESIDE
     found = group("jobset", body, VOLCANO)
     assert found is not None
@@ -150,13 +150,13 @@ def test_one_node_and_a_pod_beside_it_are_a_gang() -> None:
     ("target", "body", "profile", "there"),
     [
         ("job", "nodes: 2", PLUGINS, True),
-        ("job", "nodes: 1\nqueue: q", PLUGINS, False),  # one pod is no gang
-        ("job", "nodes: 1\nqueue: q", VOLCANO, True),  # its queue is the PodGroup's
+        ("job", "nodes: 1\nqueue: q", PLUGINS, False),  # a single pod needs no gang
+        ("job", "nodes: 1\nqueue: q", VOLCANO, True),  # the PodGroup sets the queue
         ("job", "nodes: 1", VOLCANO, False),
         ("job", "nodes: 2", making.profile({}), False),
         ("job", "nodes: 2", making.profile({"gangScheduler": "none"}), False),
-        ("job", "nodes: 2", making.profile({"queueSystem": "kai"}), False),  # KAI makes it
-        ("volcano", "nodes: 2", VOLCANO, False),  # the operators make it
+        ("job", "nodes: 2", making.profile({"queueSystem": "kai"}), False),  # KAI creates it
+        ("volcano", "nodes: 2", VOLCANO, False),  # the operators create it
         ("pytorchjob", "nodes: 2", VOLCANO, False),
         ("trainjob", "nodes: 2", PLUGINS, False),
         ("pod", "queue: q", VOLCANO, False),
@@ -174,7 +174,8 @@ def test_it_stands_before_the_pods_and_they_name_it() -> None:
     assert template["spec"]["schedulerName"] == "volcano"
     template = compiled(smallest("nodes: 2"), "job", PLUGINS).manifests[-1]["spec"]["template"]
     assert template["metadata"]["labels"] == {"scheduling.x-k8s.io/pod-group": "train"}
-    assert "schedulerName" not in template["spec"]  # the profile's schedulerName, or the cluster's own scheduler
+    # the profile's schedulerName or the cluster's default scheduler applies
+    assert "schedulerName" not in template["spec"]
 
 
 def test_the_queue_of_kueue_is_none_of_volcano_s() -> None:

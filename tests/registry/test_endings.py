@@ -1,4 +1,4 @@
-"""Restarts and ends, word by word on each target: the fields that do it, or what is said where an operator cannot."""
+"""Restart and completion settings on each target: the fields that implement them, or the finding if none can."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def policy(*words: str) -> str:
 
 
 def ends(target: str, body: str, cluster: Any = SPOT_NODES) -> Json:
-    """What a target writes of restarts and ends, in one mapping, without what is absent."""
+    """Return the fields that a target writes for restarts and completion in one mapping, without absent ones."""
     spec = _spec(target, body, cluster)
     if target == "volcano":
         master = spec["tasks"][0]
@@ -78,23 +78,23 @@ NODE_0 = {"TaskCompleted": "CompleteJob"}
 UNCOUNTED = {"lost": "FailJob", "PodFailurePolicy": "RestartJobSetAndIgnoreMaxRestarts"}
 IN_PLACE = {"restart": "OnFailure", "clean": "Running"}
 ENDED = {"restart": "Never", "clean": "Running"}
-"""Of a PyTorchJob whose first failed pod is the last: the others, which wait for it, are deleted."""
+"""Fields of a PyTorchJob that ends with its first failed pod: the other pods, which wait for it, are deleted."""
 
 WRITTEN: list[tuple[str, str, Json]] = [
-    # nothing said: the first failure is the end, and a lost node is one
+    # defaults: the first failure ends the job, and a lost node counts as a failure
     ("job", FIXED, {"limit": 0}),
     ("jobset", FIXED, {"limit": 0}),
     ("trainjob", FIXED, {"limit": 0}),
     ("volcano", FIXED, {"maxRetry": 1, **JOB_AGAIN}),
     ("pytorchjob", FIXED, ENDED),
-    # a range of nodes outlives a node, and fails with the first failure
+    # a range of nodes survives a lost node but ends with the first failure
     ("job", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
     ("jobset", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
     ("trainjob", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
     ("volcano", RANGE, {"maxRetry": 1, "PodFailed": "RestartJob", **NODE_0}),  # no PodEvicted: volcano issue 1866
-    # docs/facts/training-operator.md#restarts-and-the-end: without a limit forever
+    # docs/facts/training-operator.md#restarts-and-the-end: without a limit, pods restart forever
     ("pytorchjob", RANGE, {**IN_PLACE, "limit": 0}),
-    # retries: all pods where the operator can and the number is fixed, else the pod
+    # retries: all pods if the operator can restart them and the number is fixed, otherwise the failed pod
     ("job", FIXED + policy("backoffLimit: 2"), {"limit": 2}),
     ("jobset", FIXED + policy("backoffLimit: 2"), {"limit": 0, "again": 2}),
     ("volcano", FIXED + policy("backoffLimit: 2"), {"maxRetry": 3, **JOB_AGAIN}),
@@ -103,7 +103,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("jobset", RANGE + policy("backoffLimit: 2"), {"limit": 2, "lost": "Ignore", "done": "0"}),
     ("trainjob", RANGE + policy("backoffLimit: 2"), {"limit": 2, "lost": "Ignore", "done": "0"}),
     ("volcano", RANGE + policy("backoffLimit: 2"), {"maxRetry": 3, "PodFailed": "RestartPod", **NODE_0}),
-    # RestartPod: six retries for each of the four nodes, which the loss of node 0 fails together
+    # RestartPod: six retries for each of the four nodes, because the loss of node 0 makes all of them fail
     ("job", FIXED + policy("onPodFailure: RestartPod"), {"limit": 24}),
     ("jobset", FIXED + policy("onPodFailure: RestartPod"), {"limit": 24}),
     ("volcano", FIXED + policy("onPodFailure: RestartPod"), {"maxRetry": 25, "PodFailed": "RestartPod", **NODE_0}),
@@ -114,15 +114,15 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("trainjob", FIXED + policy("onPodFailure: RestartJob"), {"limit": 0, "again": 6}),
     ("volcano", FIXED + policy("onPodFailure: RestartJob"), {"maxRetry": 7, **JOB_AGAIN}),
     ("jobset", RANGE + policy("onPodFailure: RestartJob"), {"limit": 0, "done": "0", "again": 6, **UNCOUNTED}),
-    # FailJob: as with nothing said, and no pod is left behind
+    # FailJob: as by default, and no pod is left running
     ("job", FIXED + policy("onPodFailure: FailJob"), {"limit": 0}),
     ("volcano", FIXED + policy("onPodFailure: FailJob"), {"maxRetry": 1, **JOB_AGAIN}),
     ("pytorchjob", FIXED + policy("onPodFailure: FailJob"), ENDED),
-    # restartPolicy OnFailure without a limit is one thing everywhere
+    # restartPolicy OnFailure without a limit means the same on all targets
     ("job", FIXED + "\nrestartPolicy: OnFailure", {"limit": 24}),
     ("jobset", FIXED + "\nrestartPolicy: OnFailure", {"limit": 24}),
     ("pytorchjob", FIXED + "\nrestartPolicy: OnFailure", {**IN_PLACE, "limit": 24}),
-    ("pytorchjob", FIXED + "\nrestartPolicy: Always", {**IN_PLACE, "restart": "Always"}),  # forever is what it says
+    ("pytorchjob", FIXED + "\nrestartPolicy: Always", {**IN_PLACE, "restart": "Always"}),  # Always restarts forever
     (
         "volcano",
         FIXED + "\nrestartPolicy: OnFailure",
@@ -162,7 +162,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
         {"maxRetry": 3, "PodFailed": "RestartJob", "PodEvicted": "TerminateJob", **NODE_0},
     ),
     ("pytorchjob", FIXED + policy("onDisruption: FailJob"), ENDED),
-    # spot is onDisruption: Ignore
+    # spot implies onDisruption: Ignore
     ("job", f"{FIXED}\nspot: true", {"limit": 0, "lost": "Ignore"}),
     ("pytorchjob", f"{FIXED}\nspot: true", {**IN_PLACE, "limit": 0}),
     ("job", f"{FIXED}\nspot: true" + policy("onDisruption: Count"), {"limit": 0}),
@@ -183,8 +183,8 @@ WRITTEN: list[tuple[str, str, Json]] = [
         {"maxRetry": 1, "PodFailed": "RestartJob", "min": 4},
     ),
     ("pytorchjob", FIXED + policy("successPolicy: Node0"), ENDED),
-    ("job", policy("successPolicy: Node0"), {"limit": 0}),  # one node is all of them
-    # a deadline is not a failure to try again
+    ("job", policy("successPolicy: Node0"), {"limit": 0}),  # a single node is also all nodes
+    # a passed deadline is not retried
     (
         "jobset",
         FIXED + policy("onDisruption: Ignore", "activeDeadlineSeconds: 9"),
@@ -202,7 +202,10 @@ def test_what_is_written(target: str, body: str, wanted: Json) -> None:
 
 
 def test_an_older_volcano_restarts_the_job() -> None:
-    """docs/facts/volcano.md#what-releases-changed: RestartPod came with 1.12."""
+    """RestartPod came with Volcano 1.12.
+
+    Source: docs/facts/volcano.md#what-releases-changed.
+    """
     body = RANGE + policy("backoffLimit: 2")
     assert ends("volcano", body, OLD_VOLCANO) == {"maxRetry": 3, "PodFailed": "RestartJob", **NODE_0}
 
@@ -214,7 +217,7 @@ CRASH, CRASH_RESTARTS = (("note", "crash-ends-job", f"elastic.{field}") for fiel
 PEERS, NODE_0_FAILS_ALL = ("warning", "peers-fail-too"), ("warning", "node-0-fails-all")
 
 SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
-    # RestartJob: a bare Job and a PyTorchJob start pods one by one
+    # RestartJob: a plain Job and a PyTorchJob replace pods one by one
     ("job", FIXED + policy("onPodFailure: RestartJob"), [(*ERROR, ON_POD)]),
     ("pytorchjob", FIXED + policy("onPodFailure: RestartJob"), [(*ERROR, ON_POD)]),
     ("job", FIXED + policy("onPodFailure: RestartJob", "onDisruption: Ignore"), [(*ERROR, ON_POD)]),
@@ -223,15 +226,15 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     ("pod", policy("onPodFailure: FailJob"), []),
     ("jobset", ROLES + policy("onPodFailure: RestartPod"), [(*WARNING, ON_POD)]),
     ("trainjob", ROLES + policy("onPodFailure: RestartPod"), []),
-    # nodes that go
+    # lost nodes
     ("pod", policy("onDisruption: Ignore"), [(*ERROR, ON_LOSS)]),
-    ("pod", policy("onDisruption: Count"), []),  # no failure is retried, so it is the end
+    ("pod", policy("onDisruption: Count"), []),  # no failure is retried, so a lost node ends the job
     ("pod", "spot: true", [(*WARNING, "spot")]),
     ("job", f"{RANGE}\nrestartPolicy: OnFailure" + policy("onDisruption: Ignore"), [(*ERROR, ON_LOSS)]),
     ("job", f"{RANGE}\nrestartPolicy: OnFailure" + policy("onDisruption: FailJob"), [(*ERROR, ON_LOSS)]),
     ("jobset", f"{RANGE}\nrestartPolicy: OnFailure" + policy("onDisruption: Ignore"), [(*ERROR, ON_LOSS)]),
     ("trainjob", f"{RANGE}\nrestartPolicy: OnFailure\nspot: true", [(*WARNING, "spot")]),
-    ("job", f"{RANGE}\nrestartPolicy: OnFailure", []),  # nobody asked
+    ("job", f"{RANGE}\nrestartPolicy: OnFailure", []),  # the spec does not set onDisruption
     ("volcano", f"{RANGE}\nrestartPolicy: OnFailure" + policy("onDisruption: Ignore"), []),
     ("volcano", RANGE + policy("onDisruption: Count", "backoffLimit: 2"), [(*ERROR, ON_LOSS)]),
     ("volcano", FIXED + policy("onDisruption: Ignore", "backoffLimit: 2"), [(*ERROR, ON_LOSS)]),
@@ -249,25 +252,25 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     # a pod that restarts in place forever
     ("pod", "restartPolicy: OnFailure", [(*WARNING, "restartPolicy")]),
     ("pod", "restartPolicy: Always", []),
-    # the others' processes fail with a lost one (PyTorch, `_invoke_run`)
+    # the processes of other nodes fail when one is lost (PyTorch, `_invoke_run`)
     ("job", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
     ("job", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), [(*PEERS, "spot")]),
     ("jobset", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
-    ("jobset", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), []),  # all start again, and it counts once
+    ("jobset", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), []),  # all pods restart, which counts as one retry
     ("volcano", FIXED + policy("onDisruption: Ignore"), [(*PEERS, ON_LOSS)]),
     ("pytorchjob", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
-    # the torchrun of the others fails with node 0's, which holds the store (PyTorch 2.13, measured)
+    # other nodes' torchrun fails with node 0's, which holds the store (PyTorch 2.13, measured)
     ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true", [(*NODE_0_FAILS_ALL, "spot")]),
     ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true" + policy("backoffLimit: 2"),
      [(*NODE_0_FAILS_ALL, "spot")]),
     ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true" + policy("backoffLimit: 3"), []),
-    ("jobset", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true", [CRASH_RESTARTS]),  # all start again, uncounted
+    ("jobset", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true", [CRASH_RESTARTS]),  # full restarts do not count
     ("jobset", f"{RANGE}\nspot: true", [(*NODE_0_FAILS_ALL, "spot")]),
     ("volcano", RANGE + policy("onDisruption: Ignore"), [(*NODE_0_FAILS_ALL, ON_LOSS)]),
     ("pytorchjob", f"{RANGE}\nspot: true" + policy("onPodFailure: RestartPod"), []),
     ("job", "elastic: {nnodes: 4, maxRestarts: 1, rdzvBackend: etcd-v2, rdzvEndpoint: 'etcd:2379'}\nspot: true",
      [CRASH_RESTARTS]),
-    ("job", RANGE, [CRASH]),  # a lost node is not counted, a crash is
+    ("job", RANGE, [CRASH]),  # a lost node does not count, but a crash does
     ("job", RANGE + policy("backoffLimit: 0"), [CRASH]),
     ("job", RANGE + policy("onPodFailure: FailJob"), []),
     ("job", RANGE + policy("backoffLimit: 6"), []),
@@ -305,7 +308,7 @@ def test_a_jobset_of_roles_ends_by_its_own_policy_in_any_kubernetes() -> None:
 
 @pytest.mark.parametrize(("target", "body", "_wanted"), WRITTEN)
 def test_law_1(target: str, body: str, _wanted: Json) -> None:
-    """Our own offline API server and webhooks take every one of them."""
+    """Our offline API server and webhooks accept all of these manifests."""
     assert compiled(smallest(body), target, SPOT_NODES).manifests
 
 
@@ -338,7 +341,7 @@ BACKENDS = [
     (f"{FIXED}\nspot: true", "c10d"),
     (f"{FIXED}\nspot: true" + policy("onDisruption: Count"), "static"),
     (FIXED + policy("onPodFailure: RestartPod"), "c10d"),
-    (FIXED + policy("onPodFailure: RestartJob"), "static"),  # all meet anew
+    (FIXED + policy("onPodFailure: RestartJob"), "static"),  # all pods join a new rendezvous
     (FIXED + policy("onPodFailure: RestartJob", "backoffLimit: 2"), "static"),
     (FIXED + policy("backoffLimit: 2"), "c10d"),
     (FIXED + policy("onDisruption: Ignore"), "c10d"),
@@ -348,7 +351,10 @@ BACKENDS = [
 
 @pytest.mark.parametrize(("body", "backend"), BACKENDS)
 def test_who_may_return_alone_can_meet_the_others(body: str, backend: str) -> None:
-    """docs/facts/kubernetes.md#indexed-jobs: a static rendezvous cannot be rejoined."""
+    """A replaced pod cannot rejoin a static rendezvous.
+
+    Source: docs/facts/kubernetes.md#indexed-jobs.
+    """
     job = manifest(smallest(body), "jobset", SPOT_NODES)
     command = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]["command"]
     assert ("--rdzv-backend=c10d" in command) is (backend == "c10d")

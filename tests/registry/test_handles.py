@@ -1,4 +1,4 @@
-"""A handle tells the truth: of the pods that the operators make, of the states that their controllers write."""
+"""Handles, compared with the pods that operators create and the states that their controllers write."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def role_of(pod: PodView, found: Handle) -> RolePods:
 
 @pytest.mark.parametrize(("case", "target"), ABLE, ids=pair_name)
 def test_selectors_ranks_and_containers_are_those_of_the_pods(case: Case, target: str) -> None:
-    """Of every golden: the pods are made as the recorded operators make them."""
+    """The pods of every golden are expanded as recorded from the operators."""
     result = case.compile(target)
     jobs = [
         i for i, one in enumerate(result.manifests) if (one["apiVersion"], one["kind"]) in kinds_with(Kind.following)
@@ -78,7 +78,7 @@ def test_the_schema_has_the_fields_of_the_handle() -> None:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_expressions_agree_with_status(name: str) -> None:
-    """CEL and JSONPath of a handle hold of exactly the objects of which `status` says the same."""
+    """A handle's CEL and JSONPath expressions match exactly the objects for which `status` returns that state."""
     live, state, _ = TABLE[name]
     target = next(op.target_name for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
     found = handle("nodes: 1", target)
@@ -93,7 +93,7 @@ def test_expressions_agree_with_status(name: str) -> None:
 
 
 def _at_path(path: str, live: Json) -> object:
-    """The two forms of JSONPath that handles have."""
+    """Return the value at either form of JSONPath that handles use."""
     if found := re.fullmatch(r'\{\.status\.conditions\[\?\(@\.type=="(\w+)"\)\]\.status\}', path):
         conditions = live.get("status", {}).get("conditions", [])
         return next((one["status"] for one in conditions if one.get("type") == found[1]), None)
@@ -105,7 +105,7 @@ def _at_path(path: str, live: Json) -> object:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_argo_waits_for_the_same(name: str) -> None:
-    """As Argo Workflows reads them: the failure first, a comma is "or", a path alone asks whether it is there."""
+    """Argo Workflows evaluates the failure first; a comma means "or", and a path alone tests for existence."""
     live, state, _ = TABLE[name]
     target = next(op.target_name for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
     suspended = any(one.get("type") == "Suspended" for one in live.get("status", {}).get("conditions", []))
@@ -117,7 +117,7 @@ def test_argo_waits_for_the_same(name: str) -> None:
 
 
 def _finished(live: Json, state: str) -> Json:
-    """What the controllers set at the end beside the condition."""
+    """Return the object with the fields that controllers set at the end besides the condition."""
     times = {"Job": ("succeeded",), "PyTorchJob": ("succeeded", "failed")}
     if state in times.get(live["kind"], ()) and live["apiVersion"] != "batch.volcano.sh/v1alpha1":
         return {**live, "status": {**live["status"], "completionTime": "2026-01-01T00:00:00Z"}}
@@ -235,7 +235,7 @@ def test_a_pod_is_found_by_its_name() -> None:
 
 
 def test_every_companion_has_a_plural() -> None:
-    """Whatever goldens have beside a job is a reference, with the plural that the API server has for it."""
+    """Every object that a golden creates for a job is a reference with the API server's plural."""
     plurals = {
         (one.kind, one.plural) for case, target in ABLE for h in case.compile(target).handles for one in h.objects
     }

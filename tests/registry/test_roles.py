@@ -1,4 +1,4 @@
-"""Roles beside the trainers, on each target: three express them, three refuse them."""
+"""Auxiliary roles on each target: three targets express them, three reject them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOADER = "roles: {loader: {replicas: 2}}"
 
 
 def replicated(body: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> tuple[Any, dict[str, Any]]:
-    """The JobSet's spec, Trainer's or our own, and its replicatedJobs by name."""
+    """Return the spec of the JobSet or of the runtime's JobSet, and its replicatedJobs by name."""
     made = manifest(smallest(body), target, cluster)
     spec = made["spec"] if target == "jobset" else made["spec"]["template"]["spec"]
     return spec, {one["name"]: one for one in spec["replicatedJobs"]}
@@ -57,7 +57,7 @@ def test_one_job_of_its_own_behind_the_trainers(target: str) -> None:
     spec = jobs["loader"]["template"]["spec"]
     assert jobs["loader"]["replicas"] == jobs["node"].get("replicas", 1) == 1
     assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", 2, 2)
-    assert "metadata" not in jobs["loader"]["template"]  # the ancestor label is the trainer's
+    assert "metadata" not in jobs["loader"]["template"]  # only the training job has the ancestor label
 
 
 @pytest.mark.parametrize("target", ["jobset", "trainjob"])
@@ -83,7 +83,7 @@ def test_the_trainers_may_be_two_replicated_jobs() -> None:
 @pytest.mark.parametrize(
     ("body", "limit"),
     [
-        ("", 6),  # as Kubernetes has it
+        ("", 6),  # Kubernetes' default
         ("runPolicy: {backoffLimit: 2}", 2),
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 2}", 2),
     ],
@@ -100,7 +100,7 @@ def test_a_role_that_is_restarted_in_place_takes_no_retries_from_the_trainers() 
     (rule,) = spec["failurePolicy"]["rules"]
     assert spec["failurePolicy"]["maxRestarts"] == 2
     assert (rule["action"], rule["onJobFailureReasons"]) == ("FailJobSet", ["BackoffLimitExceeded"])
-    # a rule without targets is for all (docs/facts/jobset.md#failure-and-success)
+    # a rule without targets applies to all jobs (docs/facts/jobset.md#failure-and-success)
     assert rule["targetReplicatedJobs"] == ["loader"]
     assert jobs["node"]["template"]["spec"]["backoffLimit"] == 0
 
@@ -153,8 +153,8 @@ def test_a_range_of_nodes_counts_the_fewest_and_all_of_the_role() -> None:
 @pytest.mark.parametrize(
     ("body", "retries"),
     [
-        ("", 6),  # as a Job of Kubernetes
-        # 0 would become 3 in the webhook: docs/facts/volcano.md#the-mutating-webhook
+        ("", 6),  # as in a Kubernetes Job
+        # the webhook would change 0 to 3: docs/facts/volcano.md#the-mutating-webhook
         ("runPolicy: {backoffLimit: 0}", 1),
         ("runPolicy: {backoffLimit: 4}", 4),
     ],

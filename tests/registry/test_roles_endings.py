@@ -1,4 +1,4 @@
-"""How auxiliary roles and the words of restarts and ends go together, on the targets that have both."""
+"""Auxiliary roles combined with restart and completion settings, on the targets that have both."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.making import compiled, smallest
 from tests.registry.test_roles import ABLE, LOADER, replicated, tasks
 
 ENDS = [
-    # a trainer's success is the Job's, and which Jobs count is the JobSet's:
+    # the Job decides when a training role succeeds, and the JobSet decides which Jobs count:
     # docs/facts/jobset.md#fields, docs/facts/api-server.md#jobs 190
     ("jobset", "nodes: 2", None, ["node"], None),
     ("jobset", "nodes: 2", "Node0", ["node"], "0"),
@@ -43,7 +43,7 @@ def test_whose_success_counts_is_said_of_the_trainers(
     [
         ("nodes: 2\nroles: {loader: {restartPolicy: Never}}", ["PodFailed", "PodEvicted"], []),
         ("restartPolicy: OnFailure\nroles: {loader: {restartPolicy: Never}}", ["PodFailed", "PodEvicted"], []),
-        # a loader that is evicted is made again alone, whatever follows when a trainer is
+        # an evicted loader is replaced alone, regardless of the policy for training pods
         (f"nodes: 2\n{LOADER}", ["PodFailed"], ["PodEvicted"]),
         (f"nodes: 2\nrunPolicy: {{onPodFailure: RestartJob}}\n{LOADER}", ["PodFailed"], ["PodEvicted"]),
         (f"nodes: 2\nrestartPolicy: OnFailure\n{LOADER}", [], ["PodEvicted"]),
@@ -53,7 +53,7 @@ def test_whose_success_counts_is_said_of_the_trainers(
 def test_what_follows_is_said_of_the_tasks_that_it_follows(
     body: str, of_all: list[str], of_trainers: list[str]
 ) -> None:
-    """A policy for PodFailed is dead only where all pods restart in place; a task's own win.
+    """A policy for PodFailed has no effect only if all pods restart in place; a task's own policies take precedence.
 
     Source: docs/facts/volcano.md#policies.
     """
@@ -77,7 +77,10 @@ def test_nodes_that_are_lost_without_being_counted_are_those_of_trainers() -> No
 
 
 def test_success_of_all_nodes_is_counted_over_all_roles() -> None:
-    """docs/facts/volcano.md#fields: minSuccess is a number of pods of the job."""
+    """minSuccess is a number of pods of the whole job.
+
+    Source: docs/facts/volcano.md#fields.
+    """
     body = "nodes: 2\nrunPolicy: {successPolicy: AllNodes}"
     (problem,) = compiled(smallest(f"{body}\n{LOADER}"), "volcano").problems
     assert (problem.severity, problem.name) == ("warning", "done-differently")
@@ -123,7 +126,7 @@ def test_a_role_that_says_never_fails_and_is_lost_as_the_trainers_are() -> None:
 
 
 def test_no_restarts_where_a_role_asks_for_them_is_a_warning() -> None:
-    """0 is a value, and it is the limit of a role's restarts too."""
+    """A backoffLimit of 0 counts as set, and it also limits a role's restarts."""
     problems = compiled(smallest("roles: {ps: {restartPolicy: OnFailure}}\nrunPolicy: {backoffLimit: 0}")).problems
     assert "no-retries-left" in [one.name for one in problems]
     problems = compiled(smallest("roles: {ps: {}}\nrunPolicy: {backoffLimit: 0}")).problems

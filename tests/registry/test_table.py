@@ -1,4 +1,4 @@
-"""The table of what releases changed: whole, sourced, and asked by name."""
+"""The table of changes between releases: complete, with sources, and queried by name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_row_names_an_operator_and_its_source(name: str) -> None:
     ],
 )
 def test_trainer_by_release(trainer: tuple[int, int], words: list[str]) -> None:
-    """docs/facts/trainer.md#what-releases-changed."""
+    """Source: docs/facts/trainer.md#what-releases-changed."""
     rows = [name for name, change in FEATURES.items() if change.operator == "trainer" and name != "trainjob"]
     assert sorted(name for name in rows if has_feature(name, Versions(trainer=trainer))) == sorted(words)
 

@@ -1,4 +1,4 @@
-"""What holds for every target: names, defaults, messages, plain data."""
+"""Properties of every target: names, defaults, messages, plain data."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_job_over_a_runtime_is_a_trainjob() -> None:
         ("nodes: 2", "job"),
         ("master: {}\nworker: {replicas: 2, env: {A: b}}", "jobset"),
         ("nodes: 2\nrunPolicy: {onPodFailure: RestartJob}", "jobset"),
-        ("nodes: 2\nrunPolicy: {cleanPodPolicy: All}", "job"),  # a JobSet has no words for it either
+        ("nodes: 2\nrunPolicy: {cleanPodPolicy: All}", "job"),  # a JobSet cannot express it either
         ("roles: {loader: {resources: {cpu: 1}}}\nqueue: q", "jobset"),
     ],
 )
@@ -127,7 +127,7 @@ def test_manifests_are_plain_json_and_share_nothing(target: str) -> None:
 
 
 def test_wired_targets_agree_about_who_overwrites_what() -> None:
-    """Appended behind the user's, so the operator's value wins.
+    """The operator appends its variables after the user's, so the operator's values win.
 
     Source: docs/facts/training-operator.md#environment and docs/facts/volcano.md#the-pytorch-plugin.
     """

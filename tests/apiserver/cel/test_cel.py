@@ -180,7 +180,7 @@ def test_no_expression_takes_long_or_much(text: str) -> None:
         tracemalloc.stop()
     assert raised.type is CostError
     assert peak < 100 << 20
-    assert time.process_time() - started < 20  # with tracemalloc; without it about a second
+    assert time.process_time() - started < 20  # includes tracemalloc; about a second without it
 
 
 def test_the_budget_grows_with_the_object() -> None:

@@ -1,4 +1,4 @@
-"""Users' schemas take bounded time and memory, and unchecked parts are reported."""
+"""Time and memory limits for users' schemas, and the report of unchecked parts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.apiserver.crds.test_schema import crd, foo_object, object_schema
 Json = dict[str, Any]
 
 SECONDS = 2.0
-"""Of processor time: each of these took more than ten, or had no end."""
+"""Limit of CPU time in seconds; without limits each case took more than ten or never ended."""
 
 
 def doubling(depth: int) -> Json:
-    """Return references of which each is evaluated twice as often as the one before."""
+    """Return a schema of references, each evaluated twice as often as the previous one."""
     steps = {f"a{n}": {"allOf": [{"$ref": f"#/definitions/a{n + 1}"}] * 2} for n in range(depth)}
     return {"definitions": {**steps, f"a{depth}": {"type": "object"}}, "allOf": [{"$ref": "#/definitions/a0"}]}
 
@@ -82,7 +82,7 @@ def test_a_json_schema_that_is_nested_deep(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("objects", [1, 100])
 def test_alternatives_of_a_crd(objects: int) -> None:
-    """One object with a long list, and many objects: all share one limit."""
+    """One object with a long list and many objects share the same limit."""
     many = {"type": "integer", "anyOf": [{"minimum": 1_000_000 + n} for n in range(1400)]}
     values = [[0] * (10_000 // objects)] * objects
     start = time.process_time()

@@ -63,7 +63,7 @@ def crd(**more: Any) -> Json:
 
 
 def thing(**spec: Any) -> Json:
-    """Return an object of that kind."""
+    """Return an object of the kind that `crd` defines."""
     return {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"size": 2, **spec}}
 
 

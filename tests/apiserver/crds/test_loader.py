@@ -1,4 +1,4 @@
-"""Schema files: regular, bounded, and in a folder only those inside its tree."""
+"""Schema files: regular files of limited size, and only those within a given folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema of a CustomResourceDefinition: what the API server rejects in it, and how its objects are checked."""
+"""Schemas of CustomResourceDefinitions: which ones the API server rejects, and how it checks objects against them."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ OBJECTS = ["s", 5, ["a"], [{"name": "x"}], {"name": "x"}, {"name": {"c": 1}}, Tr
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_value_of_any_type_in_a_schema_does_not_crash(key: str) -> None:
-    """Tests a fifth of all values, a different fifth for each field."""
+    """Each field is tested with a fifth of all values, a different fifth per field."""
     for value, base in islice(product(VALUES, BASES), KEYS.index(key) % 5, None, 5):
         for schema in (object_schema({**base, key: value}), {**object_schema(base), key: value}):
             report = ptcompile.lint([crd(schema), *map(foo_object, OBJECTS)])

@@ -202,7 +202,7 @@ MAIN: Path = ("spec", "containers", 0)
 TASK: Path = ("spec", "tasks", 0)
 TASK_MAIN: Path = (*TASK, "template", "spec", "containers", 0)
 
-# origin, kind, path, value, problem name or None when it is taken, what the message has after the path
+# origin, kind, path, value, problem name or None if accepted, the message after the path
 CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
     (
         "docs/facts/api-server.md#decoding D1",
@@ -459,7 +459,7 @@ def test_suggestions_for_unknown_fields(path: Path, key: str, help_text: str) ->
 
 @pytest.mark.parametrize(("value", "renamed"), [(60, True), (None, True), ([{"key": "a"}], False)])
 def test_a_field_is_only_renamed_if_its_value_fits(value: Any, renamed: bool) -> None:
-    """Found by fuzzing: a list renamed to tolerationSeconds was another error."""
+    """Fuzzing found a list renamed to tolerationSeconds, which caused another error."""
     manifest = changed(POD, ("spec", "tolerations"), [{"operator": "Exists", "tolerationSecond": value}])
     problem = problems_of(manifest)[0]
     assert problem.help == 'did you mean "tolerationSeconds"?'
@@ -506,7 +506,7 @@ def test_odd_values_are_findings(value: Any) -> None:
             problems_of(changed(kind, path, value))
 
 
-# The same schemas, read by a stock validator, where the dialects agree.
+# the same schemas in a standard validator, where the dialects agree
 
 REGISTRY: Registry[Any] = Registry().with_resources(
     (f"http://x/{name}", Resource.from_contents(load(name))) for name in (CORE, *CUSTOM.values())
@@ -522,7 +522,7 @@ def reference_refuses(kind: tuple[str, str], manifest: Json) -> bool:
     built_in = kind in BUILT_IN
     target = f"http://x/{CORE}#/$defs/{BUILT_IN[kind]}" if built_in else f"http://x/{CUSTOM[kind]}"
     errors = Draft202012Validator({"$ref": target}, registry=REGISTRY, format_checker=FORMATS).iter_errors(manifest)
-    # Decoding does not ask for required fields.
+    # decoding does not require fields
     return any(not (built_in and error.validator == "required") for error in errors)
 
 

@@ -1,4 +1,4 @@
-"""`verdict(base, changes)`: the problems that the field rules report for a valid object after some changes."""
+"""The fixture `verdict(base, changes)`: the problems that the field rules report for a valid object after changes."""
 
 from __future__ import annotations
 
@@ -106,8 +106,9 @@ def _change(node: Any, path: list[str], value: Any) -> None:
 
 
 def build(base: str, changes: dict[str, Any]) -> dict[str, Any]:
-    """Return the valid object with values set at dotted paths; `...` removes. `C` is the container, `T` the pod
-    template.
+    """Return the valid object with values set at dotted paths.
+
+    A value of `...` removes the field. `C` is the container and `T` the pod template.
     """
     manifest = copy.deepcopy(_BASES[base])
     for path, value in changes.items():

@@ -1,5 +1,7 @@
-"""The answers of a real API server 1.36, row by row: whatever its field validation refused is refused here, and
-nothing that it accepted is. Rows that it refused while decoding, or by a CRD, are the structure's business.
+"""Recorded verdicts of a real API server 1.36, row by row, compared with the field rules.
+
+Everything that its field validation rejected must be rejected; everything that it accepted must be accepted. Rows that
+failed decoding or a CRD's schema belong to the structure checks.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from tests.recorded import changed, manifests, rows
 
 STRUCTURE = ("cannot be handled as", " in body ", "Checked value", "<nil>", "strict decoding")
 CONTEXT = ApiServer()
-# A Pod without containers that names an unknown PriorityClass: counted as accepted there, since the class came first.
+# this Pod without containers counts as accepted: the server rejected its unknown PriorityClass first
 UNJUDGED = "stackrox/kube-linter tests/checks/priority-class-name.yaml"
 
 
@@ -34,7 +36,7 @@ def agrees(manifest: dict[str, Any], answer: dict[str, Any], stages: tuple[str, 
         return True
     built_in = (manifest.get("apiVersion", ""), manifest.get("kind", "")) in KINDS
     if not answer["accepted"] and not under and not built_in and "metadata." not in message:
-        return True  # a rule of the CRD
+        return True  # the rule belongs to the CRD
     return bool(answer["accepted"]) != refused(manifest, stages, under)
 
 

@@ -1,4 +1,4 @@
-"""Values of any type anywhere: the rules do not raise and do not change their input (CONTRIBUTING.md#laws 7)."""
+"""Field rules on values of any type: they do not raise and do not change their input (CONTRIBUTING.md#laws 7)."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ OBJECTS: list[tuple[str, str, dict[str, Any]]] = [
 
 
 def places(node: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every container of the tree with each of its keys."""
+    """Yield each container of the tree with each of its keys."""
     for key in list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
         yield node, key
         yield from places(node[key])

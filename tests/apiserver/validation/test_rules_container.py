@@ -1,4 +1,4 @@
-"""Rules 12 to 73 and 102 to 120. Each row names its rule."""
+"""Rules for containers (numbers 12 to 73 and 102 to 120). Each row has the number of its rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules 164 to 195. Rule 196 is about updates, which no file shows. Each row names its rule."""
+"""Rules for Jobs and CronJobs (numbers 164 to 195). Each row has the number of its rule.
+
+Rule 196 concerns updates, which a single file does not show.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules 1 to 11: name, labels, annotations, finalizers. Each row names its rule."""
+"""Rules for names, labels, annotations and finalizers (numbers 1 to 11). Each row has the number of its rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of Kubernetes 1.36's field validation that the numbered lists leave out. Each row names its field."""
+"""Rules of Kubernetes 1.36's field validation that have no number. Each row has the field of its rule."""
 
 from __future__ import annotations
 

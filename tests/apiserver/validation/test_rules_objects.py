@@ -1,4 +1,4 @@
-"""Rules 197 to 212, and the kinds without a number. Each row names its rule."""
+"""Rules for Services and other objects (numbers 197 to 212), and for kinds without a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules 121 to 163, and pod fields without a number."""
+"""Rules for scheduling (numbers 121 to 163), and for pod fields without a number."""
 
 from __future__ import annotations
 

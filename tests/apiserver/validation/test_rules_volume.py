@@ -1,4 +1,4 @@
-"""Rules 74 to 101, and the volume sources without a number."""
+"""Rules for volumes (numbers 74 to 101), and for volume sources without a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of custom resources: the CRDs' transition rules, the operators' webhooks, and what controllers ignore."""
+"""Updates of custom resources: CRDs' transition rules, operators' webhooks, and fields that controllers ignore."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _object(kind: str, version: str, spec: Json, **meta: Any) -> Json:
 
 
 def rejections(old: Json, new: Json) -> list[tuple[str, str]]:
-    """Return which authority rejects the apply, and the path."""
+    """Return the authority and the path of each rejection of the update."""
     report = ptcompile.diff(old, new)
     return [(d.authority, ".".join(map(str, d.path))) for d in report.diagnostics if d.stage == "apply"]
 
 
 def outcome(old: Json, new: Json) -> str:
-    """Return the outcome of the apply."""
+    """Return the outcome of applying the update."""
     (change,) = ptcompile.diff(old, new).objects
     assert isinstance(change.apply, Apply)
     return change.apply.outcome

@@ -1,4 +1,4 @@
-"""Equal pod templates of one object are checked once, and nothing else counts as equal."""
+"""Equal pod templates of one object, which are checked once, and nearly equal ones, which are checked separately."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ for _ in range(100_000):
     [
         ({"a": [1, "x", None, 1.5]}, {"a": [1, "x", None, 1.5]}, True),
         ({"a": 1}, {"a": 2}, False),
-        ({"a": 1}, {"a": True}, False),  # == takes them for one
+        ({"a": 1}, {"a": True}, False),  # == treats them as equal
         ({"a": 0}, {"a": False}, False),
         ({"a": 1}, {"a": 1.0}, False),
         ({"a": [{"b": True}]}, {"a": [{"b": 1}]}, False),
-        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, False),  # findings stand in the order of the keys
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, False),  # findings follow the order of the keys
         ({"a": None}, {}, False),
         (None, {}, False),
         ({}, None, False),
-        ({"a": Decimal(1)}, {"a": Decimal(1)}, False),  # no JSON: nobody knows
+        ({"a": Decimal(1)}, {"a": Decimal(1)}, False),  # not JSON, so equality is unknown
         (MappingProxyType({"a": 1}), MappingProxyType({"a": 1}), False),
         (DEEP, [DEEP], False),
     ],
@@ -76,7 +76,7 @@ def paths(manifest: Mapping[str, Any], *, webhooks: bool = True) -> set[Path]:
 GOOD = pods()
 BAD = pods(volumeMounts=[{"name": "none", "mountPath": "/x"}])
 TAIL = ("spec", "containers", 0, "volumeMounts", 0, "name")
-"""A mount without a volume, which only the rules of pods find."""
+"""The path of a mount without a volume, a mistake that only the rules for pods report."""
 
 PLACES = [
     (volcano, lambda i: ("spec", "tasks", i, "template")),
@@ -115,7 +115,7 @@ def test_nearly_equal_templates_are_checked() -> None:
 
 
 def test_task_settings_apply_to_equal_templates() -> None:
-    """Volcano: a topology policy asks whole CPUs of equal templates too.
+    """With a topology policy, Volcano requires whole CPUs in equal templates too.
 
     Source: docs/facts/volcano.md#the-validating-webhook V9.
     """

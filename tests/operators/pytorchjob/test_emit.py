@@ -228,8 +228,9 @@ def test_the_name_begins_with_a_letter_on_every_kubernetes() -> None:
 
 @pytest.mark.parametrize("field", ["subdomain", "hostname"])
 def test_names_of_one_s_own_are_refused_where_c10d_hands_them_out(field: str) -> None:
-    """The kubelet's /etc/hosts turns these names into the pod's full name, which no Service resolves: three pods of
-    three exit with 1 after 69 seconds (PyTorch 2.13, measured).
+    """The kubelet's /etc/hosts turns these names into the pod's full name, which no Service resolves.
+
+    Three pods of three exit with 1 after 69 seconds (PyTorch 2.13, measured).
     """
     body = f"podTemplate: {{spec: {{{field}: other}}}}"
     (problem,) = compiled(

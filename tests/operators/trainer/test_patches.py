@@ -91,9 +91,7 @@ def test_which_runtime(body: str, *, own: bool) -> None:
     ],
 )
 def test_what_a_release_s_patch_reaches(body: str, since: str) -> None:
-    """The limits come from Trainer's API types of 2.0, 2.1 and 2.2; for anything else the job includes its own
-    runtime.
-    """
+    """Beyond the fields of Trainer's API types of 2.0, 2.1 and 2.2, the job includes its own runtime."""
     for trainer in RELEASES:
         kinds = [one["kind"] for one in both(f"{IN_PLACE}\n{body}", release(trainer))]
         assert kinds == (["TrainJob"] if trainer >= since else ["TrainingRuntime", "TrainJob"]), trainer

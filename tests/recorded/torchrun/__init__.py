@@ -1,5 +1,5 @@
-"""What torchrun did, recorded: `cases` says what was played, a file for each version of PyTorch how it ended.
+"""Recorded runs of torchrun: the cases are in `cases`, the results in one file per version of PyTorch.
 
-`python -m tests.recorded.torchrun.record --python PYTHON` plays all cases anew with that interpreter's torch. It needs
-Linux namespaces, about half an hour, and a machine that is not busy: what is recorded are seconds too.
+`python -m tests.recorded.torchrun.record --python PYTHON` runs all cases again with that interpreter's torch. It needs
+Linux namespaces, about half an hour, and an idle machine, because it also records durations.
 """

@@ -1,4 +1,4 @@
-"""What is played: shapes of jobs on every target, and faults."""
+"""Recorded cases: job shapes on every target, and faults."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import textwrap
 from typing import NamedTuple
 
 SHARED = 'env: {TORCH_DISABLE_SHARE_RDZV_TCP_STORE: "0"}'
-"""One store for all meetings, as torchrun has it where nobody says otherwise."""
+"""Torchrun's own default: one store for all rendezvous."""
 
 
 class Case(NamedTuple):
-    """A job and the faults that it meets."""
+    """A job and the faults injected into it."""
 
     name: str
     body: str
     """The lines of a spec, or a whole manifest."""
     target: str | None
-    """None for a manifest."""
+    """The target of a spec, or None for a manifest."""
     faults: tuple[str, ...] = ()
     limit: int = 300
-    """Seconds."""
+    """Time limit in seconds."""
 
     @property
     def source(self) -> str:
-        """The document."""
+        """The whole document, a spec or a manifest."""
         if self.target is None:
             return self.body
         lines = textwrap.indent(f"image: img:1\n{self.body}", "  ")
@@ -31,7 +31,7 @@ class Case(NamedTuple):
 
 
 def profile(release: str) -> str:
-    """The platform's profile of a cluster whose images have this PyTorch, such as `2.5`."""
+    """Return a cluster profile whose images have this PyTorch release, such as `2.5`."""
     return f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: '{release}'}}}}\n"
 
 
@@ -99,7 +99,7 @@ SHAPES: tuple[Case, ...] = (
     Case("accelerate", _ACCELERATE, "job"),
     Case("deepspeed", _DEEPSPEED, "job"),
 )
-"""No fault: whether all meet."""
+"""Cases without faults, which test whether all nodes meet."""
 
 FAULTS: tuple[Case, ...] = (
     Case("spot-killed", WIDE, "jobset", ("kill 3@3s,back=8s",)),
@@ -132,6 +132,6 @@ FAULTS: tuple[Case, ...] = (
     Case("shared-fixed-killed", f"{IN_PLACE}\n{SHARED}", "job", ("kill 1@3s,back=10s",), limit=150),
     Case("shared-process-fails", f"{RANGE}\n{SHARED}", "job", ("fail-process 1@3s",), limit=150),
 )
-"""What the README promises, what it warns of, and what torchrun does where nobody asked for a store a meeting."""
+"""Cases of what the README promises, what it warns about, and torchrun without a store per rendezvous."""
 
 CASES: dict[str, Case] = {case.name: case for case in (*SHAPES, *FAULTS)}

@@ -1,4 +1,4 @@
-"""Play the cases with a real torchrun, and write down how they ended: a file for each version of PyTorch."""
+"""Run the cases with a real torchrun and record how they ended: one file per version of PyTorch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ FOLDER = Path(__file__).parent
 
 
 def played(case: Case, python: str) -> Rehearsal:
-    """One case, compiled for the interpreter's PyTorch, with one process a pod where it says no other number."""
+    """Return the rehearsal of a case, compiled for the interpreter's PyTorch.
+
+    Each pod runs one process unless the case sets another number.
+    """
     return ptcompile.rehearse(
         case.source, target=case.target, cluster=profile(series(torch_and_launchers(python)[0])), faults=case.faults,
         python=python, limit=case.limit,
@@ -26,12 +29,12 @@ def played(case: Case, python: str) -> Rehearsal:
 
 
 def series(torch: str) -> str:
-    """`2.5` of `2.5.1+cu124`."""
+    """Return the minor release of a torch version: `2.5` for `2.5.1+cu124`."""
     return ".".join(torch.split("+")[0].split(".")[:2])
 
 
 def row(found: Rehearsal) -> dict[str, Any]:
-    """What is kept of a case: what was seen, and nothing that was claimed."""
+    """Return the recorded part of a rehearsal: observations without predictions."""
     full = to_dict(found)
     return {
         "seen": full["verdict"]["seen"],
@@ -42,7 +45,10 @@ def row(found: Rehearsal) -> dict[str, Any]:
 
 
 def _pod(pod: dict[str, Any]) -> dict[str, Any]:
-    """The meetings that a pod's first process was in, as pairs of world and nodes; its node's last rank; its end."""
+    """Return the recorded part of a pod.
+
+    `meetings` are the worlds and node counts that its first process was in; `rank` is the node's last rank.
+    """
     least = min((one["rank"] for one in pod["rounds"]), default=None)
     meetings: list[list[int]] = []
     for one in pod["rounds"]:
@@ -58,7 +64,7 @@ def _pod(pod: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Play the cases that are named, or all, and put them into the file of this torch, or compare with it."""
+    """Run the named cases, or all, and save the results for this torch, or compare them with the predictions."""
     parser = argparse.ArgumentParser(prog="python -m tests.recorded.torchrun.record", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="CASE", help="only these")
     parser.add_argument("--python", required=True, help="the interpreter that has torch")
@@ -76,7 +82,7 @@ def main() -> int:
 
 
 def write(name: str, found: Rehearsal) -> None:
-    """Put one case into the file of its torch."""
+    """Put the result of one case into the file of its torch."""
     path = FOLDER / f"{series(found.torch)}.json"
     rows: dict[str, Any] = {"torch": found.torch, "cases": {}}
     if path.exists():
