@@ -29,7 +29,7 @@ def _same(data: Json, cluster: ClusterProfile, target: str) -> None:
 
 @settings(max_examples=settings().max_examples // 6)  # one compilation per line
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
-def test_together_they_say_what_they_say_alone(spec: Json, given: Json, target: str) -> None:
+def test_defaults_removed_together_have_the_same_causes_as_one_by_one(spec: Json, given: Json, target: str) -> None:
     cluster = ClusterProfile.model_validate(given)
     assume(ptcompile.compile(spec, target=target, cluster=cluster, lint=False).ok)
     _same(spec, cluster, target)
@@ -40,7 +40,7 @@ def _small(more: str = "") -> Json:
     return dict(document.data)
 
 
-def test_what_asks_whether_a_default_was_given_has_each_line_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_emitter_that_checks_for_set_defaults_has_each_line_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     job = target_named("job")
 
     def asking(lowered: Job, cluster: ClusterProfile) -> list[Json]:
@@ -56,7 +56,7 @@ def test_what_asks_whether_a_default_was_given_has_each_line_tried_alone(monkeyp
     _same(_small(), cluster, "job")
 
 
-def test_a_profile_of_defaults_costs_a_compilation_for_each_line_that_has_another_value() -> None:
+def test_a_profile_of_defaults_needs_few_compilations() -> None:
     compiled = 0
     manifests = asked._build_variant
 
@@ -74,7 +74,7 @@ def test_a_profile_of_defaults_costs_a_compilation_for_each_line_that_has_anothe
     assert compiled < 30
 
 
-def test_a_line_of_the_user_s_is_no_default() -> None:
+def test_a_line_set_by_the_user_is_not_a_default() -> None:
     filled = sensitivity.filled_document(DEFAULT_CLUSTER)
     named = sensitivity.replace_at(filled, {("spec", "cloud"): "aws", ("spec", "gpu", "claim"): MISSING})
     lines = sensitivity.cluster_variations(named)

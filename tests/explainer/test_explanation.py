@@ -20,7 +20,7 @@ from tests.making import profile, smallest
 
 
 @pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)
-def test_a_step_taken_back_is_the_job_before_it(case: Case, target: str) -> None:
+def test_an_undone_step_gives_the_job_before_it(case: Case, target: str) -> None:
     data, cluster, explanation = explained(case, target)
     built = compile_document(data, cluster, target).built
     assert built is not None
@@ -62,7 +62,7 @@ def _without_empty(data: Any) -> Any:
     return data
 
 
-def test_the_same_in_two_roles_is_said_once() -> None:
+def test_the_same_change_in_two_roles_is_reported_once() -> None:
     steps = ptcompile.explain(smallest("master: {}\nworker: {env: {A: a}}"), target="pytorchjob").jobs[0].steps
     shm = next(step for step in steps if step.name == "shm")
     assert [(one.roles, one.kind, one.shown) for one in shm.changes] == [
@@ -71,7 +71,7 @@ def test_the_same_in_two_roles_is_said_once() -> None:
     ]
 
 
-def test_what_a_pass_changes_is_old_and_new() -> None:
+def test_only_the_changed_part_of_a_value_is_reported() -> None:
     cluster = profile({"accelerators": {"a": {"nodeLabels": {"card": "a"}}}})
     affinity = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}]}}}"
     body = f"{affinity}\naccelerator: a\nresources: {{gpu: 1}}"

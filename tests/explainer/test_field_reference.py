@@ -42,13 +42,13 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("address", "message"), UNKNOWN)
-def test_an_unknown_field_names_what_was_meant(address: str, message: str) -> None:
+def test_an_unknown_field_gets_a_suggestion(address: str, message: str) -> None:
     with pytest.raises(UnknownFieldError) as caught:
         find_field(address)
     assert str(caught.value) == message
 
 
-def test_what_an_example_becomes_on_each_target() -> None:
+def test_effects_of_an_example_on_each_target() -> None:
     effects = {effect.target: effect for effect in find_field("spec.elastic.maxRestarts").effects}
     assert list(effects) == list(TARGETS)
     for effect in effects.values():
@@ -82,7 +82,7 @@ def test_every_example_compiles_and_changes_something(address: str) -> None:
     assert any(effect.changes for effect in field.effects), field.effects
 
 
-def test_every_example_is_of_a_field() -> None:
+def test_every_example_belongs_to_a_field() -> None:
     definitions = json_schema()["$defs"]
     assert {model: set(fields) - set(definitions[model]["properties"]) for model, fields in EXAMPLES.items()} == {
         model: set() for model in EXAMPLES
@@ -90,11 +90,11 @@ def test_every_example_is_of_a_field() -> None:
 
 
 @pytest.mark.parametrize("word", ["spec", "spec.x", "metadata.name", "podd.spec", "pod.spec", "batch/v1/Job", "a.b"])
-def test_what_is_an_address(word: str) -> None:
+def test_is_address(word: str) -> None:
     assert is_address(word) == (word not in {"podd.spec", "a.b"})
 
 
-def test_lines_are_as_wide_as_asked() -> None:
+def test_lines_fit_the_requested_width() -> None:
     text = find_field("PyTorchJob.spec.elasticPolicy").text(60)
     assert max(map(len, text.splitlines())) <= 60
     assert "rdzvBackend" in text

@@ -23,7 +23,7 @@ MEANT = ONE_WORD.replace("latest\n", "latest  # ptcompile: ignore[latest-image] 
 
 
 @pytest.mark.parametrize("case", ALL, ids=pair_name)
-def test_they_say_the_same(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explain_and_compile_report_the_same_findings(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explanation, "provenance", lambda *_given, **_how: ())  # slow, and it reports no findings
     told = ptcompile.explain(
         case.spec, cluster=case.cluster, filename="spec.yaml", cluster_filename="cluster.yaml"
@@ -32,7 +32,7 @@ def test_they_say_the_same(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     assert told == (*(() if profile is None else wrong), *case.compile().diagnostics)
 
 
-def test_what_a_rule_calls_an_error_is_explained_all_the_same() -> None:
+def test_a_spec_with_an_error_from_a_rule_is_still_explained() -> None:
     explained = ptcompile.explain(ONE_WORD)
     assert [(one.name, one.severity) for one in explained.diagnostics] == [
         ("latest-image", "warning"),
@@ -43,7 +43,7 @@ def test_what_a_rule_calls_an_error_is_explained_all_the_same() -> None:
     assert explained.at("command")
 
 
-def test_it_can_be_switched_off_and_chosen() -> None:
+def test_rules_can_be_disabled_and_selected() -> None:
     assert ptcompile.explain(ONE_WORD, lint=False).diagnostics == ()
     assert [one.name for one in ptcompile.explain(ONE_WORD, ignore=["PTC804"]).diagnostics] == ["latest-image"]
     assert [one.name for one in ptcompile.explain(ONE_WORD, select=["PTC804"]).diagnostics] == ["command-in-one-word"]
@@ -51,20 +51,20 @@ def test_it_can_be_switched_off_and_chosen() -> None:
         ptcompile.explain(ONE_WORD, ignore=["no-such-rule"])
 
 
-def test_comments_in_the_spec_are_heeded() -> None:
+def test_suppression_comments_apply() -> None:
     assert [one.name for one in ptcompile.explain(MEANT).diagnostics] == ["command-in-one-word"]
     unused = smallest("nodes: 2  # ptcompile: ignore[latest-image]")
     assert [one.name for one in ptcompile.explain(unused).diagnostics] == ["unused-ignore"]
 
 
-def test_a_comment_in_the_spec_says_nothing_of_the_profile() -> None:
+def test_a_comment_in_the_spec_does_not_affect_the_profile() -> None:
     profile = "kind: ClusterProfile\nspec: {gpus: 1}\n"
     spec = "# ptcompile: ignore-file[ALL]\n" + smallest()
     for found in (ptcompile.compile(spec, cluster=profile), ptcompile.explain(spec, cluster=profile)):
         assert [one.name for one in found.diagnostics] == ["spec-unknown-field"]
 
 
-def test_all_mistakes_at_once() -> None:
+def test_all_mistakes_are_reported() -> None:
     wrong = smallest("nods: 2\nvolumeMounts: [{name: dta, mountPath: /d}]")
     assert [one.message for one in ptcompile.explain(wrong).diagnostics] == [
         one.message for one in ptcompile.compile(wrong).diagnostics
@@ -72,7 +72,7 @@ def test_all_mistakes_at_once() -> None:
     assert len(ptcompile.explain(wrong).diagnostics) == 2
 
 
-def test_the_page_has_each_once_with_its_targets() -> None:
+def test_the_page_has_each_finding_once_with_its_targets() -> None:
     found = gather(ONE_WORD).findings
     assert len({(one.diagnostic.name, one.line, one.targets) for one in found}) == len(found)
     (word,) = [one for one in found if one.diagnostic.name == "command-in-one-word"]
@@ -80,7 +80,7 @@ def test_the_page_has_each_once_with_its_targets() -> None:
     assert not [one for one in gather(ONE_WORD, lint=False).findings if one.diagnostic.stage == "run"]
 
 
-def test_a_comment_that_one_target_has_a_finding_for_is_not_unused() -> None:
+def test_a_comment_needed_by_one_target_is_not_unused() -> None:
     """A Pod cannot express `nodes: 2`, which is its only finding."""
     found = gather(MEANT).findings
     assert not [one for one in found if one.diagnostic.name in ("latest-image", "unused-ignore")]

@@ -34,14 +34,14 @@ def test_every_value_of_every_golden_is_explained(case: Case, target: str) -> No
 
 
 @pytest.mark.parametrize(("case", "target"), SOME, ids=pair_name)
-def test_without_its_line_a_value_of_a_golden_is_another(case: Case, target: str) -> None:
+def test_removing_a_line_changes_its_values(case: Case, target: str) -> None:
     data, cluster, explanation = explained(case, target)
     _law_2(explanation.causes, list(explanation.manifests), data, cluster, target)
 
 
 @settings(max_examples=settings().max_examples // (4 if PROFILE == "long" else 7))  # 300 compilations per example
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
-def test_both_laws_of_generated_specs(spec: Json, given_profile: Json, target: str) -> None:
+def test_both_laws_hold_for_generated_specs(spec: Json, given_profile: Json, target: str) -> None:
     cluster = ClusterProfile.model_validate(given_profile)
     compiled = compile_document(spec, cluster, target)
     assume(compiled.manifests)
@@ -145,14 +145,14 @@ ROWS: list[tuple[str, str, str, str, list[str], list[str]]] = [
 
 
 @pytest.mark.parametrize(("body", "target", "query", "by", "reaching", "there"), ROWS)
-def test_who_wrote_it_and_from_which_lines(
+def test_writer_and_input_lines(
     body: str, target: str, query: str, by: str, reaching: list[str], there: list[str]
 ) -> None:
     one = _cause(body, query, target)
     assert (one.by, _lines(one, other_value=True), _lines(one, other_value=False)) == (by, reaching, there)
 
 
-def test_what_several_lines_say_has_the_one_that_wrote_it() -> None:
+def test_a_value_that_two_lines_give_has_the_line_that_wrote_it() -> None:
     """A role repeats a volume of its job: either line is enough, and the role's wins."""
     volume = "volumes: [{name: data, emptyDir: {}}]"
     explanation = ptcompile.explain(smallest(f"{volume}\nmaster: {{{volume}}}\nworker: {{replicas: 0}}"), target="pod")
@@ -177,7 +177,7 @@ def test_lines_of_the_profile() -> None:
     assert _lines(toleration, other_value=False) == ["gpu"]
 
 
-def test_a_target_that_the_spec_chose_is_a_line_of_what_the_target_writes() -> None:
+def test_the_target_line_of_the_spec_is_an_input_of_the_target_values() -> None:
     explanation = ptcompile.explain(smallest("nodes: 2\ntarget: volcano"))
     kinds = {one.shown: [line.path for line in one.inputs] for one in explanation.causes}
     assert kinds["kind"] == [("spec", "target")] or ("spec", "target") in kinds["apiVersion"]
@@ -187,7 +187,7 @@ def test_a_target_that_the_spec_chose_is_a_line_of_what_the_target_writes() -> N
     assert not any(("spec", "target") in [line.path for line in one.inputs] for one in asked.causes)
 
 
-def test_a_pass_is_not_named_for_what_a_target_does_because_of_it() -> None:
+def test_a_target_is_the_writer_of_what_it_adds_because_of_a_pass() -> None:
     """A TrainJob cannot change the scheduler of the built-in runtime, so the target emits its own runtime."""
     cluster = profile({"defaults": {"schedulerName": "bins"}})
     explanation = ptcompile.explain(smallest("nodes: 2\nrestartPolicy: OnFailure"), target="trainjob", cluster=cluster)
@@ -197,7 +197,7 @@ def test_a_pass_is_not_named_for_what_a_target_does_because_of_it() -> None:
     assert (by["image"], by["schedulerName"], by["medium"]) == ("spec", "placement", "shm")
 
 
-def test_a_number_of_the_devices_is_that_of_processes() -> None:
+def test_a_process_count_equal_to_the_devices_is_written_by_processes() -> None:
     cluster = profile({"accelerators": {"v5e": {"resourceName": "google.com/tpu", "nodeLabels": {"tpu": "v5e"}}}})
     body = "nodes: 2\naccelerator: v5e\nresources: {gpu: 4}\nelastic: {nprocPerNode: auto}"
     for target, query in (("pytorchjob", "nprocPerNode"), ("trainjob", "numProcPerNode")):
@@ -205,7 +205,7 @@ def test_a_number_of_the_devices_is_that_of_processes() -> None:
         assert (str(one.value), one.by) == ("4", "processes")
 
 
-def test_what_pods_ask_for_together_is_the_target_s() -> None:
+def test_the_sum_of_pod_requests_is_written_by_the_target() -> None:
     """This includes groups that need only one pod, where the sum equals that pod's amount."""
     cluster = profile({"gangScheduler": "volcano"})
     body = 'elastic: {nnodes: "1:2", nprocPerNode: 1}\nresources: {cpu: "8", gpu: 1}'
@@ -213,14 +213,14 @@ def test_what_pods_ask_for_together_is_the_target_s() -> None:
         assert _cause(body, query, "job", cluster).by == "target"
 
 
-def test_the_lines_of_few_values_come_first() -> None:
+def test_lines_that_give_the_value_come_first() -> None:
     explanation = ptcompile.explain(smallest("nodes: 2"), target="job")
     one = explanation.at("command[--master-addr]")[0]
     assert one.inputs[0].path == ("metadata", "name")
     assert [line.other_value for line in one.inputs] == sorted((x.other_value for x in one.inputs), reverse=True)
 
 
-def test_what_does_not_compile_is_not_explained() -> None:
+def test_a_spec_that_does_not_compile_is_not_explained() -> None:
     explanation = ptcompile.explain("kind: TrainingJob\nspec: {nods: 1}\n")
     assert (explanation.causes, explanation.jobs, explanation.ok) == ((), (), False)
     assert causes_of({"spec": 1}, DEFAULT_CLUSTER, "pod") == ()

@@ -39,7 +39,7 @@ MORE: list[tuple[str, str, dict[str, object]]] = [
 ]
 
 
-def test_the_tables_are_those_of_all_passes() -> None:
+def test_tables_cover_all_passes() -> None:
     assert list(reasons.PASS_SENTENCES) == [one.__name__ for one in PASSES]
     assert all(text.endswith(".") for table in TABLES.values() for text in table.values())
 
@@ -62,10 +62,10 @@ def spoken() -> set[tuple[str, str]]:
     return out
 
 
-def test_no_value_is_without_a_sentence(spoken: set[tuple[str, str]]) -> None:
+def test_every_value_has_a_sentence(spoken: set[tuple[str, str]]) -> None:
     assert not [rule for name, rule in spoken if name == "nobody"]
 
 
-def test_no_sentence_is_without_a_value(spoken: set[tuple[str, str]]) -> None:
+def test_every_sentence_has_a_value(spoken: set[tuple[str, str]]) -> None:
     rows = {(name, rule) for name, table in TABLES.items() for rule in table.values()}
     assert sorted(rows - spoken) == []

@@ -48,7 +48,7 @@ after the resource. Spot jobs and resources with their own taints get toleration
     )
 
 
-def test_the_lines_of_the_profile_are_those_of_its_document() -> None:
+def test_profile_lines_count_from_the_start_of_the_file() -> None:
     beside = "kind: ConfigMap\ndata: {}\n---\n"
     text = _explain("resources: {gpu: 2}", "pod", beside + CLUSTER).text("tolerations")
     assert "value from  prod.yaml:7:25  spec.gpu.tolerations[0].{key, operator}" in text
@@ -62,11 +62,11 @@ def test_the_built_in_profile_has_values_and_no_lines() -> None:
     assert "value from  the profile's default  spec.gpu.resourceName: nvidia.com/gpu" in shown
 
 
-def test_nobody_s_line() -> None:
+def test_a_value_without_an_input_line() -> None:
     assert "  value from  nothing in the spec or the profile\n" in _explain("").text("medium")
 
 
-def test_several_objects_are_told_apart() -> None:
+def test_several_objects_have_headings() -> None:
     text = _explain("nodes: 2", "job").text("kind")
     assert text.startswith("# Service/train\nkind: Service\n  written by  the target job\n")
     assert "\n\n# Job/train\nkind: Job\n" in text
@@ -84,7 +84,7 @@ def test_many_lines_are_counted() -> None:
     assert "              and 3 lines more\n" in many.text(one.shown)
 
 
-def test_a_mapping_has_paths_and_values_instead_of_lines() -> None:
+def test_decoded_input_has_paths_and_values_instead_of_lines() -> None:
     spec = {"kind": "TrainingJob", "metadata": {"name": "a"}, "spec": {"image": "i:1", "script": "t.py"}}
     assert "value from  the spec  spec.image: i:1\n" in ptcompile.explain(spec).text("image")
 
@@ -120,7 +120,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize(("body", "line"), SECRETS)
-def test_a_secret_is_in_no_text(body: str, line: str) -> None:
+def test_no_text_contains_a_secret(body: str, line: str) -> None:
     explanation = _explain(body, "pod")
     assert explanation.ok, explanation.diagnostics
     assert line in explanation.text("env.NEXT")
@@ -129,18 +129,18 @@ def test_a_secret_is_in_no_text(body: str, line: str) -> None:
     assert "***" in explanation.text("env.HF_TOKEN")
 
 
-def test_a_file_cannot_steer_the_terminal() -> None:
+def test_control_characters_are_escaped() -> None:
     explanation = _explain('env: {X: "\\e[31m"}', "pod")
     assert "\x1b" not in explanation.text("env") + explanation.text()
 
 
 @pytest.mark.parametrize(("case", "target"), thinned(SOME, 5), ids=pair_name)
-def test_json_is_as_its_schema_says(case: Case, target: str) -> None:
+def test_json_matches_its_schema(case: Case, target: str) -> None:
     data = json.loads(json.dumps(explained(case, target).explanation.to_dict()))
     VALIDATOR.validate(data)
 
 
-def test_the_schema_is_a_schema_and_closed() -> None:
+def test_the_schema_is_valid_and_closed() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     data = json.loads(json.dumps(_explain("").to_dict()))
     data["causes"][0]["more"] = 1

@@ -44,7 +44,7 @@ ONE_EACH = [
 
 
 @pytest.mark.parametrize(("case", "target"), thinned(ONE_EACH, 4), ids=str)
-def test_lines_of_goldens_tried_together_say_what_they_say_alone(case: Case, target: str) -> None:
+def test_golden_lines_tried_together_have_the_same_causes_as_one_by_one(case: Case, target: str) -> None:
     from ptcompile.compiler.reader import load_profile
     from ptcompile.source import streams
 
@@ -56,7 +56,9 @@ def test_lines_of_goldens_tried_together_say_what_they_say_alone(case: Case, tar
 
 @settings(max_examples=settings().max_examples // 6)  # one compilation per line
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
-def test_lines_of_generated_specs_tried_together_say_what_they_say_alone(spec: Json, given: Json, target: str) -> None:
+def test_generated_lines_tried_together_have_the_same_causes_as_one_by_one(
+    spec: Json, given: Json, target: str
+) -> None:
     cluster = ClusterProfile.model_validate(given)
     assume(ptcompile.compile(spec, target=target, cluster=cluster).ok)
     _same(spec, cluster, target)
@@ -87,7 +89,7 @@ LISTS = {
     ("name", "target"),
     [(name, target) for at, name in enumerate(LISTS) for target in thinned(["job", "volcano", "jobset"], 3, start=at)],
 )
-def test_long_lists_tried_together_say_what_they_say_alone(name: str, target: str) -> None:
+def test_long_lists_tried_together_have_the_same_causes_as_one_by_one(name: str, target: str) -> None:
     from ptcompile.source import streams
 
     (document,) = streams.read(smallest("nodes: 2\n" + LISTS[name]), None).documents
@@ -115,23 +117,23 @@ def _own(document: Any) -> frozenset[Any]:
     return frozenset(name for name, value in document["spec"]["env"].items() if value != f"v{name[1:]}")
 
 
-def test_a_hundred_lines_take_fourteen_documents() -> None:
+def test_a_hundred_lines_need_fourteen_documents() -> None:
     found, asked = _counted(_own, 100)
     assert asked == 14
     assert found == {("spec", "env", f"A{i}"): {f"A{i}"} for i in range(100)}
 
 
-def test_what_two_lines_decide_is_found_for_both() -> None:
+def test_a_value_that_depends_on_two_lines_is_found_for_both() -> None:
     found, _ = _counted(lambda document: _own(document) | ({"sum"} if {"A3", "A40"} & _own(document) else set()), 100)
     assert {path[-1] for path, now in found.items() if "sum" in now} == {"A3", "A40"}
 
 
-def test_what_only_two_lines_together_change_is_no_line_s() -> None:
+def test_a_value_that_only_two_lines_together_change_has_no_line() -> None:
     found, _ = _counted(lambda document: _own(document) | ({"both"} if {"A3", "A7"} <= _own(document) else set()), 100)
     assert not any("both" in now for now in found.values())
 
 
-def test_a_line_that_makes_the_others_invalid_leaves_them_theirs() -> None:
+def test_an_invalid_variation_does_not_affect_other_lines() -> None:
     found, _ = _counted(lambda document: None if "A5" in _own(document) else _own(document), 100)
     assert len(found) == 99
     assert all(now == {path[-1]} for path, now in found.items())

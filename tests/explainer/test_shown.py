@@ -71,7 +71,7 @@ def test_shown_value(value: Any, expected: str) -> None:
 
 
 @pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)
-def test_every_path_that_is_shown_finds_its_value(case: Case, target: str) -> None:
+def test_every_displayed_path_finds_its_value(case: Case, target: str) -> None:
     """Both the displayed path and the API server's notation find the value."""
     explanation = explained(case, target).explanation
     for one in explanation.causes[::7]:

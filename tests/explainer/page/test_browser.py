@@ -31,7 +31,7 @@ def why(tab: Browser) -> str:
 
 
 @pytest.mark.parametrize("case", ["example", "six", "parameter-server"])
-def test_pointing_at_a_line_of_the_spec_lights_what_it_became(case: str, show: Any) -> None:
+def test_pointing_at_a_spec_line_highlights_its_manifest_lines(case: str, show: Any) -> None:
     tab, target = show(case), page(*CASES[case]).chosen
     down, _ = kin(*CASES[case], target)
     for line in list(down)[::3]:
@@ -41,7 +41,7 @@ def test_pointing_at_a_line_of_the_spec_lights_what_it_became(case: str, show: A
 
 
 @pytest.mark.parametrize("case", ["example", "six", "parameter-server"])
-def test_pointing_at_a_line_of_a_manifest_lights_what_it_came_from(case: str, show: Any) -> None:
+def test_pointing_at_a_manifest_line_highlights_its_input_lines(case: str, show: Any) -> None:
     tab, target = show(case), page(*CASES[case]).chosen
     _, up = kin(*CASES[case], target)
     for line in list(up)[::9]:
@@ -49,7 +49,7 @@ def test_pointing_at_a_line_of_a_manifest_lights_what_it_came_from(case: str, sh
         assert lit(tab) == up[line], line
 
 
-def test_the_line_whose_value_counts_is_told_from_the_line_that_is_only_needed(show: Any) -> None:
+def test_value_lines_are_distinguished_from_existence_lines(show: Any) -> None:
     tab = show("example")
     tab.hover("#spec-14 code")  # the line of `resources`
     found = tab.run(LIT)
@@ -60,7 +60,7 @@ def test_the_line_whose_value_counts_is_told_from_the_line_that_is_only_needed(s
     ]
 
 
-def test_what_is_lit_is_brought_into_sight(show: Any) -> None:
+def test_highlighted_lines_are_scrolled_into_view(show: Any) -> None:
     tab = show("example", height=700)
     tab.run("document.getElementById('job-lines').scrollTop = 0")
     tab.hover("#spec-14 code")
@@ -72,7 +72,7 @@ def test_what_is_lit_is_brought_into_sight(show: Any) -> None:
     assert seen
 
 
-def test_nothing_is_lit_once_the_pointer_is_gone(show: Any) -> None:
+def test_highlights_end_when_the_pointer_leaves(show: Any) -> None:
     tab = show("example")
     idle = why(tab)
     tab.hover("#spec-14 code")
@@ -98,7 +98,7 @@ def test_the_live_region_names_pass_rule_and_lines(show: Any) -> None:
     assert "No value of job depends on it." in why(tab)
 
 
-def test_the_keyboard_does_what_the_pointer_does(show: Any) -> None:
+def test_the_keyboard_works_like_the_pointer(show: Any) -> None:
     tab = show("example")
     stops = []
     for _ in range(3):
@@ -137,7 +137,7 @@ def test_a_click_holds_a_line_until_escape(show: Any) -> None:
     assert lit(tab) != held
 
 
-def test_a_pass_lights_its_lines(show: Any) -> None:
+def test_a_pass_highlights_its_lines(show: Any) -> None:
     tab = show("example")
     listing = next(one for one in page(*example()).listings if one.target == "job")
     tab.hover("#job .legend button:nth-child(3)")
@@ -166,7 +166,7 @@ def test_tabs_show_one_target_its_pods_and_its_findings(show: Any) -> None:
     assert lit(tab) == down["spec-14"]
 
 
-def test_what_the_files_hold_is_shown_and_never_run(show: Any) -> None:
+def test_file_content_is_shown_but_never_executed(show: Any) -> None:
     tab = show("hostile")
     for line in range(5, 18):
         tab.hover(f"#spec-{line} code")

@@ -59,7 +59,7 @@ ODD: dict[str, str | bytes] = {
 
 
 @pytest.mark.parametrize("case", ODD)
-def test_whatever_is_given_gives_a_page(case: str) -> None:
+def test_any_input_gives_a_page(case: str) -> None:
     made = page(ODD[case])
     read = read_html(text(ODD[case]))
     assert len(made.listings) == 6
@@ -69,7 +69,7 @@ def test_whatever_is_given_gives_a_page(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["no newline at the end", "a byte order mark", "carriage returns", "JSON on lines"])
-def test_other_ways_to_write_it_have_their_lines_too(case: str) -> None:
+def test_other_notations_have_lines_too(case: str) -> None:
     spec = ODD[case]
     assert isinstance(spec, str)
     made = page(spec)
@@ -82,32 +82,32 @@ def test_other_ways_to_write_it_have_their_lines_too(case: str) -> None:
     assert len(lines) > 5
 
 
-def test_the_target_that_is_shown_is_the_one_that_compile_takes() -> None:
+def test_the_page_shows_the_target_that_compile_chooses() -> None:
     assert page(SIX).chosen == "pod"
     assert page(SIX.replace("  nodes: 1", "  nodes: 1\n  target: trainjob")).chosen == "trainjob"
     assert page(HOSTILE).chosen == "job"
 
 
-def test_the_spec_s_own_choice_is_a_line_that_values_came_from() -> None:
+def test_the_target_line_of_the_spec_is_the_origin_of_values() -> None:
     spec = SIX.replace("  nodes: 1", "  nodes: 1\n  target: trainjob")
     listing = next(one for one in page(spec).listings if one.target == "trainjob")
     kind = next(one for one in listing.reasons if listing.text.lines[one.first - 1] == "kind: TrainJob")
     assert [(origin.first, origin.strength) for origin in kind.origins] == [(9, "value")]
 
 
-def test_where_the_first_choice_refuses_another_target_is_no_error() -> None:
+def test_a_fallback_from_the_first_target_is_not_an_error() -> None:
     made = page(SIX.replace("  nodes: 1", "  nodes: 1\n  runPolicy: {cleanPodPolicy: All}"))
     assert made.chosen == "pytorchjob"
     assert not [one for one in made.diagnostics if one.severity == "error"]
     assert {one for found in made.findings for one in found.targets} == set(TARGETS) - {"pytorchjob"}
 
 
-def test_the_name_is_that_of_the_jobs_or_of_the_file() -> None:
+def test_the_page_is_named_after_its_jobs_or_file() -> None:
     assert page(f"{SIX}---\n{HOSTILE}").name == "six, hostile"
     assert page("kind: TrainingJob\n").name == "spec.yaml"
 
 
-def test_a_bad_profile_leaves_nothing_to_show() -> None:
+def test_a_bad_profile_gives_no_listings() -> None:
     made = gather(SIX, cluster="kind: ClusterProfile\nspec: {gpus: 1}\n")
     assert made.listings == ()
     assert [one.filename for one in made.diagnostics] == ["cluster.yaml"]
@@ -127,7 +127,7 @@ MANY = json.dumps(dict.fromkeys(map(str, range(100)), "b"))
     ],
     ids=["aliases", "values", "lines", "characters"],
 )
-def test_a_spec_above_the_limit_is_refused_at_once(more: str) -> None:
+def test_a_spec_above_the_limit_is_rejected_quickly(more: str) -> None:
     spec = SMALL.partition("  env:")[0] + more
     start = time.process_time()
     made = gather(spec, filename="a.yaml")
@@ -140,7 +140,7 @@ def test_a_spec_above_the_limit_is_refused_at_once(more: str) -> None:
     assert gather(SMALL, cluster=spec).diagnostics[0].name == "too-large"
 
 
-def test_input_of_strangers_has_a_lower_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrusted_input_has_a_lower_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = SMALL + "".join(f"    A{n}: b\n" for n in range(500))
     monkeypatch.setattr("ptcompile._internal.limits._in_force", [UNTRUSTED])
     assert gather(spec).diagnostics[0].name == "too-large"
@@ -161,7 +161,7 @@ def listings(case: str) -> list[Listing]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_lines_are_what_compile_writes_with_secrets_masked(case: str) -> None:
+def test_listings_equal_the_output_of_compile_with_masked_secrets(case: str) -> None:
     found = listings(case)
     assert found
     for one in found:
@@ -170,7 +170,7 @@ def test_the_lines_are_what_compile_writes_with_secrets_masked(case: str) -> Non
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_lines_belong_together_as_the_causes_say(case: str) -> None:
+def test_related_lines_follow_the_causes(case: str) -> None:
     spec, cluster = CASES[case]
     for one in listings(case):
         down, up = kin(spec, cluster, one.target)
@@ -185,7 +185,7 @@ def test_lines_belong_together_as_the_causes_say(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_line_with_a_value_has_one_reason_with_the_cause_s_author(case: str) -> None:
+def test_every_value_line_has_one_reason_with_the_author_of_its_cause(case: str) -> None:
     for one in listings(case):
         assert [reason.by for reason in one.reasons] == [cause.by for cause in one.explanation.causes]
         assert [reason.rule for reason in one.reasons] == [cause.rule for cause in one.explanation.causes]
@@ -195,7 +195,7 @@ def test_every_line_with_a_value_has_one_reason_with_the_cause_s_author(case: st
             assert one.text.lines[line - 1].rstrip(" -").endswith(":") or one.text.lines[line - 1] == "---"
 
 
-def test_a_key_belongs_to_the_author_of_all_that_it_holds() -> None:
+def test_a_key_belongs_to_the_common_author_of_its_content() -> None:
     one = next(one for one in page(SIX).listings if one.target == "job")
     authors = {one.text.lines[number - 1].strip(): by for number, by in authors_of(one).items()}
     assert authors["resources:"] == authors["requests:"] == "resources"
@@ -204,14 +204,14 @@ def test_a_key_belongs_to_the_author_of_all_that_it_holds() -> None:
     assert "volumes:" not in authors
 
 
-def test_what_goes_on_over_lines_has_no_keys() -> None:
+def test_continuation_lines_have_no_keys() -> None:
     panel = page(SIX).panels[0]
     assert panel.text is not None
     inside = [panel.text.lines[number - 1].strip() for number in sorted(panel.text.inside)]
     assert inside == ["key: no key", "# no comment"]
 
 
-def test_what_nobody_wrote_is_said_in_words() -> None:
+def test_origins_without_a_line_are_described_in_words() -> None:
     one = next(one for one in page(SIX).listings if one.target == "job")
     words = {origin.words for reason in one.reasons for origin in reason.origins if not origin.first}
     assert "the built-in profile: spec.gpu.resourceName: nvidia.com/gpu" in words
@@ -221,7 +221,7 @@ def test_what_nobody_wrote_is_said_in_words() -> None:
     assert "the profile's default: spec.gpu.resourceName: nvidia.com/gpu" in words
 
 
-def test_no_secret_is_in_a_page_s_text() -> None:
+def test_page_text_contains_no_secret() -> None:
     made = page(HOSTILE)
     assert made.panels[0].text is not None
     shown = str([made.panels, made.findings, [(one.text, one.reasons) for one in made.listings]])

@@ -49,7 +49,7 @@ def data(read: Element) -> dict[str, Any]:
     return found
 
 
-def test_ids_are_unique_and_what_refers_to_one_finds_it(read: Element) -> None:
+def test_ids_are_unique_and_references_resolve(read: Element) -> None:
     ids = [one.attributes["id"] for one in read.all() if "id" in one.attributes]
     assert len(ids) == len(set(ids))
     for one in read.all():
@@ -59,7 +59,7 @@ def test_ids_are_unique_and_what_refers_to_one_finds_it(read: Element) -> None:
         assert target.startswith("data:image/svg+xml,") or target[1:] in ids
 
 
-def test_it_loads_nothing_and_lets_nothing_in(read: Element) -> None:
+def test_the_page_loads_nothing_and_forbids_other_content(read: Element) -> None:
     policy = next(one.attributes["content"] for one in read.all("meta") if "http-equiv" in one.attributes)
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     style, script = next(read.all("style")), [one for one in read.all("script") if "type" not in one.attributes]
@@ -83,7 +83,7 @@ def digest(one: Element) -> str:
 
 
 @pytest.mark.parametrize("case", ["example", "six", "hostile", "bad-types", "env-sources"])
-def test_the_spec_stands_there_line_by_line(case: str) -> None:
+def test_the_spec_is_shown_line_by_line(case: str) -> None:
     read = parsed(case)
     panel = page(*CASES[case]).panels[0]
     assert panel.text is not None
@@ -91,7 +91,7 @@ def test_the_spec_stands_there_line_by_line(case: str) -> None:
     assert shown == list(panel.text.lines)
 
 
-def test_every_target_has_its_tab_its_lines_and_its_pods() -> None:
+def test_every_target_has_a_tab_lines_and_pods() -> None:
     read = read_html(text(SIX))
     bar = next(one for one in read.all("div") if one.attributes.get("class") == "tabs")
     assert [one.text for one in bar.all("a")] == list(TARGETS)
@@ -105,7 +105,7 @@ def test_every_target_has_its_tab_its_lines_and_its_pods() -> None:
     assert len(list(read.all("svg"))) == len(TARGETS)
 
 
-def test_the_author_is_named_in_words_on_the_first_of_his_lines() -> None:
+def test_the_first_line_of_an_author_shows_the_name() -> None:
     read = read_html(text(*example()))
     for listing in page(*example()).listings:
         if listing.text.lines:
@@ -132,7 +132,7 @@ def test_the_script_knows_every_reason(read: Element) -> None:
                 assert read.id(f"{('spec', 'cluster')[file]}-{other}") if line else found["words"][other]
 
 
-def test_findings_stand_below_their_lines() -> None:
+def test_findings_appear_below_their_lines() -> None:
     read = read_html(text(*golden("bad-types")))
     line = read.id("spec-10")
     assert "spec.nodes: '2' is not a whole number" in line.text
@@ -151,7 +151,7 @@ def test_errors_of_every_target_are_shown_once() -> None:
         assert "errors, shown at the spec's lines." in shown
 
 
-def test_what_one_target_refuses_is_said_in_its_tab_and_at_the_line() -> None:
+def test_an_error_of_one_target_appears_in_its_tab_and_at_the_line() -> None:
     read = read_html(text(*example()))
     assert "volcano cannot express this job." in read.id("volcano").text
     assert "Volcano has no deadline for jobs" in read.id("volcano").text
@@ -162,7 +162,7 @@ def test_what_one_target_refuses_is_said_in_its_tab_and_at_the_line() -> None:
     assert "refused" not in read.id("tab-job").text
 
 
-def test_a_finding_about_a_mapping_stands_at_its_key() -> None:
+def test_a_finding_about_a_mapping_appears_at_its_key() -> None:
     read = read_html(text(*golden("gang-scheduler-plugins")))
     at = golden("gang-scheduler-plugins")[0].splitlines().index("spec:") + 1
     assert "Volcano places the pods of its Jobs itself" in read.id(f"spec-{at}").text
@@ -175,13 +175,13 @@ def test_a_finding_of_every_target_is_shown_for_every_target() -> None:
     assert "data-for" not in note.attributes
 
 
-def test_the_profile_s_findings_stand_at_the_profile() -> None:
+def test_profile_findings_appear_at_the_profile() -> None:
     spec, cluster = example()
     made = page(spec, cluster.replace('"1.34"', '"1.94"'))
     assert {one.file for one in made.findings if one.diagnostic.filename == "cluster.yaml"} <= {"cluster"}
 
 
-def test_what_stands_in_the_files_stays_text() -> None:
+def test_file_content_stays_text() -> None:
     read = read_html(text(HOSTILE))
     calm = {one.name for case in ("example", "six") for one in parsed(case).all()}
     assert {one.name for one in read.all()} <= calm
@@ -192,7 +192,7 @@ def test_what_stands_in_the_files_stays_text() -> None:
     assert "window.hacked=1" in read.id("job-lines").text
 
 
-def test_what_nobody_sees_is_shown() -> None:
+def test_invisible_characters_are_shown() -> None:
     hidden = "\u202e\u200b\ue000\ufeff"
     made = text(SIX.replace("# no comment", f"# no{hidden}comment"))
     for char in hidden:
@@ -211,7 +211,7 @@ def test_a_file_name_is_text_too() -> None:
     assert "&lt;/script&gt;&lt;b&gt;x\\x1b.yaml" in made
 
 
-def test_no_secret_is_on_it() -> None:
+def test_the_page_contains_no_secret() -> None:
     for spec in (HOSTILE, HOSTILE.replace("nodes: 2", "nodes: two")):
         assert "hunter2" not in text(spec)
         assert "several-secret" not in text(spec)
@@ -220,7 +220,7 @@ def test_no_secret_is_on_it() -> None:
     assert "123456789" not in text(refused)
 
 
-def test_a_file_that_nobody_could_read_shows_no_line() -> None:
+def test_an_unreadable_file_shows_no_lines() -> None:
     broken = HOSTILE + "  image: twice\n"
     read = read_html(text(broken))
     assert "hunter2" not in text(broken)
@@ -236,14 +236,14 @@ def test_six_targets_are_less_than_500_kilobytes() -> None:
     assert len(made.encode()) < MOST
 
 
-def test_the_same_bytes_in_another_process() -> None:
+def test_another_process_gives_the_same_bytes() -> None:
     code = "import sys; from tests.explainer.page.making import *; sys.stdout.buffer.write(text(*example()).encode())"
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, check=True, cwd="/")
     assert done.stdout == text(*example()).encode()
 
 
-def test_one_target_alone() -> None:
+def test_a_single_target() -> None:
     made = page(SIX, target="volcano")
     assert made.targets == ("volcano",)
     assert made.chosen == "volcano"

@@ -12,7 +12,7 @@ from tests.explainer.page.browser import CHROMIUM, Browser
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
 
 
-def test_dark_is_dark(show: Any, tmp_path: Path) -> None:
+def test_dark_mode_has_a_dark_background(show: Any, tmp_path: Path) -> None:
     shots, grounds = [], []
     for scheme in ("light", "dark"):
         tab = show("example", prefers_color_scheme=scheme)
@@ -31,7 +31,7 @@ def test_nothing_is_wider_than_the_window(width: int, show: Any) -> None:
         assert tab.run("document.documentElement.scrollWidth") <= width
 
 
-def test_print_is_light_and_has_the_chosen_target(show: Any, tmp_path: Path) -> None:
+def test_print_is_light_and_shows_the_chosen_target(show: Any, tmp_path: Path) -> None:
     tab = show("example", prefers_color_scheme="dark")
     dark = {"name": "prefers-color-scheme", "value": "dark"}
     tab.call("Emulation.setEmulatedMedia", media="print", features=[dark])
@@ -45,7 +45,7 @@ def test_print_is_light_and_has_the_chosen_target(show: Any, tmp_path: Path) -> 
     assert tab.pdf(tmp_path / "page.pdf")[:4] == b"%PDF"
 
 
-def test_it_reads_without_its_script(show: Any, chromium: Browser) -> None:
+def test_the_page_is_readable_without_its_script(show: Any, chromium: Browser) -> None:
     chromium.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
         tab = show("example")
@@ -67,7 +67,7 @@ def test_it_reads_without_its_script(show: Any, chromium: Browser) -> None:
     assert "listitem" in roles
 
 
-def test_whoever_does_not_see_it_finds_everything_named(show: Any) -> None:
+def test_every_element_has_an_accessible_name(show: Any) -> None:
     tab = show("example")
     found = [node for node in tab.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
     by_role: dict[str, list[str]] = {}

@@ -45,7 +45,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_can_be_read_on_every_ground(scheme: str) -> None:
+def test_every_text_has_enough_contrast_on_every_background(scheme: str) -> None:
     found = colours(scheme)
     pairs = [*itertools.product(TEXTS, (*GROUNDS, *MARKED)), ("soft", "error-ground"), ("soft", "warning-ground")]
     pairs += [("ink", f"{sort}-ground") for sort in ("error", "warning")]
@@ -55,19 +55,19 @@ def test_every_text_can_be_read_on_every_ground(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_author_has_a_colour_of_his_own(scheme: str) -> None:
+def test_every_author_has_a_distinct_color(scheme: str) -> None:
     found = colours(scheme)
     assert len({found[f"a{i}"] for i in range(len(AUTHORS))}) == len(AUTHORS)
     assert all(f".a{i} {{" in css() for i in range(len(AUTHORS)))
 
 
-def test_the_pictures_styles_are_theirs_alone() -> None:
+def test_graph_styles_apply_only_to_graphs() -> None:
     assert f".graph {{{STYLE}}}" in css()
     assert read_html(text(SIX)).text.count(STYLE) == 1
 
 
 @pytest.mark.parametrize("count", [14, 30])
-def test_more_passes_need_no_new_colour(count: int) -> None:
+def test_more_passes_get_distinct_colors(count: int) -> None:
     found = re.findall(r"--a\d+: (#[0-9a-f]{6});", author_styles(count))
     assert len(found) == 2 * count
     assert all(len(set(half)) == count for half in (found[:count], found[count:]))
