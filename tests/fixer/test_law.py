@@ -118,7 +118,7 @@ def plain(line: str) -> str:
     deadline=None,
 )
 @given(stream(), st.data())
-def test_the_data_is_what_the_edit_says_and_the_rest_stays(content: bytes, data: st.DataObject) -> None:
+def test_a_fix_makes_its_edit_and_preserves_other_lines(content: bytes, data: st.DataObject) -> None:
     source = read(content)
     assume(source.documents and not source.problems)
     document = data.draw(st.sampled_from(source.documents))
@@ -153,7 +153,7 @@ def test_the_data_is_what_the_edit_says_and_the_rest_stays(content: bytes, data:
     deadline=None,
 )
 @given(stream(), st.data(), st.booleans())
-def test_two_edits_are_made_together_or_not_at_all(content: bytes, data: st.DataObject, as_one: bool) -> None:
+def test_two_edits_apply_together_or_not_at_all(content: bytes, data: st.DataObject, as_one: bool) -> None:
     """In one fix, each edit applies to the result of the previous one; in two fixes, each applies to the original
     file.
     """

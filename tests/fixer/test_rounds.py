@@ -21,7 +21,7 @@ def judged(*rules: Callable[[dict[str, object]], list[Diagnostic]]) -> Judge:
     return lambda content: [one for rule in rules for one in rule(read(content).documents[0].data)]
 
 
-def test_what_waits_is_done_in_the_next_round() -> None:
+def test_waiting_fixes_apply_in_the_next_round() -> None:
     def grows(data: dict[str, object]) -> list[Diagnostic]:
         there = data.get("l") or []
         assert isinstance(there, list)
@@ -33,7 +33,7 @@ def test_what_waits_is_done_in_the_next_round() -> None:
     assert mended.skipped == ()
 
 
-def test_a_fix_that_makes_a_new_finding_is_undone_and_others_are_made() -> None:
+def test_a_fix_that_causes_a_new_finding_is_undone_and_others_apply() -> None:
     def bad(data: dict[str, object]) -> list[Diagnostic]:
         return [finding(Edit("set", ("a",), 2), name="idle-gpus")] if data["a"] == 1 else []
 
@@ -56,14 +56,14 @@ def test_a_fix_that_does_not_help_is_undone() -> None:
     assert [(s.why, s.fault) for s in mended.skipped] == [("it would not remove the finding", True)]
 
 
-def test_a_value_that_would_be_refused_for_another_reason_is_left_alone() -> None:
+def test_a_value_that_would_still_be_rejected_is_not_changed() -> None:
     text = b"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  restartPolicy: on # what?\n  containers: []\n"
     mended = fix_in_rounds(text, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
     assert mended.content == text
     assert [(s.why, s.fault) for s in mended.skipped] == [("the value would still be rejected", False)]
 
 
-def test_what_a_refusal_hid_is_no_fault_of_its_fix() -> None:
+def test_a_finding_that_an_error_hid_does_not_undo_the_fix() -> None:
     def refusal(data: dict[str, object]) -> list[Diagnostic]:
         return [finding(Edit("rename", ("A",), "a"), stage="apply")] if "A" in data else []
 
@@ -73,7 +73,7 @@ def test_what_a_refusal_hid_is_no_fault_of_its_fix() -> None:
     assert fix_in_rounds(b"A: 1\nb: 1\n", judged(refusal, hidden), unsafe=False).content == b"a: 2\nb: 1\n"
 
 
-def test_it_ends_where_two_rules_contradict_each_other() -> None:
+def test_rounds_end_if_two_rules_contradict_each_other() -> None:
     def up(data: dict[str, object]) -> list[Diagnostic]:
         wrong = finding(Edit("set", ("a",), 2), name="idle-gpus", stage="apply")
         return [wrong] if data["a"] == 1 else [finding(Edit("set", ("a",), 1), name="reserved-env", stage="apply")]
@@ -81,7 +81,7 @@ def test_it_ends_where_two_rules_contradict_each_other() -> None:
     assert len(fix_in_rounds(b"a: 1\n", judged(up), unsafe=False).applied) <= 10
 
 
-def test_a_clean_file_is_judged_once_and_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clean_file_is_judged_once_and_not_reread(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[bytes] = []
 
     def judge(content: bytes) -> list[Diagnostic]:
@@ -109,7 +109,7 @@ def test_hundreds_of_findings_in_a_file_are_fixed_in_a_few_rounds() -> None:
     assert len(rounds) == 2
 
 
-def test_what_could_not_be_fixed_is_tried_again_where_it_has_moved() -> None:
+def test_a_skipped_fix_is_retried_after_its_finding_moves() -> None:
     """The first x0 is shared until the first x1 is removed, and so on."""
     head, pair = (
         b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
@@ -120,7 +120,7 @@ def test_what_could_not_be_fixed_is_tried_again_where_it_has_moved() -> None:
     assert mended.skipped == ()
 
 
-def test_a_key_that_yaml_does_not_have() -> None:
+def test_a_key_too_long_for_yaml() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "k" * 1025: 1, "metadata": {"name": "p"}, "spec": {"contaners": []}}
     text = json.dumps(pod)
     mended = fix_in_rounds(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)

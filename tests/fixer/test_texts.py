@@ -87,7 +87,7 @@ CASES: list[tuple[str, tuple[Edit, ...], str]] = [
 
 
 @pytest.mark.parametrize(("before", "edits", "after"), CASES)
-def test_a_text(before: str, edits: tuple[Edit, ...], after: str) -> None:
+def test_yaml(before: str, edits: tuple[Edit, ...], after: str) -> None:
     fixed = apply(before.encode(), [finding(*edits)], unsafe=False)
     assert fixed.skipped == ()
     assert fixed.content.decode() == after
@@ -138,7 +138,7 @@ LEFT_ALONE: list[tuple[str, Edit, str]] = [
 
 
 @pytest.mark.parametrize(("text", "edit", "why"), LEFT_ALONE)
-def test_left_alone(text: str, edit: Edit, why: str) -> None:
+def test_skipped_edits(text: str, edit: Edit, why: str) -> None:
     fixed = apply(text.encode(), [finding(edit)], unsafe=False)
     assert [(skipped.why, skipped.fault) for skipped in fixed.skipped] == [(why, False)]
     assert (fixed.content, fixed.applied) == (text.encode(), ())
@@ -164,7 +164,7 @@ def test_safe_and_unsafe() -> None:
     assert apply(b"a: 1\nb: 1\n", fixes, unsafe=True).content == b"a: 2\nb: 2\n"
 
 
-def test_fixes_that_touch_wait_for_each_other() -> None:
+def test_overlapping_fixes_wait_for_each_other() -> None:
     text = b"l:\n- a: 1\n- b: 1\n"
     fixes = [
         finding(one("append", "l", to=1)),
@@ -177,12 +177,12 @@ def test_fixes_that_touch_wait_for_each_other() -> None:
     assert fixed.content == b"l:\n- a: 2\n- b: 1\n- 1\n"
 
 
-def test_paths_are_those_of_the_file_for_all_fixes_of_a_round() -> None:
+def test_all_fixes_of_a_round_use_paths_of_the_original_file() -> None:
     fixes = [finding(one("remove", "l", 0)), finding(one("set", "l", 2, to="z")), finding(one("remove", "l", 1))]
     assert apply(b"l:\n- a\n- b\n- c\n", fixes, unsafe=False).content == b"l:\n- z\n"
 
 
-def test_each_document_of_a_stream_is_its_own() -> None:
+def test_documents_of_a_stream_are_fixed_separately() -> None:
     text = b"# one\na: 1\n--- # two\n\na: 1\n---\n---\na: 1 # three"
     fixes = [finding(one("set", "a", to=n + 2), document=n) for n in range(3)]
     assert apply(text, fixes, unsafe=False).content == b"# one\na: 2\n--- # two\n\na: 3\n---\n---\na: 4 # three"
@@ -197,7 +197,7 @@ def test_each_document_of_a_stream_is_its_own() -> None:
         ('{"x": 1, "x": 2}\n', 1, 10, '{"x": 2}\n'),
     ],
 )
-def test_of_two_equal_keys_the_first_goes(text: str, line: int, column: int, after: str) -> None:
+def test_the_first_of_two_equal_keys_is_removed(text: str, line: int, column: int, after: str) -> None:
     twin = finding(Edit("deduplicate", ()))._replace(span=Span(line, column, line, column + 1))
     assert apply(text.encode(), [twin], unsafe=False).content.decode() == after
 
@@ -210,7 +210,7 @@ def test_of_two_equal_keys_the_first_goes(text: str, line: int, column: int, aft
         ("l:\n- a: 1\n" + "  a: 1\n" * 30 + "  b: 1\n", "l:\n- a: 1\n  b: 1\n"),
     ],
 )
-def test_a_key_that_is_there_often_is_there_once_after_one_round(text: str, after: str) -> None:
+def test_one_round_removes_all_duplicates_of_a_key(text: str, after: str) -> None:
     problems = [problem for problem in read(text).problems if problem.name == "duplicate-key"]
     twins = [finding(Edit("deduplicate", ()))._replace(span=problem.span) for problem in problems]
     made = apply(text.encode(), twins, unsafe=False)
