@@ -59,7 +59,7 @@ EQUAL: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("a", "b"), [row[1:] for row in EQUAL], ids=[row[0] for row in EQUAL])
-def test_what_means_the_same_is_the_same(a: Any, b: Any) -> None:
+def test_equivalent_values_are_equal(a: Any, b: Any) -> None:
     assert lines(a, b) == []
     assert lines(b, a) == []
 
@@ -97,7 +97,7 @@ DIFFERENT: list[tuple[Any, Any, list[str]]] = [
 
 
 @pytest.mark.parametrize(("a", "b", "told"), DIFFERENT, ids=[str(row[2]) for row in DIFFERENT])
-def test_what_differs_is_told_at_its_path(a: Any, b: Any, told: list[str]) -> None:
+def test_differences_are_reported_at_their_paths(a: Any, b: Any, told: list[str]) -> None:
     assert lines(a, b) == told
 
 
@@ -110,7 +110,7 @@ def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
 
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
-def test_no_leaf_changes_in_silence(target: str) -> None:
+def test_every_changed_leaf_is_reported(target: str) -> None:
     """A change of any leaf of the richest golden is reported, for most leaves as the only change."""
     text = (GOLDEN / "everything-of-a-pod" / f"{target}.yaml").read_text(encoding="utf-8")
     manifest = next(one for one in yaml.safe_load_all(text) if one["kind"] != "Service")
@@ -152,7 +152,7 @@ CRDS = {
 
 
 @pytest.mark.parametrize("kind", CRDS)
-def test_what_a_crd_defaults_is_a_default(kind: str) -> None:
+def test_defaults_of_crds_are_defaults(kind: str) -> None:
     schema = json.loads((ROOT / "schemas" / CRDS[kind]).read_text(encoding="utf-8"))
     side = {"apiVersion": f"{CRDS[kind].partition('/')[0]}/v1", "kind": kind}
     found = list(_schema_defaults(schema, schema))
@@ -184,7 +184,7 @@ def test_secrets_are_hidden() -> None:
     assert lines(config, number) == ['+ data: {"A_TOKEN": "***"}']
 
 
-def test_hiding_changes_nothing_of_what_it_is_given() -> None:
+def test_hiding_does_not_modify_its_argument() -> None:
     one = pod({"env": [{"name": "HF_TOKEN", "value": "hf_a"}]})
     before = copy.deepcopy(one)
     assert hidden(one) != one
@@ -202,7 +202,7 @@ def _of_deepdiff(one: list[Any], other: list[Any], *, zipped: bool) -> list[tupl
 
 
 @given(st.lists(ITEMS, max_size=7), st.lists(ITEMS, max_size=7), st.booleans())
-def test_deepdiff_says_the_same(one: list[Any], other: list[Any], zipped: bool) -> None:
+def test_deepdiff_agrees(one: list[Any], other: list[Any], zipped: bool) -> None:
     left, right = _prune_common(one, other)
     assert sorted(diff_plain_lists(left, right, zipped=zipped)) == _of_deepdiff(left, right, zipped=zipped)
 
@@ -218,5 +218,5 @@ def test_deepdiff_says_the_same(one: list[Any], other: list[Any], zipped: bool) 
         (["a", "b"], [], [(0, "removed"), (1, "removed")]),
     ],
 )
-def test_by_hand(one: list[Any], other: list[Any], told: list[tuple[int, str]]) -> None:
+def test_plain_lists(one: list[Any], other: list[Any], told: list[tuple[int, str]]) -> None:
     assert diff_plain_lists(one, other, zipped=False) == told

@@ -87,7 +87,7 @@ def test_no_difference() -> None:
     assert same.markdown() == "### <code>a</code> → <code>b</code>\n\nNo difference.\n"
 
 
-def test_an_object_of_one_side_alone() -> None:
+def test_an_object_of_only_one_side() -> None:
     more = {"apiVersion": "v1", "kind": "List", "items": [job(), pod(name="b")]}
     shown = ptcompile.diff(job(), more, filenames=("a.yaml", "b.yaml"))
     assert shown.text() == "a.yaml -> b.yaml\n\nPod/b: only in b.yaml\n\n1 other object the same\n"
@@ -130,14 +130,14 @@ def test_no_value_breaks_the_markdown(evil: str) -> None:
 
 
 @pytest.mark.parametrize("evil", EVIL, ids=repr)
-def test_no_value_steers_a_terminal(evil: str) -> None:
+def test_no_value_controls_the_terminal(evil: str) -> None:
     shown = ptcompile.diff(
         pod({"image": evil, "args": [evil]}), pod({"image": f"x{evil}"}), filenames=(evil, evil)
     ).text()
     assert all(line.isprintable() for line in shown.split("\n"))
 
 
-def test_long_values_are_cut_for_people_and_whole_for_programs() -> None:
+def test_long_values_are_cut_in_text_and_complete_in_json() -> None:
     long = "x" * 5000
     difference = ptcompile.diff(pod({"image": "i"}), pod({"image": long}))
     assert max(map(len, difference.text().splitlines())) < 400

@@ -42,7 +42,7 @@ PAIRED: list[tuple[Any, Any, list[tuple[str | None, str | None]]]] = [
 
 
 @pytest.mark.parametrize(("a", "b", "titles"), PAIRED, ids=[str(row[2]) for row in PAIRED])
-def test_objects_find_their_others(a: Any, b: Any, titles: list[tuple[str | None, str | None]]) -> None:
+def test_objects_are_paired(a: Any, b: Any, titles: list[tuple[str | None, str | None]]) -> None:
     assert _titles(a, b) == titles
 
 
@@ -94,19 +94,19 @@ WRONG: list[tuple[Any, Any, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("a", "b", "options", "name"), WRONG, ids=[f"{row[3]}-{i}" for i, row in enumerate(WRONG)])
-def test_what_is_wrong_is_said_and_nothing_compared(a: Any, b: Any, options: dict[str, Any], name: str) -> None:
+def test_input_errors_are_reported_and_nothing_is_compared(a: Any, b: Any, options: dict[str, Any], name: str) -> None:
     difference = ptcompile.diff(a, b, **options)
     assert [found.name for found in difference.diagnostics] == [name]
     assert not difference.ok
     assert difference.objects == ()
 
 
-def test_a_finding_knows_its_file_and_its_line() -> None:
+def test_a_finding_has_its_file_and_line() -> None:
     (found,) = ptcompile.diff(pod(), smallest("nods: 1"), filenames=("a.yaml", "b.yaml")).diagnostics
     assert (found.filename, found.span and found.span.line) == ("b.yaml", 7)
 
 
-def test_it_looks_the_same_from_behind() -> None:
+def test_the_reverse_comparison_mirrors_the_changes() -> None:
     """Additions become removals, for each pair of adjacent goldens."""
     for case, other in pairwise(GOOD):
         there, back = ptcompile.diff(case.spec, other.spec), ptcompile.diff(other.spec, case.spec)
@@ -133,7 +133,7 @@ def _everything(a: Any, b: Any) -> None:
 
 
 @given(st.sampled_from([pytorchjob(), volcano(), jobset(["torchrun"]), pod_of({})]), st.data())
-def test_any_data_is_taken(manifest: dict[str, Any], data: st.DataObject) -> None:
+def test_any_data_is_accepted(manifest: dict[str, Any], data: st.DataObject) -> None:
     key = data.draw(st.sampled_from(["spec", "metadata", "kind", "apiVersion"]))
     _everything(manifest, {**manifest, key: data.draw(JSON)})
     inner = data.draw(st.sampled_from(sorted(manifest["spec"])))
@@ -141,5 +141,5 @@ def test_any_data_is_taken(manifest: dict[str, Any], data: st.DataObject) -> Non
 
 
 @given(JSON, JSON)
-def test_any_two_objects_are_taken(a: Any, b: Any) -> None:
+def test_any_two_objects_are_accepted(a: Any, b: Any) -> None:
     _everything({"kind": "X", "metadata": a}, {"kind": "X", "metadata": b})

@@ -46,11 +46,13 @@ ROWS: list[tuple[dict[str, Any], dict[str, Any], tuple[str, str, str | None, str
 
 
 @pytest.mark.parametrize(("one", "other", "told"), ROWS, ids=[str(row[2]) for row in ROWS])
-def test_what_every_pod_sees_is_said_once(one: dict[str, Any], other: dict[str, Any], told: tuple[Any, ...]) -> None:
+def test_a_difference_in_every_pod_is_reported_once(
+    one: dict[str, Any], other: dict[str, Any], told: tuple[Any, ...]
+) -> None:
     assert facts(job(one), job(other)) == [told]
 
 
-def test_what_rank_0_or_a_worker_sees_alone() -> None:
+def test_differences_of_rank_0_or_workers_only() -> None:
     one = pytorchjob()
     other = copy.deepcopy(one)
     replicas = other["spec"]["pytorchReplicaSpecs"]
@@ -75,7 +77,7 @@ def test_a_role_that_does_not_train() -> None:
     assert ("role loader", "pods", "there", None) in facts(one, other)
 
 
-def test_what_happens_on_failure() -> None:
+def test_failure_handling() -> None:
     told = facts(job(), job(backoffLimit=0))
     assert [(what, bool(before), bool(after)) for _, what, before, after in told] == [
         ("on failure", True, False),
@@ -83,7 +85,7 @@ def test_what_happens_on_failure() -> None:
     ]
 
 
-def test_secrets_are_hidden_wherever_they_turn_up() -> None:
+def test_secrets_are_hidden_everywhere() -> None:
     def env(value: str) -> dict[str, Any]:
         entries = [{"name": "DB_PASSWORD", "value": value}, {"name": "URL", "value": "db://$(DB_PASSWORD)@host"}]
         return {"env": entries, "command": ["run", "--url=$(URL)"]}
@@ -109,7 +111,7 @@ def test_a_secret_that_looks_like_a_reference_is_hidden_and_a_reference_is_not()
     assert "hunter22" not in difference.text() + difference.markdown() + str(difference.to_dict())
 
 
-def test_two_operators_are_compared_by_their_worlds() -> None:
+def test_jobs_of_two_operators_are_compared_by_their_worlds() -> None:
     spec = smallest("nodes: 3\nresources: {gpu: 8}\nenv: {A: b}")
     sides = [ptcompile.compile(spec, target=target).yaml() for target in ("pytorchjob", "jobset")]
     found = only(*sides)
@@ -126,7 +128,7 @@ def test_two_operators_are_compared_by_their_worlds() -> None:
 
 
 @pytest.mark.parametrize(("case", "target"), PAIRS[::3], ids=pair_name)
-def test_a_spec_is_what_it_compiles_to(case: Case, target: str) -> None:
+def test_a_spec_equals_its_manifests(case: Case, target: str) -> None:
     """A spec equals its own manifests, but manifests with one changed label differ."""
     result = case.compile(target)
     if not result.ok:
@@ -140,5 +142,5 @@ def test_a_spec_is_what_it_compiles_to(case: Case, target: str) -> None:
     assert ptcompile.diff(result.yaml(), ptcompile.Result(tuple(other), ()).yaml()).differs
 
 
-def test_pods_alone() -> None:
+def test_standalone_pods() -> None:
     assert facts(pod(name="a"), pod(name="b"))[:1] == [("job", "name", "a", "b")]
