@@ -16,7 +16,7 @@ WITH_AN_AUTOSCALER = "e272d909481c"
 
 @pytest.mark.parametrize("target", ["trainjob", "jobset"])
 @pytest.mark.parametrize("name", [name for name in PYTORCHJOBS if name != WITH_AN_AUTOSCALER])
-def test_a_published_pytorchjob_runs_the_same_elsewhere(name: str, target: str) -> None:
+def test_a_published_pytorchjob_runs_the_same_on_another_target(name: str, target: str) -> None:
     manifest = published()[name]
     result = ptcompile.convert(manifest, target=target)
     assert result.ok, result.diagnostics
@@ -25,7 +25,7 @@ def test_a_published_pytorchjob_runs_the_same_elsewhere(name: str, target: str) 
     assert "convert-differs" in told, "how it ends is the operator's own, and told"
 
 
-def test_what_the_other_operator_has_no_word_for_is_named() -> None:
+def test_fields_that_the_other_operator_lacks_are_reported() -> None:
     manifest = published()[WITH_AN_AUTOSCALER]
     result = ptcompile.convert(manifest, target="jobset")
     assert not result.manifests
@@ -36,7 +36,7 @@ def test_what_the_other_operator_has_no_word_for_is_named() -> None:
     assert "not-carried-over" in {one.name for one in lossy.diagnostics if one.severity == "warning"}
 
 
-def test_what_cannot_be_imported_cannot_be_converted() -> None:
+def test_an_object_that_cannot_be_imported_cannot_be_converted() -> None:
     result = ptcompile.convert({"apiVersion": "v1", "kind": "ConfigMap"}, target="job")
     assert (result.manifests, [one.name for one in result.diagnostics]) == ((), ["nothing-to-import"])
 
@@ -48,7 +48,7 @@ def pytorchjob(**run_policy: Any) -> dict[str, Any]:
     return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "p"}, "spec": spec}
 
 
-def test_lossy_leaves_out_what_is_refused_and_says_so() -> None:
+def test_lossy_drops_unsupported_fields_with_warnings() -> None:
     manifest = pytorchjob(cleanPodPolicy="All", ttlSecondsAfterFinished=60)
     strict = ptcompile.convert(manifest, target="trainjob")
     assert {one.name for one in strict.diagnostics if one.severity == "error"} == {"unsupported-by-target"}
@@ -59,7 +59,7 @@ def test_lossy_leaves_out_what_is_refused_and_says_so() -> None:
     assert "ttlSecondsAfterFinished" in said
 
 
-def test_there_and_back_is_the_same_world() -> None:
+def test_a_round_trip_gives_the_same_world() -> None:
     manifest = pytorchjob()
     there = ptcompile.convert(manifest, target="jobset")
     back = ptcompile.convert(there.yaml(), target="pytorchjob")
@@ -67,7 +67,7 @@ def test_there_and_back_is_the_same_world() -> None:
     assert world_differences(ptcompile.simulate(manifest), ptcompile.simulate(back.yaml())) == []
 
 
-def test_what_stands_beside_a_job_comes_along() -> None:
+def test_other_objects_are_kept() -> None:
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
     result = ptcompile.convert({"apiVersion": "v1", "kind": "List", "items": [pytorchjob(), config]}, target="job")
     assert [one["kind"] for one in result.manifests] == ["ConfigMap", "Job"]
@@ -80,13 +80,13 @@ def trainjob(command: list[str], **spec: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("target", ["jobset", "pytorchjob", "job"])
-def test_a_runtime_that_is_known_comes_along(target: str) -> None:
+def test_a_known_runtime_is_included(target: str) -> None:
     manifest = trainjob(["torchrun", "train.py"])
     result = ptcompile.convert(manifest, target=target)
     assert result.ok, result.diagnostics
     assert world_differences(ptcompile.simulate(manifest), ptcompile.simulate(result.yaml())) == []
 
 
-def test_a_runtime_that_is_not_known_does_not() -> None:
+def test_an_unknown_runtime_is_an_error() -> None:
     result = ptcompile.convert(trainjob(["torchrun", "train.py"], runtimeRef={"name": "ours"}), target="jobset")
     assert [one.name for one in result.diagnostics if one.severity == "error"] == ["unsupported-by-target"]

@@ -39,7 +39,7 @@ def words(source: Any, **options: Any) -> Json:
     return spec
 
 
-def test_a_request_without_a_limit_stays_one() -> None:
+def test_a_request_without_a_limit_gets_no_limit() -> None:
     spec = words(job(container={"resources": {"requests": {"cpu": 4}, "limits": {"nvidia.com/gpu": 2}}}))
     assert spec["resources"] == {"gpu": 2, "requests": {"cpu": 4}}
 
@@ -51,7 +51,7 @@ def test_a_job_of_one_pod_keeps_its_name_and_its_retries() -> None:
     assert "manifest" not in spec
 
 
-def test_a_pytorchjob_without_a_limit_restarts_for_ever() -> None:
+def test_a_pytorchjob_without_a_backoff_limit_restarts_forever() -> None:
     spec = words(pytorchjob())
     assert (spec["nodes"], spec["restartPolicy"], spec["runPolicy"]) == (
         3,
@@ -60,12 +60,12 @@ def test_a_pytorchjob_without_a_limit_restarts_for_ever() -> None:
     )
 
 
-def test_what_pods_have_beyond_the_words_is_pod_template() -> None:
+def test_pod_fields_without_a_spec_field_go_to_pod_template() -> None:
     spec = words(job(initContainers=[{"name": "init", "image": "i:1"}], dnsConfig={"options": [{"name": "ndots"}]}))
     assert spec["podTemplate"]["spec"].keys() == {"initContainers", "dnsConfig"}
 
 
-def test_what_an_object_has_beyond_the_words_is_manifest() -> None:
+def test_object_fields_without_a_spec_field_go_to_manifest() -> None:
     manifest = pytorchjob(elasticPolicy=None)
     del manifest["spec"]["elasticPolicy"]
     manifest["spec"]["runPolicy"] = {"schedulingPolicy": {"minAvailable": 2}}
@@ -85,7 +85,7 @@ STARTS: list[tuple[list[str], Json]] = [
 
 
 @pytest.mark.parametrize(("command", "expected"), STARTS)
-def test_a_torchrun_launch_becomes_words(command: list[str], expected: Json) -> None:
+def test_a_torchrun_command_becomes_spec_fields(command: list[str], expected: Json) -> None:
     spec = words(job(container={"command": command, "env": [{"name": "HERE", "value": "/x"}]}))
     assert {key: value for key, value in spec.items() if key in expected} == expected
     assert spec["elastic"]["nprocPerNode"] == 4
@@ -106,11 +106,11 @@ KEPT = [
 
 
 @pytest.mark.parametrize("command", KEPT)
-def test_what_is_not_understood_stays_a_command(command: list[str]) -> None:
+def test_an_unrecognized_command_stays_a_command(command: list[str]) -> None:
     assert words(job(container={"command": command}))["command"] == command
 
 
-def test_each_pod_that_is_a_world_of_its_own_stays_one() -> None:
+def test_pods_that_train_separately_stay_separate() -> None:
     """torchrun without --nnodes on four pods is four one-node jobs, which `nodes` and `script` would join."""
     manifest = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
@@ -133,21 +133,23 @@ REFUSED: list[tuple[Json, tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("manifest", "path"), REFUSED)
 @pytest.mark.parametrize("lossy", [True, False])
-def test_what_no_spec_says_is_an_error_with_a_place(manifest: Json, path: tuple[str, ...], lossy: bool) -> None:
+def test_an_object_that_no_spec_expresses_is_an_error_with_a_path(
+    manifest: Json, path: tuple[str, ...], lossy: bool
+) -> None:
     imported = ptcompile.import_manifests(manifest, lossy=lossy)
     assert not imported.ok
     assert not imported.specs
     assert [one.path for one in imported.diagnostics] == [path]
 
 
-def test_a_text_has_positions() -> None:
+def test_findings_in_text_have_positions() -> None:
     found = ptcompile.import_manifests(
         "kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}\n", filename="c.yaml"
     ).diagnostics
     assert [(one.filename, one.span and one.span.line) for one in found] == [("c.yaml", 1)]
 
 
-def test_what_stands_beside_a_job_is_kept_and_what_compile_writes_is_not() -> None:
+def test_other_objects_are_kept_but_emitted_services_are_not() -> None:
     made = ptcompile.compile(smallest("nodes: 2"), target="job").yaml()
     config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
     imported = ptcompile.import_manifests(made + config)
@@ -155,7 +157,7 @@ def test_what_stands_beside_a_job_is_kept_and_what_compile_writes_is_not() -> No
     assert [one["kind"] for one in imported.kept] == ["ConfigMap"], "the Service is compile's own"
 
 
-def test_an_object_that_the_server_rejects_is_an_error_and_is_not_read() -> None:
+def test_an_object_that_the_server_rejects_is_an_error_and_is_ignored() -> None:
     made = ptcompile.compile(smallest("nodes: 2"), target="trainjob").manifests
     runtime, trainjob = made
     broken = {**runtime, "spec": {**runtime["spec"], "template": {"spec": 5}}}
@@ -171,7 +173,7 @@ def test_a_list_and_several_documents_are_read() -> None:
     assert [one.origin for one in ptcompile.import_manifests(items).found] == ["Job/j", "PyTorchJob/p"]
 
 
-def test_the_profile_is_named_where_the_built_in_one_would_add_something() -> None:
+def test_a_profile_is_returned_if_the_built_in_one_would_add_fields() -> None:
     with_gpus = job(container={"resources": {"limits": {"nvidia.com/gpu": 1}}})
     assert ptcompile.import_manifests(job()).profile is None
     profile = ptcompile.import_manifests(with_gpus).profile
@@ -179,7 +181,7 @@ def test_the_profile_is_named_where_the_built_in_one_would_add_something() -> No
     assert profile["spec"] == {"gpu": {"tolerations": []}}
 
 
-def test_texts_that_readers_take_for_something_else_come_back() -> None:
+def test_ambiguous_strings_survive_the_round_trip() -> None:
     values = [
         "n",
         "on",
@@ -203,7 +205,7 @@ def test_texts_that_readers_take_for_something_else_come_back() -> None:
     assert again["spec"]["template"]["spec"]["containers"][0]["args"] == values
 
 
-def test_a_secret_stands_in_no_note() -> None:
+def test_notes_contain_no_secret() -> None:
     manifest = job(
         container={"env": [{"name": "API_TOKEN", "value": "hunter2"}, {"name": "API_TOKEN", "value": "hunter3"}]}
     )
@@ -213,13 +215,13 @@ def test_a_secret_stands_in_no_note() -> None:
     assert all("hunter" not in text for one in imported.found for text in (*one.differences, *one.comments.values()))
 
 
-def test_a_word_of_the_command_that_is_no_text_is_an_error() -> None:
+def test_a_command_item_that_is_not_a_string_is_an_error() -> None:
     imported = ptcompile.import_manifests(job(container={"command": ["torchrun", {"medium": "Memory"}, "train.py"]}))
     assert not imported.ok
     assert any("command[1]" in one.message for one in imported.diagnostics)
 
 
-def test_a_runtime_s_trainjob_says_only_what_it_says() -> None:
+def test_a_trainjob_of_an_unknown_runtime_keeps_only_its_own_fields() -> None:
     manifest = {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
@@ -234,7 +236,7 @@ def test_a_runtime_s_trainjob_says_only_what_it_says() -> None:
     }
 
 
-def test_any_spec_is_a_value_and_never_an_exception() -> None:
+def test_malformed_input_is_a_finding_and_never_an_exception() -> None:
     job_of_nothing = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": []}}
     values: list[Any] = [None, [], "", 1, {"spec": None}, job_of_nothing]
     for value in values:
@@ -245,7 +247,7 @@ def test_any_spec_is_a_value_and_never_an_exception() -> None:
 
 @pytest.mark.parametrize("image", ["<image>", "${IMAGE}"])
 @pytest.mark.parametrize("policy", ["Always", "IfNotPresent"])
-def test_an_image_that_is_a_placeholder_stays_one_with_a_warning(image: str, policy: str) -> None:
+def test_a_placeholder_image_is_kept_with_a_warning(image: str, policy: str) -> None:
     imported = ptcompile.import_manifests(job(container={"image": image, "imagePullPolicy": policy}))
     assert (imported.found[0].same_manifest, imported.specs[0]["spec"]["image"]) == (True, image)
     assert imported.specs[0]["spec"]["imagePullPolicy"] == policy
@@ -254,7 +256,7 @@ def test_an_image_that_is_a_placeholder_stays_one_with_a_warning(image: str, pol
     assert not ptcompile.compile(imported.yaml()).ok
 
 
-def test_a_digit_that_is_no_number_stays_an_argument() -> None:
+def test_a_digit_that_int_rejects_does_not_raise() -> None:
     """`'²'.isdigit()` is true, but int() rejects it."""
     command = ["torchrun", "--nproc-per-node=²", "--max-restarts=²", "train.py"]
     assert ptcompile.import_manifests(job(container={"command": command})).diagnostics is not None

@@ -45,7 +45,7 @@ def assert_same(
 
 
 @pytest.mark.parametrize(("case", "target"), thinned(PAIRS, 7), ids=pair_name)
-def test_what_a_golden_compiles_to_imports_to_the_same(case: Case, target: str) -> None:
+def test_compiled_goldens_import_to_the_same_spec(case: Case, target: str) -> None:
     found = comes_back(case.spec, target, case.cluster)
     if found is None:
         return
@@ -62,13 +62,13 @@ def test_what_a_golden_compiles_to_imports_to_the_same(case: Case, target: str) 
 @example(spec=_with_role())
 @example(spec=_with_role(env={"X_WHERE": "$(PS_HOSTS)"}))
 @example(spec=_with_role(script="train.py", elastic={}))
-def test_what_any_spec_compiles_to_imports_to_the_same(target: str, spec: Json) -> None:
+def test_any_compiled_spec_imports_to_the_same_spec(target: str, spec: Json) -> None:
     found = comes_back(spec, target)
     if found is not None:
         assert_same(*found, target)
 
 
-def test_a_master_and_a_worker_stay_so_when_their_containers_have_names_of_their_own() -> None:
+def test_master_and_worker_are_recognized_if_their_containers_have_different_names() -> None:
     spec = {"image": "i", "command": ["python", "train.py"], "master": {}, "worker": {"replicas": 2}}
     document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": spec}
     manifests = ptcompile.compile(document, target="jobset").yaml()

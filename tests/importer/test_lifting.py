@@ -30,7 +30,7 @@ def imported(manifests: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_word_stands_for_its_fields(target: str) -> None:
+def test_pod_security_replaces_its_fields(target: str) -> None:
     spec = imported(list(ptcompile.compile(HARDENED, target=target).unwrap()))
     assert spec["podSecurity"] == "restricted"
     assert not [one for one in FIELDS if one in str(spec)]
@@ -41,7 +41,7 @@ def test_the_word_stands_for_its_fields(target: str) -> None:
     assert spec["podSecurityContext"] == {"fsGroup": 2000}
 
 
-def test_in_roles_too() -> None:
+def test_pod_security_replaces_fields_of_roles() -> None:
     roles = HARDENED + "  nodes: 2\n  roles: {loader: {command: [x], image: l}}\n"
     spec = imported(list(ptcompile.compile(roles, target="jobset").unwrap()))
     assert spec["podSecurity"] == "restricted"
@@ -49,7 +49,7 @@ def test_in_roles_too() -> None:
 
 
 @pytest.mark.parametrize("missing", FIELDS)
-def test_one_field_less_and_all_stay(missing: str) -> None:
+def test_fields_stay_if_one_is_missing(missing: str) -> None:
     (manifest,) = ptcompile.compile(HARDENED, target="pod").unwrap()
 
     def without(value: Any) -> Any:

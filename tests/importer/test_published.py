@@ -39,7 +39,7 @@ LOUD = {"1e5ba629ec5d", "9a821fcc98e0"}
 
 
 @pytest.mark.parametrize("name", published())
-def test_each_is_imported_to_the_same_world_or_an_error_says_why(name: str) -> None:
+def test_each_imports_to_the_same_world_or_reports_an_error(name: str) -> None:
     manifest = published()[name]
     imported = ptcompile.import_manifests(manifest)
     if name in LOUD:
@@ -72,7 +72,7 @@ def test_a_spec_is_shorter_than_its_manifest() -> None:
 
 
 @pytest.mark.parametrize("name", published())
-def test_its_lines_have_120_columns(name: str) -> None:
+def test_lines_have_at_most_120_columns(name: str) -> None:
     """Exceptions are lines with a single string of the manifest, and comments of the proof about longer paths."""
     for line in ptcompile.import_manifests(published()[name]).yaml().splitlines():
         assert len(line) <= 120 or line.lstrip(" -").startswith(('"', "torchrun", "# differs"))
@@ -85,7 +85,7 @@ def _backwards(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", list(published())[::4])
-def test_neither_the_order_of_keys_nor_the_run_matters(name: str) -> None:
+def test_import_is_deterministic_and_ignores_the_order_of_keys(name: str) -> None:
     manifest = published()[name]
     first = ptcompile.import_manifests(manifest)
     assert ptcompile.import_manifests(manifest).yaml() == first.yaml()
@@ -113,7 +113,7 @@ def _mutants() -> list[tuple[str, tuple[str | int, ...], Any]]:
 
 
 @pytest.mark.parametrize(("name", "path", "value"), _mutants()[::3])
-def test_the_proof_sees_one_changed_field(name: str, path: tuple[str | int, ...], value: Any) -> None:
+def test_the_proof_detects_one_changed_field(name: str, path: tuple[str | int, ...], value: Any) -> None:
     """The spec of a manifest differs from the manifest with one field changed, so the proof is not vacuous."""
     manifest = published()[name]
     mutant = changed(manifest, {"op": "set", "path": path, "value": value})
@@ -126,7 +126,7 @@ def test_the_proof_sees_one_changed_field(name: str, path: tuple[str | int, ...]
     assert not again.ok or again.specs != imported.specs, "and the mutant's own spec says what was changed"
 
 
-def test_a_manifest_with_one_change_is_imported_the_same_or_an_error_says_why() -> None:
+def test_a_mutant_imports_to_the_same_world_or_reports_an_error() -> None:
     """Any field set, removed, renamed or set to null: import never raises and loses nothing silently."""
     base, kinds = manifests("apiserver/real"), operators.kinds_with(Kind.read)
     mutants = [
