@@ -38,7 +38,7 @@ def texts(world: World) -> list[str]:
     return ["".join(node.itertext()) for node in ET.fromstring(render_svg(world)).iter(f"{SVG}text")]  # noqa: S314 - our own
 
 
-def test_what_is_drawn_of_a_job() -> None:
+def test_picture_of_a_job() -> None:
     shown = make_picture(simulate([with_volumes(255)]).jobs[0])
     assert shown.title == "PyTorchJob/llama"
     assert shown.facts[:3] == ("256 pods", "256 nodes", "2048 processes")
@@ -52,7 +52,7 @@ def test_what_is_drawn_of_a_job() -> None:
 
 
 @pytest.mark.parametrize(("workers", "hidden"), [(3, 0), (4, 0), (5, 2)])
-def test_never_is_one_pod_alone_left_out(workers: int, hidden: int) -> None:
+def test_a_single_pod_is_never_hidden(workers: int, hidden: int) -> None:
     assert make_picture(simulate([pytorchjob(workers)]).jobs[0]).groups[1].hidden == hidden
 
 
@@ -74,17 +74,17 @@ def test_svg_shows_pods_services_volumes_and_the_rendezvous() -> None:
     assert not any("nobody" in text for text in shown)
 
 
-def test_one_arrow_for_each_pod_that_meets() -> None:
+def test_each_pod_of_a_rendezvous_has_an_arrow() -> None:
     root = ET.fromstring(render_svg(simulate([pytorchjob(2)])))  # noqa: S314 - our own
     assert sum(node.get("class") == "meet" for node in root.iter(f"{SVG}path")) == 2
 
 
-def test_no_arrow_where_nobody_meets() -> None:
+def test_a_pod_without_a_rendezvous_has_no_arrow() -> None:
     root = ET.fromstring(render_svg(simulate([pod_of({})])))  # noqa: S314 - our own
     assert not any(node.get("class") == "meet" for node in root.iter(f"{SVG}path"))
 
 
-def test_what_cannot_work_stands_in_the_picture() -> None:
+def test_errors_appear_in_the_picture() -> None:
     assert any(
         text.startswith("! each of the 4 pods expects one node")
         for text in texts(simulate([jobset(["torchrun", "t.py"])]))
@@ -99,7 +99,7 @@ def test_svg_is_self_contained() -> None:
 
 
 @pytest.mark.parametrize("what", ["name", "claim", "service"])
-def test_names_are_no_markup(what: str) -> None:
+def test_names_are_escaped(what: str) -> None:
     manifest = with_volumes()
     if what == "name":
         manifest["metadata"]["name"] = EVIL
@@ -129,7 +129,7 @@ def test_every_label_of_mermaid_is_closed() -> None:
         assert re.fullmatch(r"[ \w]*[\w|\[\](){}<>:\-.\"/#; ,+*=]*", line), line
 
 
-def test_mermaid_shows_the_same() -> None:
+def test_mermaid_shows_the_same_content() -> None:
     lines = render_mermaid(simulate([with_volumes(255)])).splitlines()
     assert lines[0] == "flowchart LR"
     for line in (
@@ -170,7 +170,7 @@ def test_an_empty_world_has_a_picture(name: str) -> None:
     assert GRAPHS[name](World())
 
 
-def test_nothing_lies_outside_of_the_picture() -> None:
+def test_every_box_is_within_the_picture() -> None:
     """Every box is within the width and the height, even with many roles, many volumes and long names."""
     long = {"metadata": {"name": "n" * 250}}
     world = simulate([{**with_volumes(99), **long}, volcano(50), _many_tasks(), pod_of({})])
@@ -190,13 +190,13 @@ def _many_tasks() -> dict[str, Any]:
     return out
 
 
-def test_many_roles_are_not_all_drawn_and_it_is_said() -> None:
+def test_omitted_roles_are_mentioned() -> None:
     shown = make_picture(simulate([_many_tasks()]).jobs[0])
     assert len(shown.groups) == 8
     assert "4 more roles are not drawn" in shown.notes
 
 
-def test_pills_of_one_role_stand_side_by_side() -> None:
+def test_volumes_of_one_role_do_not_overlap() -> None:
     """The many volumes of one role do not overlap or leave the picture."""
     out = pod_of({"volumeMounts": [{"name": f"v{i}", "mountPath": f"/v{i}"} for i in range(9)]})
     claims = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": f"claim-{'x' * i}"}} for i in range(9)]
