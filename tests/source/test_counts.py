@@ -29,20 +29,20 @@ def nested(values: int) -> str:
 @pytest.mark.parametrize(("text", "taken"), [
     (mapping(MOST), True), (mapping(MOST + 1), False), (nested(MOST - 1), True), (nested(MOST + 1), False),
 ])  # fmt: skip
-def test_all_readers_count_values_and_no_keys(text: str, taken: bool) -> None:
+def test_all_readers_count_values_but_not_keys(text: str, taken: bool) -> None:
     assert bool(source.read(text).documents) is taken
     assert (exact_reader.parse(text).root is not None) is taken
     assert (exact_reader.positions(text) is not None) is taken
 
 
 @pytest.mark.usefixtures("few")
-def test_findings_of_a_document_with_as_many_keys_as_values_have_their_lines() -> None:
+def test_findings_have_lines_in_a_document_near_the_limit() -> None:
     text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n" + "".join(f"  bad{i}: 1\n" for i in range(12))
     found = [one for one in ptcompile.lint(text).diagnostics if one.name == "unknown-field"]
     assert [one.span and one.span.line for one in found] == list(range(5, 17))
 
 
-def test_positions_that_cannot_be_read_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_positions_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     monkeypatch.setattr(exact_reader, "positions", lambda text: asked.append(len(text)))
     document = source.read("a: 1\nb: 2\n").documents[0]

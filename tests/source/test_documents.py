@@ -116,7 +116,7 @@ def test_values_are_what_kubectl_reads(text: str, value: Any) -> None:
     assert json.dumps(source.documents[0].data["data"]) == json.dumps(value)
 
 
-def test_the_table_is_what_kubectl_printed() -> None:
+def test_the_table_matches_the_output_of_kubectl() -> None:
     answers = list(recorded.rows("kubectl"))
     assert [row["text"] for row in answers] == [text for text, _ in VALUES]
     assert [_shortest(row["data"]) for row in answers] == [value for _, value in VALUES]
@@ -133,7 +133,7 @@ def _shortest(seen: Any) -> Any:
 
 
 @pytest.mark.parametrize(("text", "name", "at"), BAD)
-def test_bad_files_are_one_finding_at_the_right_place(text: str, name: str, at: tuple[int, int]) -> None:
+def test_bad_files_have_one_finding_at_the_right_position(text: str, name: str, at: tuple[int, int]) -> None:
     (problem,) = read(text).problems
     assert problem.span
     assert (problem.name, problem.span[:2]) == (name, at)
@@ -143,7 +143,7 @@ def test_bad_files_are_one_finding_at_the_right_place(text: str, name: str, at: 
 
 
 @pytest.mark.parametrize(("text", "name"), HOSTILE.values(), ids=HOSTILE)
-def test_hostile_files_are_a_quick_finding(text: str | bytes, name: str) -> None:
+def test_hostile_files_are_rejected_quickly(text: str | bytes, name: str) -> None:
     start = time.process_time()
     source = read(text)
     assert time.process_time() - start < 2  # below 0.5 on an idle machine
@@ -205,7 +205,7 @@ def test_the_first_of_two_keys_is_named() -> None:
     assert read("a: 1\na: 2\n").documents[0].data == {"a": 2}
 
 
-def test_bad_bytes_are_found_where_they_are() -> None:
+def test_bad_bytes_have_their_position() -> None:
     (problem,) = read("é: 1\nb: \U0001f600".encode() + b"\xff").problems
     assert problem.span
     assert problem.span[:2] == (2, 5)
@@ -267,7 +267,7 @@ def test_nothing_raises(text: str) -> None:
     read(text.encode("utf-8", errors="surrogatepass"))
 
 
-def test_the_corpus_in_several_styles() -> None:
+def test_recorded_manifests_in_several_styles() -> None:
     for manifest in recorded.manifests("apiserver/real").values():
         texts = [emit(manifest), json.dumps(manifest), "---\n" + json.dumps(manifest, indent=2)]
         for style in ({}, {"default_flow_style": True}, {"default_style": '"'}, {"width": 30, "indent": 4}):
@@ -283,7 +283,7 @@ def test_the_corpus_in_several_styles() -> None:
             assert json.dumps(source.documents[0].data) == expected
 
 
-def test_json_that_yaml_cannot_locate_is_at_its_first_line() -> None:
+def test_json_that_yaml_rejects_is_located_at_its_first_line() -> None:
     """YAML limits keys to 1,024 characters, but JSON does not."""
     source = read('{"a": 1}\n{"' + "k" * 1100 + '": {"b": 2}}')
     assert not source.problems
@@ -292,7 +292,7 @@ def test_json_that_yaml_cannot_locate_is_at_its_first_line() -> None:
     assert (span.line, span.column) == (2, 1)
 
 
-def test_a_json_stream_takes_no_square_of_its_size() -> None:
+def test_a_json_stream_does_not_take_quadratic_time() -> None:
     def seconds(count: int) -> float:
         text = ('{"kind": "Pod", "metadata": {"name": "' + "x" * 200 + '"}}\n') * count
         before = time.process_time()
@@ -303,7 +303,7 @@ def test_a_json_stream_takes_no_square_of_its_size() -> None:
     assert min(seconds(9600) for _ in range(2)) < 20 * few, "eight times the work; a square would be 64 times"
 
 
-def test_text_that_names_a_file_is_told_how_to_pass_it() -> None:
+def test_text_that_looks_like_a_file_name_gets_help() -> None:
     help = read("specs/job.yaml").problems[0].help
     assert help == "if it is the name of a file, pass pathlib.Path('specs/job.yaml')"
     assert "pathlib" not in (read("job").problems[0].help or "")

@@ -62,7 +62,7 @@ def _legal(value: Any) -> Any:
 
 @settings(max_examples=5 * settings().max_examples, deadline=None)
 @given(st.dictionaries(KEYS, DATA, max_size=4))
-def test_all_readers_read_it_alike(data: dict[str, Any]) -> None:
+def test_all_readers_agree(data: dict[str, Any]) -> None:
     data = _legal(data)
     text = emit(data)
     if data:
@@ -75,14 +75,14 @@ def test_all_readers_read_it_alike(data: dict[str, Any]) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.dictionaries(KEYS, DATA, max_size=3), min_size=20, max_size=40))
-def test_kubectl_reads_it_alike(items: list[Any]) -> None:
+def test_kubectl_agrees(items: list[Any]) -> None:
     items = _legal(items)
     head = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}}
     (there,) = kubectl.objects(emit({**head, "values": items}))
     assert there["values"] == items
 
 
-def test_the_style_is_kubectls() -> None:
+def test_the_style_matches_kubectl() -> None:
     data = {
         "a": [{"b": 1, "c": ["x", ["s", "z"]]}, [], {}],
         "script": "set -e\n\nrun it\n",
@@ -128,12 +128,12 @@ class Number(IntEnum):
 
 
 @pytest.mark.parametrize("value", [(1,), {1}, b"x", object(), float("nan"), float("inf"), {1: 2}, Number])
-def test_what_is_no_json_is_our_bug(value: object) -> None:
+def test_values_outside_json_raise(value: object) -> None:
     with pytest.raises(TypeError):
         emit({"a": value})
 
 
-def test_ruamel_round_trips_it() -> None:
+def test_ruamel_round_trip() -> None:
     out = StringIO()
     tool = YAML()
     text = emit({"a": ["on", "1e3"], "b": {"c": "x\ny\n"}})

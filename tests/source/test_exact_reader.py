@@ -62,7 +62,7 @@ def test_recorded_manifests_in_several_styles() -> None:
             assert_same(str(yaml.dump(manifest, sort_keys=False, Dumper=dumper, **style)))
 
 
-def test_what_the_exact_reader_refuses_has_no_places() -> None:
+def test_text_that_the_exact_reader_rejects_has_no_positions() -> None:
     assert positions("a: " + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1)) is not None
     for text in ("a: " + "[" * MAX_DEPTH + "]" * MAX_DEPTH, "a: \x07", "a: ["):
         assert positions(text) is None

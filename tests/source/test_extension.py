@@ -22,7 +22,7 @@ def _ran(code: str) -> str:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_it_is_one_function(order: str) -> None:
+def test_the_package_and_the_reader_share_one_function(order: str) -> None:
     pytest.importorskip("ryaml")
     same = "print(fast.loads is ryaml.loads, fast.loads('a: 1'))"
     wrong = "try: fast.loads('{')\nexcept ryaml.InvalidYamlError: print(1)"
@@ -30,7 +30,7 @@ def test_it_is_one_function(order: str) -> None:
 
 
 @pytest.mark.parametrize("installed", [False, True])
-def test_without_a_compiled_part_the_package_is_asked(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_is_used_without_a_compiled_part(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     package = SimpleNamespace(loads=len) if installed else None
     monkeypatch.delitem(sys.modules, "ryaml._ryaml", raising=False)
     monkeypatch.setitem(sys.modules, "ryaml", package)

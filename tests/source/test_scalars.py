@@ -35,19 +35,19 @@ NUMBERS = st.text(alphabet="0123456789+-._eExXoObBTZ: ", min_size=1, max_size=9)
 
 
 @pytest.mark.parametrize(("text", "value"), READ)
-def test_plain_scalars_mean_what_kubectl_reads(text: str, value: Any) -> None:
+def test_plain_scalars_resolve_as_in_kubectl(text: str, value: Any) -> None:
     assert (type(resolve(text)), resolve(text)) == (type(value), value)
 
 
 @pytest.mark.parametrize("text", [".inf", "+.Inf", "-.INF", ".nan"])
-def test_infinities_are_floats_for_the_reader_to_refuse(text: str) -> None:
+def test_infinities_resolve_to_floats(text: str) -> None:
     value = resolve(text)
     assert isinstance(value, float)
     assert value - value != 0
 
 
 @pytest.mark.parametrize(("text", "expected"), KEYS)
-def test_keys_become_strings_as_kubectl_makes_them(text: str, expected: str | None) -> None:
+def test_keys_become_strings_as_in_kubectl(text: str, expected: str | None) -> None:
     assert key(text) == expected
 
 
@@ -73,11 +73,11 @@ def test_doubtful_strings_are_quoted(text: str) -> None:
 
 
 @given(NUMBERS)
-def test_what_kubectl_reads_as_no_string_is_quoted(text: str) -> None:
+def test_strings_that_kubectl_reads_as_another_type_are_quoted(text: str) -> None:
     assert isinstance(resolve(text), str) or needs_quotes(text)
 
 
-def test_the_table_is_what_kubectl_reads() -> None:
+def test_the_table_matches_kubectl() -> None:
     rows = [(text, value) for text, value in READ if text]
     answers = list(recorded.rows("kubectl-scalars"))
     assert [one["text"] for one in answers] == [text for text, _ in rows]

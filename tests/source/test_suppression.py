@@ -28,7 +28,7 @@ def lint(old: str = "", new: str = "", **given: list[str]) -> tuple[list[tuple[s
     return [(d.name, d.span.line if d.span else None) for d in report.diagnostics], len(report.meant)
 
 
-def test_it_is_found_without_a_comment() -> None:
+def test_the_finding_appears_without_a_comment() -> None:
     assert lint() == ([("missing-shm", 8)], 0)
 
 
@@ -46,7 +46,7 @@ def test_it_is_found_without_a_comment() -> None:
         ("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302]\r"),
     ],
 )
-def test_a_comment_takes_it_away(old: str, new: str) -> None:
+def test_a_comment_suppresses_the_finding(old: str, new: str) -> None:
     wanted = [("missing-shm", 8)] if "more\n      image" in new else []
     assert lint(old, new) == (wanted, 0 if wanted else 1)
 
@@ -77,17 +77,17 @@ def test_a_comment_that_covers_nothing_is_a_finding(old: str, new: str, name: st
         "|\n      # ptcompile: ignore[PTC302]\n      b",
     ],
 )
-def test_text_that_looks_like_a_comment_is_none(text: str) -> None:
+def test_text_that_looks_like_a_comment_is_not_one(text: str) -> None:
     config = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n    a: {text}\n"
     assert ptcompile.lint(config).diagnostics == ()
 
 
-def test_an_unused_comment_is_not_told_where_its_rule_is_not_asked() -> None:
+def test_an_unused_comment_is_not_reported_if_its_rule_is_disabled() -> None:
     assert lint("kind: Pod", "kind: Pod  # ptcompile: ignore[PTC301]", ignore=["PTC301"])[0] == [("missing-shm", 8)]
     assert lint("kind: Pod", "kind: Pod  # ptcompile: ignore[PTC301]", ignore=["PTC9"])[0] == [("missing-shm", 8)]
 
 
-def test_refusals_can_be_meant_too() -> None:
+def test_rejections_can_be_suppressed() -> None:
     text = POD.replace("  restartPolicy", "  restrtPolicy")
     found = {d.name for d in ptcompile.lint(text).diagnostics}
     assert "unknown-field" in found
@@ -118,7 +118,7 @@ PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {"
         ("  args: [a", "PTC001"),
     ],
 )
-def test_what_keeps_a_spec_from_compiling_cannot_be_ignored(line: str, code: str) -> None:
+def test_errors_that_prevent_compilation_cannot_be_ignored(line: str, code: str) -> None:
     text = f"{SPEC}{line}\n"
     (first, *_) = ptcompile.compile(text).diagnostics
     assert (first.severity, first.code) == ("error", code or first.code)
@@ -138,7 +138,7 @@ def test_an_error_of_a_profile_cannot_be_ignored() -> None:
     assert {d.name for d in ptcompile.lint(text, ignore=["PTC021"]).diagnostics} == {"spec-unknown-field", "bad-ignore"}
 
 
-def test_what_compile_only_finds_in_its_manifests_can_be_ignored() -> None:
+def test_errors_that_do_not_prevent_compilation_can_be_ignored() -> None:
     """`compile` then writes the manifests, so lint accepts the comment too."""
     text = f"{SPEC}  nodes: 2\n  env: {{NCCL_SOCKET_IFNAME: lo}}\n"
     found = [d for d in ptcompile.lint(text).diagnostics if d.severity == "error" and not d.blocks_compile]
@@ -148,7 +148,7 @@ def test_what_compile_only_finds_in_its_manifests_can_be_ignored() -> None:
     assert found
 
 
-def test_many_comments_take_time_in_proportion() -> None:
+def test_many_comments_take_linear_time() -> None:
     many = "".join(f"# ptcompile: ignore[PTC302] {i}\n" for i in range(3000))
     assert len(ptcompile.lint(many + POD).diagnostics) <= 3001
 

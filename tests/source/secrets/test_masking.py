@@ -80,7 +80,7 @@ def test_no_report_holds_a_secret(name: str, form: str) -> None:
     assert told in shown
 
 
-def test_what_is_no_secret_is_shown() -> None:
+def test_other_values_are_shown() -> None:
     text = smallest("env: {LEVEL: 5, MODE: fast}\nnods: 4")
     report = ptcompile.lint(text, filename="f")
     shown = renderer("full")(report.diagnostics, {"f": text})
@@ -88,7 +88,7 @@ def test_what_is_no_secret_is_shown() -> None:
     assert "***" not in shown
 
 
-def test_carets_stand_where_they_stood() -> None:
+def test_carets_stay_aligned_after_masking() -> None:
     text = smallest(f"env: {{HF_TOKEN: {SECRET}, B: 5}}")
     report = ptcompile.lint(text, filename="f")
     frame = renderer("full")(report.diagnostics, {"f": text}).splitlines()
@@ -113,7 +113,7 @@ def test_hiding(secret: str, text: str, wanted: str) -> None:
     assert (hide(text) if hide else text) == wanted
 
 
-def test_places_know_every_form() -> None:
+def test_secrets_of_finds_every_form() -> None:
     data = {
         "kind": "List",
         "items": [
@@ -144,13 +144,13 @@ def test_no_world_shows_a_secret(form: Callable[[ptcompile.World], str]) -> None
     assert ("--token=***" in shown) == (form is not overview), "which shows no command line of such a Pod"
 
 
-def test_a_reference_to_a_secret_is_no_secret() -> None:
+def test_references_to_secrets_are_shown() -> None:
     world = ptcompile.simulate(smallest("env: {HF_TOKEN: {secretKeyRef: {name: hub, key: token}}}"), target="job")
     assert "<secret:hub/token>" in overview(world)
     assert "secret:hub/token" in _json(world)
 
 
-def test_the_difference_of_worlds_shows_none() -> None:
+def test_the_difference_of_worlds_contains_no_secret() -> None:
     spec = smallest(f"nodes: 2\nargs: [--token=$(HF_TOKEN)]\nenv: {{HF_TOKEN: {SECRET}}}")
     one, other = (ptcompile.simulate(text, target="job") for text in (spec, spec.replace(SECRET, SECRET + "2")))
     told = world_differences(one, other)
@@ -158,7 +158,7 @@ def test_the_difference_of_worlds_shows_none() -> None:
     assert not any(SECRET[:24] in line for line in told)
 
 
-def test_a_secret_that_a_command_line_repeats_is_hidden_where_it_is_compared_and_explained() -> None:
+def test_a_secret_repeated_in_a_command_is_hidden_in_diff_and_explain() -> None:
     text = smallest(f"# {SECRET}\nargs: [--token={SECRET}]\nenv: {{HF_TOKEN: {SECRET}, MODE: fast}}")
     told = ptcompile.diff(text, text.replace(SECRET, f"{SECRET[::-1]}").replace("fast", "slow"))
     why = ptcompile.explain(text, filename="s.yaml")
@@ -188,7 +188,7 @@ def test_the_command_line_echoes_no_secret(tmp_path: Path, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize("line", ["HF_TOKEN: " + "x" * 50_000, "value" * 20_000, "_KEY" * 20_000, "a" * 100_000])
-def test_long_lines_are_no_trouble(line: str) -> None:
+def test_long_lines_are_masked(line: str) -> None:
     assert len(masked_lines(f"# A_KEY\n{line}\n: [")) == 3
 
 
@@ -205,7 +205,7 @@ spec:
 """
 
 
-def test_a_plain_word_under_a_doubtful_name_hides_no_names() -> None:
+def test_a_common_word_as_a_value_does_not_hide_names() -> None:
     world = ptcompile.simulate(FALSE)
     told = world.to_dict()
     assert {job["name"] for job in told["jobs"]} == {"train"}
@@ -220,7 +220,7 @@ def test_a_plain_word_under_a_doubtful_name_hides_no_names() -> None:
     assert "***-0" not in explained
 
 
-def test_a_finding_at_a_doubtful_secret_hides_its_value() -> None:
+def test_a_finding_at_a_possible_secret_hides_its_value() -> None:
     text = FALSE.replace("SORT_KEY: train", "SORT_KEY: 4096")
     shown = renderer("full")(ptcompile.lint(text, filename="f").diagnostics, {"f": text})
     assert "SORT_KEY" in shown
@@ -240,11 +240,11 @@ def test_a_finding_at_a_doubtful_secret_hides_its_value() -> None:
         "é DSN",
     ],
 )
-def test_a_file_that_may_have_a_secret_is_read_for_it(text: str) -> None:
+def test_a_file_that_may_contain_a_secret_is_searched(text: str) -> None:
     assert masking._may_contain_secrets(text)
 
 
 @pytest.mark.parametrize("text", ["image: i:1\nargs: [--data_path=/a]", "url: https://host/a/@b", "é: ü"])
-def test_a_file_that_has_none_is_shown_as_it_is(text: str) -> None:
+def test_a_file_without_secrets_is_shown_unchanged(text: str) -> None:
     assert not masking._may_contain_secrets(text)
     assert masked_lines(text) == text.split("\n")

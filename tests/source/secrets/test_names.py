@@ -50,11 +50,11 @@ def test_names(name: str, secret: bool) -> None:
 
 
 @pytest.mark.parametrize("value", [None, {"secretKeyRef": {"name": "s", "key": "k"}}, []])
-def test_where_a_secret_is_kept_is_none(value: Any) -> None:
+def test_references_are_not_masked(value: Any) -> None:
     assert mask_value("HF_TOKEN", value) is value
 
 
-def test_a_name_that_is_no_text_is_no_secret_s() -> None:
+def test_a_name_that_is_not_a_string_is_not_a_secret() -> None:
     assert mask_value(None, "x") == "x"
 
 
@@ -75,7 +75,7 @@ def test_plain_data_and_the_paths_in_it() -> None:
     assert secret_paths(data) == [("env", "HF_TOKEN"), ("containers", 0, "env", 0, "value")]
 
 
-def test_data_without_secrets_is_returned_as_it_is() -> None:
+def test_data_without_secrets_is_returned_unchanged() -> None:
     data = {"env": {"LEVEL": "5"}, "args": ["--sort-key", "name", "--max-tokens=4096"]}
     assert without_secrets(data) is data
 
@@ -91,7 +91,7 @@ def _properties(schema: Any) -> Iterator[str]:
             yield from _properties(inner)
 
 
-def test_no_field_of_kubernetes_is_taken_for_a_users_secret() -> None:
+def test_kubernetes_fields_are_not_mistaken_for_secrets() -> None:
     """`redisPassword` and TokenRequest's `token` do hold a secret."""
     names = {name for file in Path("schemas").rglob("*.json") for name in _properties(json.loads(file.read_text()))}
     assert {name for name in names if is_secret(name, "a1B2c3D4e5") and name not in FIELDS} <= {
@@ -120,6 +120,6 @@ def test_no_field_of_kubernetes_is_taken_for_a_users_secret() -> None:
         ("WANDB_API_KEY", "1234", True),
     ],
 )
-def test_what_is_hidden_wherever_it_turns_up(name: str, value: str, searched: bool) -> None:
+def test_values_that_are_searched_everywhere(name: str, value: str, searched: bool) -> None:
     assert is_searched(name, value) is searched
     assert mask_value(name, value) == MASK  # always masked as the value of its name

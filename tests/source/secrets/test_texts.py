@@ -41,13 +41,13 @@ KEPT = [
 
 
 @pytest.mark.parametrize(("text", "shown"), SHOWN)
-def test_what_is_masked(text: str, shown: str) -> None:
+def test_secrets_in_text_are_masked(text: str, shown: str) -> None:
     assert without_parts(text, secret_parts(text), lambda _: MASK) == shown
     assert not [one for one in secret_parts(shown) if MASK not in shown[slice(*one)]], "what is masked stays so"
 
 
 @pytest.mark.parametrize("text", KEPT)
-def test_what_is_shown(text: str) -> None:
+def test_other_text_is_kept(text: str) -> None:
     assert secret_parts(text) == []
 
 
