@@ -61,13 +61,13 @@ INVALID = [
 
 
 @pytest.mark.parametrize("image", VALID)
-def test_a_name(image: str) -> None:
+def test_valid_images(image: str) -> None:
     assert why_not_image(image) is None
     assert not is_placeholder(image)
 
 
 @pytest.mark.parametrize("image", INVALID)
-def test_no_name(image: str) -> None:
+def test_invalid_images(image: str) -> None:
     assert why_not_image(image)
 
 
@@ -75,7 +75,7 @@ def test_no_name(image: str) -> None:
     "image",
     ["<image>", "reg/<x>:1", "${IMAGE}", "a:${TAG}", "$(IMAGE)", "$IMAGE", "{{ .image }}", "a:{{tag}}", "<训练镜像>"],
 )
-def test_something_to_fill_in(image: str) -> None:
+def test_placeholders(image: str) -> None:
     assert is_placeholder(image)
 
 

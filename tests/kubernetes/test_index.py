@@ -29,7 +29,7 @@ def _answers(objects: Objects) -> list[object]:
     return [len(objects), list(objects), *map(list, lookups), entries]
 
 
-def test_hidden_objects_are_in_no_answer() -> None:
+def test_no_answer_contains_hidden_objects() -> None:
     own, hidden, left = _service("s"), [_service("s"), _pod("1")], [_service("s", "other"), _service("t"), _pod("2")]
     seen = Objects([own], Objects([*hidden, *left]), frozenset(map(id, hidden)))
     wanted = Objects([own, *left])
@@ -43,7 +43,7 @@ def test_hidden_objects_stay_hidden_in_changed_ones() -> None:
     assert list(seen.with_change(lambda one: {**one, "kind": "Job"}, {})) == [{**left, "kind": "Job"}]
 
 
-def test_objects_that_no_change_concerns_are_looked_at_once() -> None:
+def test_unaffected_objects_are_checked_once() -> None:
     asked: list[Any] = []
 
     def look(one: Any) -> Any:

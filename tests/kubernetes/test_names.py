@@ -43,7 +43,7 @@ def test_tests_and_reasons_agree(reason: Callable[[str], str | None], good: list
     assert [test(text) for text in good + bad] == [reason(text) is None for text in good + bad]
 
 
-def test_a_dotted_label_is_told_apart() -> None:
+def test_a_label_with_dots_has_a_specific_reason() -> None:
     assert names.why_not_dns_label("a.b") == "must not contain dots"
 
 

@@ -50,7 +50,7 @@ def test_numbers(value: float, printed: str) -> None:
     assert to_string(quantity) in (printed, "100e-9")
 
 
-def test_amounts_compare_whatever_their_suffix() -> None:
+def test_amounts_compare_regardless_of_their_suffix() -> None:
     gibi, mebi, half, one = (parse(text) for text in ("1Gi", "1024Mi", "500m", "1"))
     assert gibi
     assert mebi
@@ -83,7 +83,7 @@ def test_suggest(text: str, meant: str | None) -> None:
 
 
 @given(st.integers(-(10**20), 10**20), st.sampled_from(["decimal", "binary", "exponent"]))
-def test_the_printed_form_is_the_same_amount(nano: int, style: str) -> None:
+def test_the_printed_form_preserves_the_amount(nano: int, style: str) -> None:
     quantity = Quantity(nano, style)  # type: ignore[arg-type]
     again = parse(to_string(quantity))
     assert again == quantity

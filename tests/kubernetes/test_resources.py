@@ -26,13 +26,13 @@ DEVICES = {
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_one_answer_everywhere(name: str) -> None:
+def test_accelerators_are_the_same_everywhere(name: str) -> None:
     assert accelerators.is_accelerator(name) is DEVICES[name]
     assert hardware.is_accelerator(DEFAULT_CLUSTER, name) is DEVICES[name]
     assert amounts.is_accelerator(name) is DEVICES[name]
 
 
-def test_a_spec_object_is_simulated_as_its_text_is() -> None:
+def test_a_spec_object_is_simulated_like_its_document() -> None:
     data = {"metadata": {"name": "a"}, "spec": {"image": "i:1", "script": "t.py", "nodes": 2}}
     spec = Spec.model_validate(data)
     document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", **data}
