@@ -22,7 +22,7 @@ from ptcompile.source import documents as source
 
 
 @pytest.mark.parametrize("make", GRAMMARS.values(), ids=GRAMMARS)
-def test_inputs_are_many_small_and_the_same_for_a_number(make: Make) -> None:
+def test_inputs_are_varied_small_and_reproducible(make: Make) -> None:
     one, other = ([make(random.Random(i)) for i in range(200)] for _ in range(2))  # noqa: S311
     assert one == other
     assert len(set(one)) > 190
@@ -40,13 +40,13 @@ def test_most_streams_define_the_kind_of_their_objects() -> None:
     assert any(b'[{"rule": 1}]' in data for data in streams) or any(b"rule: 1" in data for data in streams)
 
 
-def test_the_seeds_are_sound() -> None:
+def test_the_seeds_are_valid() -> None:
     crd, _ = seeds("definitions", [])
     assert definitions_of(document.data for document in source.read(crd).documents)
     assert [one.name for one in ptcompile.lint(crd).diagnostics] == ["invalid-value", "invalid-value"]
 
 
-def test_a_document_that_costs_another_its_findings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_that_hides_findings_of_another_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ptcompile.lint
 
     def lint(text: bytes, **options: Any) -> object:
@@ -59,7 +59,7 @@ def test_a_document_that_costs_another_its_findings_is_refused(monkeypatch: pyte
         definitions._stream(seeds("definitions", [])[0])
 
 
-def test_a_file_outside_that_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_a_file_outside_the_folder_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def reads(_words: list[str]) -> int:
         print(Path("../outside.yaml").read_text(encoding="ascii"))
         return 0
@@ -75,7 +75,7 @@ def _overwrites(_words: list[str]) -> int:
 
 
 @pytest.mark.parametrize("command", [_overwrites, lambda _: 3, lambda _: 1 // 0])
-def test_a_command_that_breaks_a_promise_is_refused(
+def test_a_command_that_breaks_a_guarantee_fails(
     command: Callable[[list[str]], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cli, "main", command)
@@ -83,7 +83,7 @@ def test_a_command_that_breaks_a_promise_is_refused(
         tree.tree(seeds("tree", [])[0])
 
 
-def test_no_file_is_written_outside_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_is_written_outside_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "in").mkdir()
     monkeypatch.chdir(tmp_path / "in")
     written = tree._written(b"-- ../a --\nx\n-- /tmp/../a --\nx\n-- b/c.yaml --\ny\n-- l -> b --\n-- l/d.yaml --\nz\n")
@@ -93,7 +93,7 @@ def test_no_file_is_written_outside_of_the_folder(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", GRAMMARS)
-def test_a_sound_input_passes(name: str) -> None:
+def test_a_valid_input_passes(name: str) -> None:
     for data in seeds(name, []):
         for tail in range(8):  # the bytes of an input choose its options
             HARNESSES[name](data + f"# {tail}\n".encode())

@@ -102,7 +102,7 @@ FOUND: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_what_was_found_stays_mended(name: str) -> None:
+def test_past_findings_stay_fixed(name: str) -> None:
     which, text = FOUND[name]
     if which == "lint":
         harness.world(ptcompile.simulate(text))
@@ -138,7 +138,7 @@ def test_an_untrusted_input_leaves_the_process_trusted() -> None:
     assert limits.limits() == limits.TRUSTED
 
 
-def test_a_crash_of_a_command_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_of_a_command_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(_words: list[str]) -> int:
         raise ZeroDivisionError
 
@@ -153,7 +153,7 @@ def test_a_crash_of_a_command_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         HARNESSES["files"](b"kind: Pod\n")
 
 
-def test_a_fix_that_a_second_run_changes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fix_that_a_second_run_changes_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     start = b"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {}\n"
 
     def fix(content: bytes, **options: Any) -> fixing.Fixed:
@@ -165,7 +165,7 @@ def test_a_fix_that_a_second_run_changes_is_refused(monkeypatch: pytest.MonkeyPa
         verbs._fix(start)
 
 
-def test_every_harness_has_its_share() -> None:
+def test_every_harness_has_a_share() -> None:
     assert SHARES.keys() == HARNESSES.keys()
     assert sum(SHARES.values()) == 10
 
@@ -189,14 +189,14 @@ def test_memory_is_limited(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", [_chain, _stream, _anchors], ids=lambda step: step.__name__)
-def test_grammar_steps_make_what_is_read(step: Callable[[str, random.Random], str]) -> None:
+def test_grammar_steps_make_readable_documents(step: Callable[[str, random.Random], str]) -> None:
     start = [data.decode() for data in thinned(seeds("lint", [])[:40], 2)]
     made = [step(text, random.Random(i)) for i, text in enumerate(start)]  # noqa: S311
     assert made != start
     assert sum(bool(ptcompile.lint(one).documents) for one in made) > len(made) / 2
 
 
-def test_a_crash_is_kept_once_for_each_place(tmp_path: Path) -> None:
+def test_a_crash_is_kept_once_per_location(tmp_path: Path) -> None:
     def broken(data: bytes) -> None:
         assert b":" not in data, "a colon"
 
@@ -221,7 +221,7 @@ def test_a_hang_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert told[0].startswith("HangError")
 
 
-def test_a_hang_in_native_code_is_ended_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hang_in_native_code_is_killed_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MAX_WALL", 0.5)
     current = guard.shared()
     child = os.fork()
@@ -232,7 +232,7 @@ def test_a_hang_in_native_code_is_ended_from_outside(monkeypatch: pytest.MonkeyP
     assert (guard.last_of(current), guard.count_of(current)) == (b"hangs", 1)
 
 
-def test_a_run_goes_on_behind_the_input_that_ended_its_process(tmp_path: Path) -> None:
+def test_a_run_resumes_after_the_input_that_ended_its_process(tmp_path: Path) -> None:
     def inputs(begin: int) -> list[bytes]:
         out: list[bytes] = []
         run = guard.Guard(out.append, None, begin)
@@ -252,7 +252,7 @@ def test_a_memory_hog_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
         run(b"")
 
 
-def test_mutations_are_many_small_and_the_same_for_a_number() -> None:
+def test_mutations_are_varied_small_and_reproducible() -> None:
     start = seeds("lint", [])
     one, other = ([mutate(start[i % 40], random.Random(i), start) for i in range(300)] for _ in range(2))  # noqa: S311
     assert one == other
