@@ -21,7 +21,7 @@ FREE: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("spec", "target"), FREE)
-def test_the_beginning_of_the_name_is_all_that_the_job_has(spec: str, target: str) -> None:
+def test_generate_name_is_the_only_metadata(spec: str, target: str) -> None:
     made = ptcompile.compile(spec, target=target).unwrap()
     assert made[-1]["metadata"] == {"generateName": "sft-"}
     assert len(made) == 1
@@ -37,7 +37,7 @@ CARRIED: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("spec", "target", "carrier"), CARRIED)
-def test_where_something_carries_the_name_it_is_an_error(spec: str, target: str, carrier: str) -> None:
+def test_generate_name_is_an_error_if_the_name_is_used_elsewhere(spec: str, target: str, carrier: str) -> None:
     result = ptcompile.compile(spec, target=target)
     (found,) = [one for one in result.diagnostics if one.severity == "error"]
     assert (found.name, found.path) == ("unsupported-by-target", ("metadata", "generateName"))
@@ -48,13 +48,13 @@ def test_where_something_carries_the_name_it_is_an_error(spec: str, target: str,
     assert result.manifests == ()
 
 
-def test_a_rendezvous_in_a_common_store_needs_a_name_of_its_own() -> None:
+def test_a_rendezvous_in_a_shared_store_needs_a_unique_name() -> None:
     etcd = "  elastic: {rdzvBackend: etcd-v2, rdzvEndpoint: 'e:2379', nprocPerNode: 1}\n"
     assert not ptcompile.compile(TWO + etcd, target="volcano").ok
 
 
 @pytest.mark.parametrize("beginning", ["SFT-", "-a", "a_b-"])
-def test_a_wrong_beginning_is_found_at_its_place(beginning: str) -> None:
+def test_an_invalid_generate_name_is_reported_at_its_path(beginning: str) -> None:
     assert not is_dns_label(f"{beginning}abcde")
     result = ptcompile.compile(ONE.replace("sft-", beginning))
     assert [one.path for one in result.diagnostics] == [("metadata", "generateName")]
@@ -69,17 +69,17 @@ def test_a_wrong_beginning_is_found_at_its_place(beginning: str) -> None:
         ("{name: null}", "spec-wrong-type", ("metadata", "name")),
     ],
 )
-def test_a_job_has_one_of_the_two(metadata: str, name: str, path: Any) -> None:
+def test_a_job_needs_either_name_or_generate_name(metadata: str, name: str, path: Any) -> None:
     result = ptcompile.compile(ONE.replace("{generateName: sft-}", metadata))
     assert [(one.name, one.path) for one in result.diagnostics] == [(name, path)]
 
 
-def test_a_name_for_the_run_stands_for_it() -> None:
+def test_the_option_name_replaces_generate_name() -> None:
     service, job = ptcompile.compile(TWO, target="job", name="run-7").unwrap()
     assert (service["metadata"], job["metadata"]) == ({"name": "run-7"}, {"name": "run-7"})
 
 
-def test_it_is_explained_and_simulated() -> None:
+def test_generate_name_is_explained_and_simulated() -> None:
     explanation = ptcompile.explain(TWO, target="pytorchjob")
     (cause,) = explanation.at("metadata.generateName")
     assert [line.path for line in cause.inputs] == [("metadata", "generateName")]

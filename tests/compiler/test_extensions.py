@@ -53,7 +53,7 @@ def test_a_pass_that_fails_is_one_finding(run: Any) -> None:
     assert problem.message.startswith("pass mine failed: ")
 
 
-def test_a_plugin_that_fails_behind_a_mistake_is_not_told() -> None:
+def test_a_plugin_failure_after_a_mistake_is_not_reported() -> None:
     """The mistake may be the cause of the failure."""
     wrong = {**DATA, "spec": {**DATA["spec"], "nods": 1}}
     done = compile_document(wrong, DEFAULT_CLUSTER, "job", Extensions(passes=(("mine", _fails),)))

@@ -30,7 +30,7 @@ CASES: list[tuple[str, str, str, tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("body", "target", "name", "path"), CASES)
-def test_where_lint_says_it(body: str, target: str, name: str, path: tuple[str, ...]) -> None:
+def test_lint_reports_the_spec_field(body: str, target: str, name: str, path: tuple[str, ...]) -> None:
     gpus = "" if "resources" in body else "\nresources: {gpu: 2, cpu: 4, memory: 8Gi}"
     found = [
         d for d in ptcompile.lint(text(f"image: i:1\ntarget: {target}\n{body}{gpus}")).diagnostics if d.name == name
@@ -39,7 +39,7 @@ def test_where_lint_says_it(body: str, target: str, name: str, path: tuple[str, 
     assert all(d.message.startswith(".".join(path) + ": ") for d in found)
 
 
-def test_two_findings_near_one_word_are_two() -> None:
+def test_two_findings_at_one_field_are_both_reported() -> None:
     data = yaml.safe_load(text("image: i:1\ntarget: job\ncommand: [torchrun, t.py]\nnodes: 2"))
     done = compile_document(data, making.DEFAULT_CLUSTER)
     assert done.trace is not None
@@ -83,7 +83,7 @@ RULES = [  # problem's name, target, path in the manifest, spec, path of the fin
 
 
 @pytest.mark.parametrize(("name", "target", "path", "body", "wanted"), RULES)
-def test_the_word_that_is_nearest(
+def test_the_nearest_spec_field(
     name: str, target: str, path: tuple[Any, ...], body: str, wanted: tuple[str, ...]
 ) -> None:
     source = smallest(body)
@@ -92,7 +92,7 @@ def test_the_word_that_is_nearest(
 
 
 @pytest.mark.parametrize("tail", [(), ("value",)])
-def test_the_threads_of_several_processes_come_from_what_starts_them(tail: tuple[str, ...]) -> None:
+def test_omp_num_threads_is_attributed_to_the_script(tail: tuple[str, ...]) -> None:
     """The pass `env` adds OMP_NUM_THREADS; its other variables come from the profile."""
     source = smallest("elastic: {nprocPerNode: 8}\nresources: {gpu: 8}")
     trace, data, _ = traced(source, "job")
@@ -102,21 +102,21 @@ def test_the_threads_of_several_processes_come_from_what_starts_them(tail: tuple
     assert likely_cause(Problem("x", path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", "script")
 
 
-def test_what_the_profile_gives_is_no_word_of_the_spec_s() -> None:
+def test_a_finding_in_a_profile_default_is_reported_at_spec() -> None:
     cluster = "kind: ClusterProfile\nspec: {defaults: {env: {NCCL_DEBG: INFO}}}\n"
     (found,) = ptcompile.lint(smallest("resources: {cpu: 1, memory: 1Gi}"), cluster=cluster).diagnostics
     assert (found.name, found.path) == ("misspelt-env", ("spec",))
     assert found.message.startswith("spec.containers[0].env[0]")
 
 
-def test_a_refusal_of_what_the_profile_gives_blames_no_word_of_the_spec() -> None:
+def test_a_rejected_profile_default_is_reported_at_spec() -> None:
     template = {"spec": {"containers": [{"name": "pytorch", "env": [{"value": "x"}]}]}}
     (problem,) = compiled(smallest(), "pod", making.profile({"defaults": {"podTemplate": template}})).problems
     assert (problem.path, problem.message) == (("spec",), "spec.containers[0].env[0].name: Required value")
 
 
 @pytest.mark.parametrize("target", ["pod", "job", "pytorchjob", "volcano", "trainjob", "jobset"])
-def test_it_is_total_and_gives_a_place_of_the_spec(target: str) -> None:
+def test_likely_cause_gives_a_spec_path_for_any_path(target: str) -> None:
     several = "" if target == "pod" else "\nelastic: {nnodes: '2:4', nprocPerNode: 2}"
     data = yaml.safe_load(smallest(f"resources: {{gpu: 2}}{several}"))
     trace, _, _ = traced(yaml.safe_dump(data), target)
@@ -136,7 +136,7 @@ def test_it_is_total_and_gives_a_place_of_the_spec(target: str) -> None:
         ("master: {}\nworker: {replicas: 1}", ("spec", "worker")),
     ],
 )
-def test_several_nodes_for_a_pod_are_said_where_they_are_asked_for(body: str, path: tuple[str, ...]) -> None:
+def test_several_nodes_for_a_pod_are_reported_at_their_field(body: str, path: tuple[str, ...]) -> None:
     problems = [p for p in compiled(smallest(body), "pod").problems if "one node" in p.message]
     assert [p.path for p in problems] == [path]
 
@@ -220,7 +220,7 @@ def test_the_same_mistake_in_two_roles_is_two_findings() -> None:
     assert sorted(errors(smallest(body), "pytorchjob")) == wanted
 
 
-def test_metadata_is_where_it_is() -> None:
+def test_metadata_is_reported_at_its_path() -> None:
     source = smallest().replace("{name: train}", "{name: train, labels: {app: 'a b'}}")
     assert errors(source, "pod") == [("metadata", "labels", "app")]
     assert errors(source.replace("labels", "annotations").replace("app", "'a b'"), "pod")[0][:2] == (
@@ -229,7 +229,7 @@ def test_metadata_is_where_it_is() -> None:
     )
 
 
-def test_a_namespace_that_cannot_be() -> None:
+def test_an_invalid_namespace_is_reported_at_its_path() -> None:
     source = smallest("nodes: 2").replace("{name: train}", "{name: train, namespace: A_B}")
     assert errors(source, "job") == [("metadata", "namespace")]
 
@@ -243,7 +243,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("body", "line", "column"), LINES)
-def test_the_caret_stands_under_it(body: str, line: int, column: int) -> None:
+def test_the_span_points_at_the_field(body: str, line: int, column: int) -> None:
     (found,) = ptcompile.compile(smallest(body), target="volcano", filename="x.yaml").diagnostics
     assert found.span is not None
     assert found.span.line == line
@@ -251,7 +251,7 @@ def test_the_caret_stands_under_it(body: str, line: int, column: int) -> None:
     assert found.filename == "x.yaml"
 
 
-def test_locating_is_total_and_gives_a_place_of_the_spec() -> None:
+def test_spec_path_of_gives_a_spec_path_for_any_path() -> None:
     """Every path of every manifest maps to a spec path, and unknown paths raise nothing."""
     source = smallest("nodes: 2\nresources: {gpu: 1}\npodLabels: {a: b}\nvolumes: [{name: v, emptyDir: {}}]")
     data = yaml.safe_load(source)

@@ -23,7 +23,7 @@ NOT_OURS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("data", "help"), NOT_OURS)
-def test_what_is_not_ours(data: Any, help: str) -> None:
+def test_other_kinds_are_rejected(data: Any, help: str) -> None:
     done = pipeline.compile_document(data, DEFAULT_CLUSTER)
     (problem,) = done.problems
     assert (problem.name, done.manifests, done.target) == ("unknown-kind", (), None)
@@ -34,13 +34,13 @@ def test_what_is_not_ours(data: Any, help: str) -> None:
     "data",
     [{"kind": "TrainingJob"}, {"apiVersion": "ptcompile/v1"}, {"apiVersion": "ptcompile/v1", "kind": "TrainingJbo"}],
 )
-def test_what_is_nearly_ours_is_told_what_is_missing(data: dict[str, Any]) -> None:
+def test_incomplete_documents_are_not_an_unknown_kind(data: dict[str, Any]) -> None:
     names = {problem.name for problem in pipeline.compile_document(data, DEFAULT_CLUSTER).problems}
     assert names
     assert "unknown-kind" not in names
 
 
-def test_a_clean_job_has_its_target_and_what_was_built() -> None:
+def test_a_valid_job_has_a_target_and_its_build() -> None:
     done = compiled(smallest("nodes: 2"))
     assert done.target is target_named("job")
     assert done.built is not None
@@ -72,7 +72,7 @@ def test_a_warning_gives_manifests() -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_our_own_manifests_are_never_refused(target: str) -> None:
+def test_compiled_manifests_have_no_findings(target: str) -> None:
     """CONTRIBUTING.md#laws 1: compiled manifests have no findings."""
     nodes = 1 if target == "pod" else 3
     body = f"nodes: {nodes}\nresources: {{cpu: 4, memory: 8Gi, gpu: 2}}\nenv: {{A: b}}\nqueue: q\nhostNetwork: true"

@@ -21,7 +21,7 @@ ALONE = {
     "shape: an amount": "resources: {cpu: 4x}",
     "an image": "podTemplate: {spec: {initContainers: [{name: get, image: 'a:1:2'}]}}",
     "contradiction": "elastic: {rdzvBackend: static, nnodes: '2:4'}",
-    "a name of a profile's": "queue: Team_A",
+    "an invalid queue name": "queue: Team_A",
     "Kubernetes' structure": "tolerations: [{operatr: Exists}]",
     "the API server, of a name": "volumes: [{name: Cache, emptyDir: {}}]",
     "the API server, of a reference": "volumeMounts: [{name: dta, mountPath: /data}]",
@@ -47,7 +47,7 @@ def test_two_mistakes_do_not_hide_each_other(one: str, other: str) -> None:
     assert told(ALONE[one], ALONE[other]) == told(ALONE[one]) | told(ALONE[other])
 
 
-def test_nor_do_all_of_them() -> None:
+def test_all_mistakes_are_reported_together() -> None:
     bodies = [body for name, body in ALONE.items() if name != "the API server, of a reference"]
     assert told(*bodies) == set().union(*(told(body) for body in bodies))
 
@@ -59,8 +59,8 @@ def test_a_bad_name_hides_nothing_and_is_not_hidden() -> None:
 
 
 FOLLOWING = [
-    ("a volume that is taken out", "volumes: [x]\nvolumeMounts: [{name: data, mountPath: /data}]"),
-    ("a script that is misspelt", "elastic: {nnodes: 2, scrpt: t.py}"),
+    ("an invalid volume", "volumes: [x]\nvolumeMounts: [{name: data, mountPath: /data}]"),
+    ("a misspelled script", "elastic: {nnodes: 2, scrpt: t.py}"),
     ("a field of a volume", "volumes: [{name: a, persistentVolumeClaim: {claim: a}}]"),
     ("a wrong number of nodes", "nodes: four\nelastic: {nprocPerNode: 1}"),
     ("a wrong patch", "podTemplate: []"),
@@ -69,17 +69,17 @@ FOLLOWING = [
 
 
 @pytest.mark.parametrize("body", [body for _, body in FOLLOWING], ids=[name for name, _ in FOLLOWING])
-def test_what_only_follows_from_a_mistake_is_not_told(body: str) -> None:
+def test_consequences_of_a_mistake_are_not_reported(body: str) -> None:
     assert len(told(body)) == 1
 
 
-def test_what_starts_is_not_missed_where_it_is_wrong() -> None:
+def test_an_invalid_script_is_not_reported_as_missing() -> None:
     for start in ("script: 5", "scrpt: t.py", "elastic: {script: t.py}"):
         found = ptcompile.compile(text(f"image: a:1\n{start}")).diagnostics
         assert len(found) == 1, start
 
 
-def test_other_kinds_are_left_alone() -> None:
+def test_other_kinds_are_not_checked() -> None:
     data = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "A_B"}, "spec": {"nods": 1}}
     assert [one.name for one in compile_document(data, DEFAULT_CLUSTER).problems] == ["unknown-kind"]
 
@@ -91,13 +91,13 @@ def test_the_document_is_not_changed() -> None:
     assert repr(data) == before
 
 
-def test_a_name_that_the_server_completes_is_not_missed_behind_another_mistake() -> None:
+def test_generate_name_with_a_mistake_is_not_a_missing_name() -> None:
     source = smallest("master: {replicas: 2}").replace("name: train", "generateName: train-")
     assert [one.path for one in ptcompile.compile(source).diagnostics] == [("spec", "master", "replicas")]
 
 
 @pytest.mark.parametrize("target", [None, "job", "trainjob"])
-def test_mistakes_of_every_stage_cost_one_build(target: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_at_every_stage_cost_one_build(target: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[object] = []
 
     def counted(*given: Any) -> Built:

@@ -28,7 +28,7 @@ def cases() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.name)
-def test_recording_changes_no_manifest_and_leaves_nothing_behind(case: Path) -> None:
+def test_tracing_changes_no_manifest_and_leaves_no_marks(case: Path) -> None:
     data = next(yaml.safe_load_all((case / "spec.yaml").read_text()))
     cluster = DEFAULT_CLUSTER
     if (case / "cluster.yaml").exists():
@@ -85,12 +85,12 @@ PLACES: list[tuple[tuple[Any, ...], tuple[Any, ...] | None, str]] = [
 
 
 @pytest.mark.parametrize(("path", "place", "by"), PLACES)
-def test_a_value_has_its_place_and_who_wrote_it(path: tuple[Any, ...], place: tuple[Any, ...] | None, by: str) -> None:
+def test_a_value_has_its_spec_path_and_writer(path: tuple[Any, ...], place: tuple[Any, ...] | None, by: str) -> None:
     trace, _, index = traced(smallest(BODY), "job")
     assert (trace.spec_path(index, path), trace.writer(index, path)) == (place, by)
 
 
-def test_a_role_s_values_are_the_role_s() -> None:
+def test_a_role_s_values_have_the_role_s_path() -> None:
     body = "master: {}\nworker: {replicas: 2, env: {B: c}}\nenv: {A: b}"
     trace, _, index = traced(smallest(body), "pytorchjob")
     env = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers", 0, "env")
@@ -100,14 +100,14 @@ def test_a_role_s_values_are_the_role_s() -> None:
     assert trace.spec_path(index, (*env[:3], "replicas")) == ("spec", "worker", "replicas")
 
 
-def test_what_a_profile_gives_is_no_word_of_the_spec() -> None:
+def test_a_profile_s_values_have_no_spec_path() -> None:
     cluster = profile({"defaults": {"labels": {"team": "x"}, "env": {"A": "b"}}})
     trace, _, index = traced(smallest(), "job", cluster)
     assert trace.spec_path(index, ("metadata", "labels", "team")) is None
     assert (trace.spec_path(index, (*MAIN, "env", 0)), trace.writer(index, (*MAIN, "env", 0))) == (None, "env")
 
 
-def test_it_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_trace_is_only_computed_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
@@ -123,7 +123,7 @@ def said(value: Any, *place: str | int) -> Any:
 
 
 @pytest.mark.parametrize("value", ["x", 3, True, False, ""])
-def test_a_marked_value_is_the_value(value: Any) -> None:
+def test_a_marked_value_equals_the_value(value: Any) -> None:
     one = said(value, *NODES)
     assert one == value
     assert hash(one) == hash(value)
@@ -132,7 +132,7 @@ def test_a_marked_value_is_the_value(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 1.5])
-def test_what_can_carry_no_mark_stays_as_it_is(value: Any) -> None:
+def test_values_that_cannot_be_marked_are_unchanged(value: Any) -> None:
     assert said(value, *NODES) is value
     assert origin_of(value) is NO_ORIGIN
 
@@ -145,20 +145,20 @@ def test_what_can_carry_no_mark_stays_as_it_is(value: Any) -> None:
         (said("3", *NODES) + ":4", "3:4"),
     ],
 )  # fmt: skip
-def test_what_is_made_of_it_says_so(made: Any, value: Any) -> None:
+def test_derived_values_keep_the_mark(made: Any, value: Any) -> None:
     assert made == value
     assert origin_of(made) == Origin((NODES,), is_exact=False)
 
 
-def test_a_number_as_text_is_the_same_value() -> None:
+def test_a_number_converted_to_text_keeps_the_mark() -> None:
     assert origin_of(str(said(3, *NODES))) == Origin((NODES,))
 
 
-def test_two_words_are_both_said() -> None:
+def test_a_value_from_two_fields_has_both_paths() -> None:
     assert origin_of(said("a", *NAME) + said("b", *NODES)).paths == (NAME, NODES)
 
 
-def test_a_stamp_is_the_first_one_s() -> None:
+def test_the_first_writer_is_kept() -> None:
     first = with_writer({"a": said("x", *NODES), "b": [1], "c": {}}, "shm", "node")
     again = with_writer(first, "env")
     assert [origin_of(one) for one in (again["a"], again["b"][0])] == [
@@ -184,5 +184,5 @@ HELD: list[tuple[Any, tuple[Any, ...] | None]] = [
 
 
 @pytest.mark.parametrize(("value", "place"), HELD)
-def test_what_holds_marked_values_has_the_place_that_holds_theirs(value: Any, place: tuple[Any, ...] | None) -> None:
+def test_the_path_of_a_collection_is_its_members_parent(value: Any, place: tuple[Any, ...] | None) -> None:
     assert source_path(value) == place

@@ -29,7 +29,7 @@ STATIC = "nodes: 2\nelastic: {nprocPerNode: 2, rdzvId: a}"
         ("names: {node: a}\nmaster: {}\nworker: {}", "jobset", ["names", "node"]),
     ],
 )
-def test_what_has_no_effect_is_told(body: str, target: str, told: list[str]) -> None:
+def test_fields_without_effect_are_a_note(body: str, target: str, told: list[str]) -> None:
     result = ptcompile.compile(smallest(body), target=target)
     found = [one for one in result.diagnostics if one.name == "word-without-effect"]
     assert result.ok
@@ -39,7 +39,7 @@ def test_what_has_no_effect_is_told(body: str, target: str, told: list[str]) -> 
 
 
 @pytest.mark.parametrize("target", ["job", "volcano", "trainjob", "jobset"])
-def test_pods_that_a_spec_wants_to_keep(target: str) -> None:
+def test_clean_pod_policy_without_effect_is_a_note(target: str) -> None:
     keep = smallest(f"{TWO}\nrunPolicy: {{cleanPodPolicy: 'None'}}")
     (found,) = (one for one in ptcompile.compile(keep, target=target).diagnostics if one.path[-1] == "cleanPodPolicy")
     assert (found.name, found.severity) == ("done-differently", "note")
@@ -49,7 +49,7 @@ def test_pods_that_a_spec_wants_to_keep(target: str) -> None:
     assert not ptcompile.compile(alone, target=target).diagnostics, "it does not run when the job is over"
 
 
-def test_a_pod_restarts_without_limit_or_not_at_all() -> None:
+def test_a_pod_has_no_backoff_limit() -> None:
     unlimited = smallest("runPolicy: {backoffLimit: Unlimited}")
     (found,) = ptcompile.compile(unlimited, target="pod").diagnostics
     assert (found.name, found.path) == ("unsupported-by-target", ("spec", "runPolicy", "backoffLimit"))
@@ -81,12 +81,12 @@ def said(body: str, target: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("body", "name", "where"), COMMANDS)
 @pytest.mark.parametrize("target", [name for name in SEVERAL if name not in TELLING])
-def test_each_pod_would_train_for_itself(body: str, name: str, where: str, target: str) -> None:
+def test_pods_that_would_each_train_alone_are_a_warning(body: str, name: str, where: str, target: str) -> None:
     assert said(body, target) == [(name, where)]
 
 
 @pytest.mark.parametrize("target", sorted(TELLING))
-def test_an_operator_that_tells_torchrun_of_its_nodes(target: str) -> None:
+def test_operators_that_configure_torchrun_need_no_warning(target: str) -> None:
     assert said("command: [torchrun, train.py]", target) == []
     assert said("command: [torchrun, --standalone, train.py]", target) == [("standalone-on-many-pods", "command")]
 
@@ -107,28 +107,28 @@ def test_accelerate_reads_the_variables_of_no_operator(target: str) -> None:
         "script: train.py",
     ],
 )
-def test_what_meets_and_what_nobody_knows_is_left_alone(body: str) -> None:
+def test_working_and_undecidable_commands_have_no_finding(body: str) -> None:
     assert said(body, "jobset") == []
 
 
-def test_one_node_meets_nobody() -> None:
+def test_one_node_needs_no_rendezvous() -> None:
     assert compiled(text("image: img:1\ncommand: [torchrun, train.py]")).problems == ()
 
 
-def test_a_role_s_own_command_is_where_it_is_said() -> None:
+def test_a_role_s_command_is_reported_at_the_role() -> None:
     body = "image: img:1\nmaster: {command: [torchrun, a.py]}\nworker: {replicas: 2, command: [torchrun, b.py]}"
     (problem,) = compiled(text(body), "volcano").problems
     assert (problem.name, problem.path) == ("worlds-apart", ("spec", "master", "command"))
 
 
-def test_lint_says_it_once_and_as_compile_does() -> None:
+def test_lint_reports_the_same_finding_once() -> None:
     source = text("image: img:1\ncommand: [torchrun, train.py]\nnodes: 4\ntarget: volcano")
     told = [d for d in ptcompile.lint(source).diagnostics if d.name == "worlds-apart"]
     assert told == list(ptcompile.compile(source).diagnostics)
     assert len(told) == 1
 
 
-def test_lint_asks_nobody_to_remove_what_a_pass_wrote() -> None:
+def test_lint_does_not_report_variables_set_by_a_pass() -> None:
     """For a script without torchrun, a pass sets WORLD_SIZE; entries in `env` come from the user."""
     source = text("image: img:1\ncommand: [torchrun, train.py]\nnodes: 4\ntarget: volcano")
     assert [one for one in ptcompile.lint(source).diagnostics if one.name == "env-that-torchrun-sets"] == []

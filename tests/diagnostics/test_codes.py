@@ -19,7 +19,7 @@ def test_the_lock_gives_each_code_and_each_name_once() -> None:
     assert all(row[2:] in ([], ["retired"]) for row in ROWS)
 
 
-def test_no_code_that_was_given_out_changes() -> None:
+def test_assigned_codes_never_change() -> None:
     """Users write codes into `# ptcompile: ignore[...]` and into their configuration."""
     for code, name, *retired in ROWS:
         if retired:
@@ -35,7 +35,7 @@ def test_every_code_is_in_the_lock() -> None:
     assert not missing, "add to tests/diagnostics/codes.lock:\n" + "\n".join(missing)
 
 
-def test_codes_and_names_are_spelt_alike() -> None:
+def test_codes_and_names_have_a_fixed_form() -> None:
     for name, code in CODES.items():
         assert re.fullmatch(r"PTC[0-9]{3}", code), code
         assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name), name

@@ -24,7 +24,7 @@ PATHS: list[tuple[tuple[str | int, ...], str]] = [
 
 
 @pytest.mark.parametrize(("path", "wanted"), PATHS)
-def test_paths_in_the_server_s_notation(path: tuple[str | int, ...], wanted: str) -> None:
+def test_paths_in_the_api_server_s_notation(path: tuple[str | int, ...], wanted: str) -> None:
     assert field_path(path) == wanted
 
 
@@ -39,7 +39,7 @@ def test_the_json_form_has_the_contract_s_names() -> None:
     assert found["help"] is None
 
 
-def test_a_problem_is_refused_by_the_api_server_unless_it_says_otherwise() -> None:
+def test_a_problem_defaults_to_an_error_of_the_api_server() -> None:
     one = Problem("invalid-value", (), "m")
     assert (one.severity, one.stage, one.authority, one.on_key, one.span) == (
         "error",

@@ -101,7 +101,7 @@ ROWS: list[tuple[str, str, str, str, bool]] = [
 
 
 @pytest.mark.parametrize(("text", "good", "wrong", "mended", "safe"), ROWS)
-def test_mended(text: str, good: str, wrong: str, mended: str, safe: bool) -> None:
+def test_fixed_manifests(text: str, good: str, wrong: str, mended: str, safe: bool) -> None:
     before = text.replace(good, wrong, 1).encode()
     assert any(d.stage == "apply" or d.name == "duplicate-key" for d in ptcompile.lint(before).diagnostics)
     done = fix_in_rounds(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
@@ -114,14 +114,14 @@ def test_mended(text: str, good: str, wrong: str, mended: str, safe: bool) -> No
     assert (alone.content == done.content) == safe
 
 
-def test_a_field_of_an_object_further_up_moves_there() -> None:
+def test_a_field_of_a_parent_object_moves_to_it() -> None:
     before = JOB.replace(MAIN, f"{MAIN}          backoffLimit: 2\n").encode()
     done = fix_in_rounds(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
     assert done.content.decode() == f"{JOB}  backoffLimit: 2\n"
     assert [d.fix and (d.fix.title, d.fix.safe) for d in done.applied] == [("move it to spec.backoffLimit", False)]
 
 
-def test_a_fix_of_a_pod_template_patch_is_written_where_the_spec_has_it() -> None:
+def test_a_fix_in_a_pod_template_patch_changes_the_spec() -> None:
     patch = """\
   podTemplate:
     spec:
@@ -148,13 +148,13 @@ NONE = [
 
 
 @pytest.mark.parametrize(("text", "good", "wrong"), NONE)
-def test_not_mended(text: str, good: str, wrong: str) -> None:
+def test_mistakes_without_a_fix(text: str, good: str, wrong: str) -> None:
     found = ptcompile.lint(text.replace(good, wrong, 1)).diagnostics
     assert any(d.stage == "apply" for d in found)
     assert [d.fix for d in found if d.stage == "apply"] == [None] * len([d for d in found if d.stage == "apply"])
 
 
-def test_a_trainjob_in_an_older_releases_words_has_no_fix_for_paths_that_moved() -> None:
+def test_a_trainjob_of_an_older_release_has_no_fix_for_moved_paths() -> None:
     text = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob

@@ -26,7 +26,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("text", PLACES)
-def test_a_place(text: str) -> None:
+def test_valid_paths(text: str) -> None:
     assert parse_path(text) == PLACES[text]
     assert parse_assignment(f"{text}=x=y") == (PLACES[text], len(text) + 1)
 
@@ -35,7 +35,7 @@ BAD = {"": 0, ".a": 0, "a.": 2, "a..b": 2, "a[": 1, 'a."b': 2, 'a["b"': 5, "a]b"
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_what_is_no_place(text: str) -> None:
+def test_invalid_paths(text: str) -> None:
     with pytest.raises(PathSyntaxError) as caught:
         parse_path(text)
     assert caught.value.offset == BAD[text]
@@ -47,13 +47,13 @@ KEYS = st.text(st.characters(exclude_characters="]", exclude_categories=["Cs"]),
 
 
 @given(st.lists(KEYS.filter(lambda key: key.isalpha()), min_size=1, max_size=1), st.lists(KEYS | st.integers(0, 999)))
-def test_what_a_message_prints_is_read_back(head: list[str], rest: list[str | int]) -> None:
+def test_printed_paths_are_parsed_back(head: list[str], rest: list[str | int]) -> None:
     path = (*head, *rest[:60])
     assert parse_path(field_path(path)) == path
 
 
 @given(st.text(max_size=40))
-def test_no_text_makes_it_raise_anything_else(text: str) -> None:
+def test_any_text_parses_or_raises_path_syntax_error(text: str) -> None:
     for read in (parse_path, parse_assignment):
         with contextlib.suppress(PathSyntaxError):
             read(text)

@@ -27,7 +27,7 @@ PLACES = [(name, cloud) for cloud in CLOUDS for name in accelerators.names(cloud
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def test_every_row_is_somewhere_and_its_vendor_speaks_there() -> None:
+def test_every_row_has_nodes_on_a_cloud_of_its_vendor() -> None:
     assert set(CLOUDS) >= {cloud for row in ROWS.values() for cloud in row.nodes}
     for name, row in ROWS.items():
         assert row.nodes, name
@@ -64,7 +64,7 @@ def _well_formed(name: str, cloud: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "cloud"), PLACES)
-def test_it_compiles_with_no_findings(name: str, cloud: str) -> None:
+def test_every_accelerator_compiles_without_findings(name: str, cloud: str) -> None:
     profile = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": cloud or None}}
     every = [one for where in (cloud, *CLOUDS) for one in accelerators.machines_of(name, where)]
     most = every[0].devices if every else 8
@@ -117,7 +117,7 @@ def pod(body: str, cloud: str | None) -> dict[str, Any]:
          ("nvidia.com/gpu", "present")),  # GKE's name
     ],
 )  # fmt: skip
-def test_what_a_pod_gets(
+def test_pod_fields_by_accelerator_and_cloud(
     name: str, cloud: str | None, resource: str, expressions: dict[str, Any], taint: tuple[str, str | None] | None
 ) -> None:
     count = 4 if name.startswith("google") else 1
@@ -151,7 +151,7 @@ def test_topologies_of_a_torus(name: str, known: bool) -> None:
     assert (accelerators.find(name, "gke") is not None) is known
 
 
-def test_the_profile_s_own_entry_wins() -> None:
+def test_the_profile_s_entry_overrides_the_built_in_one() -> None:
     own = making.profile({"cloud": "gke", "accelerators": {"nvidia-h100": {"nodeLabels": {"card": "mine"}}}})
     entry = hardware.accelerator(own, "nvidia-h100")
     assert entry is not None
@@ -180,7 +180,7 @@ def test_the_profile_s_own_entry_wins() -> None:
         ("cerebras", "aks", "nor built in", "use one of mine, nvidia-t4"),
     ],
 )
-def test_a_name_that_means_nothing_says_why(name: str, cloud: str | None, message: str, help: str) -> None:
+def test_an_unknown_name_has_a_reason_and_a_help(name: str, cloud: str | None, message: str, help: str) -> None:
     profile = making.profile({"cloud": cloud, "accelerators": {"mine": {"nodeLabels": {}}}})
     (problem,) = making.compiled(making.smallest(f"accelerator: {name}\nresources: {{gpu: 1}}"), None, profile).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec", "accelerator"))
@@ -188,7 +188,7 @@ def test_a_name_that_means_nothing_says_why(name: str, cloud: str | None, messag
     assert (problem.help or "").startswith(help)
 
 
-def test_it_costs_nothing_where_nothing_is_named() -> None:
+def test_the_catalog_is_not_imported_unless_needed() -> None:
     code = (
         "import sys; from ptcompile import compile\n"
         f"compile({making.smallest('resources: {{gpu: 8}}')!r})\n"

@@ -64,7 +64,7 @@ GAPS = [
 
 
 @pytest.mark.parametrize(("template", "path", "message"), GAPS)
-def test_a_gap(template: dict[str, Any], path: tuple[Any, ...], message: str) -> None:
+def test_a_gap_is_reported_once(template: dict[str, Any], path: tuple[Any, ...], message: str) -> None:
     (found,) = said(template)
     assert found[0] == path
     assert message in found[1]
@@ -91,7 +91,7 @@ def test_a_gap(template: dict[str, Any], path: tuple[Any, ...], message: str) ->
         pod(resources=RDMA, securityContext={"privileged": True}),
     ],
 )
-def test_no_gap(template: dict[str, Any]) -> None:
+def test_complete_fabrics_have_no_gap(template: dict[str, Any]) -> None:
     assert said(template) == []
 
 
@@ -113,7 +113,7 @@ ANY = st.recursive(
 
 
 @given(ANY)
-def test_it_reads_anything(data: Any) -> None:
+def test_any_value_is_accepted(data: Any) -> None:
     list(gaps({"spec": data}))
     list(gaps({"spec": {"containers": [data]}, "metadata": data}))
 
@@ -151,7 +151,7 @@ TUNER = "/usr/local/gib/configs/tuner_config_a4.txtpb"
         (_pinned({"nvidia.com/gpu": 4}, {}, NCCL_MNNVL_ENABLE="2"), None),
     ],
 )  # fmt: skip
-def test_what_the_selected_machine_has(template: dict[str, Any], message: str | None) -> None:
+def test_device_counts_of_the_selected_machine(template: dict[str, Any], message: str | None) -> None:
     found = [gap.message for gap in gaps(template)]
     assert len(found) == bool(message)
     assert message is None or found[0].startswith(message)

@@ -43,7 +43,7 @@ def test_devices_of_a_whole_node(
     ("devices", "pages"),
     [(8, "5120Mi"), (4, "5120Mi"), (3, "3846Mi"), (1, "1282Mi"), (0, "5120Mi")],
 )
-def test_huge_pages_by_the_share_of_the_node(devices: int, pages: str) -> None:
+def test_huge_pages_are_proportional_to_the_devices(devices: int, pages: str) -> None:
     """Nodes have 5128 pages of 2 MiB (EKS user guide, node-efa), which eight pods with one GPU each must share."""
     found = hardware.fabric_amounts(making.profile({"cloud": "eks"}), "efa", "nvidia-h100", devices)
     assert found["hugepages-2Mi"] == pages
@@ -52,7 +52,7 @@ def test_huge_pages_by_the_share_of_the_node(devices: int, pages: str) -> None:
 
 @pytest.mark.parametrize("cloud", [None, "gke", "eks", "aks", "oke"])
 @pytest.mark.parametrize("name", FABRICS)
-def test_a_fabric_is_whole_wherever_it_is(name: str, cloud: str | None) -> None:
+def test_every_fabric_is_complete_on_every_cloud(name: str, cloud: str | None) -> None:
     for accelerator in (None, *ROWS):
         found = fabric_in(name, cloud, accelerator)
         assert found is not None, accelerator
@@ -103,14 +103,14 @@ def test_levels_are_labels() -> None:
         (None, "nvlink-domain", "nvidia.com/gpu.clique"),
     ],
 )
-def test_a_level_of_the_cloud_needs_no_profile(cloud: str | None, level: str, label: str) -> None:
+def test_a_cloud_s_level_needs_no_profile(cloud: str | None, level: str, label: str) -> None:
     body = f"nodes: 2\nqueue: q\ntopology: {{required: {level}}}\nresources: {{cpu: 1}}"
     manifest = making.manifest(making.smallest(body), "job", making.profile({"cloud": cloud}))
     annotations = manifest["spec"]["template"]["metadata"]["annotations"]
     assert annotations["kueue.x-k8s.io/podset-required-topology"] == label
 
 
-def test_the_profile_s_own_level_wins() -> None:
+def test_the_profile_s_level_overrides_the_cloud_s() -> None:
     own = {"cloud": "gke", "topology": {"levels": {"block": {"nodeLabel": "example.com/block"}}}}
     body = "nodes: 2\nqueue: q\ntopology: {preferred: block}\nresources: {cpu: 1}"
     manifest = making.manifest(making.smallest(body), "job", making.profile(own))

@@ -11,7 +11,7 @@ PLACES = [(name, cloud) for name, clouds in MACHINES.items() for cloud in clouds
 
 
 @pytest.mark.parametrize(("name", "cloud"), PLACES)
-def test_they_are_the_nodes_of_the_row(name: str, cloud: str) -> None:
+def test_machines_match_the_nodes_of_their_row(name: str, cloud: str) -> None:
     """On clouds that select nodes by instance type, the machines are those instance types."""
     machines = MACHINES[name][cloud]
     assert cloud in ROWS[name].nodes
@@ -42,7 +42,7 @@ def test_every_instance_type_has_its_row() -> None:
         ("nvidia-a100-40gb", "eks", "p4d.24xlarge", 95690, 1151),
     ],
 )
-def test_what_the_kubelet_leaves(name: str, cloud: str, machine: str, millicores: int, gib: int) -> None:
+def test_amounts_left_for_pods(name: str, cloud: str, machine: str, millicores: int, gib: int) -> None:
     (shape,) = (one for one in MACHINES[name][cloud] if one.name == machine)
     cpu, memory = left_for_pods(shape, cloud)
     assert cpu == pytest.approx(millicores, abs=10)

@@ -30,7 +30,7 @@ def test_every_machine_is_in_the_table() -> None:
     assert cells >= {*machines_by_name(), *ROWS}
 
 
-def test_as_data(capsys: Capture) -> None:
+def test_the_json_format(capsys: Capture) -> None:
     data = json.loads(here(capsys, "targets", "--accelerators", "--format", "json").out)
     assert data["accelerators"].keys() == ROWS.keys()
     assert data["fabrics"].keys() == FABRICS.keys()
@@ -42,11 +42,11 @@ def test_as_data(capsys: Capture) -> None:
     assert all("20" in one["source"] for one in data["variables"])
 
 
-def test_the_command_prints_one_of_the_tables(capsys: Capture) -> None:
+def test_the_command_prints_either_table(capsys: Capture) -> None:
     assert here(capsys, "targets", "--accelerators").out == tables.text()
     assert here(capsys, "targets", "--accelerators", "--format", "markdown").out == tables.markdown()
 
 
 @pytest.mark.parametrize("words", [["--format", "markdown"], ["--accelerators", "--versions"]])
-def test_words_that_do_not_go_together(capsys: Capture, words: list[str]) -> None:
+def test_incompatible_options_are_rejected(capsys: Capture, words: list[str]) -> None:
     assert here(capsys, "targets", *words).status == 2

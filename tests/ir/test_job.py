@@ -9,25 +9,25 @@ from ptcompile.ir.pods import Resources, resources
 from tests import making
 
 
-def test_a_level_names_a_resource_whole() -> None:
+def test_a_level_sets_both_request_and_limit() -> None:
     above, below = Resources({"cpu": "1"}, {"memory": "2Gi"}), Resources({"memory": "1Gi", "x/y": "1"}, {"cpu": "9"})
     assert above.over(below) == Resources({"cpu": "1", "memory": "2Gi", "x/y": "1"}, {"memory": "2Gi", "x/y": "1"})
 
 
-def test_a_null_keeps_a_half_empty_at_its_level_and_below() -> None:
+def test_null_removes_a_request_or_limit_at_its_level_and_below() -> None:
     above = resources({"memory": "4Gi"}, {"cpu": None, "memory": None})
     below = resources({"cpu": "1"}, {"cpu": "2", "memory": "8Gi"})
     assert above.over(below)[:2] == ({"cpu": "1", "memory": "4Gi"}, {})
     assert above.over(below).over(below) == above.over(below)
 
 
-def test_an_amount_stands_before_a_null_of_a_level_below() -> None:
+def test_an_amount_overrides_a_null_of_a_lower_level() -> None:
     below = resources({"cpu": None}, {"cpu": None}).over(Resources({"cpu": "1"}))
     assert below[:2] == ({}, {})
     assert Resources({"cpu": "2"}, {"cpu": "2"}).over(below) == Resources({"cpu": "2"}, {"cpu": "2"})
 
 
-def test_over_is_idempotent_and_has_a_zero() -> None:
+def test_over_is_idempotent_and_has_an_identity() -> None:
     one = Resources({"cpu": "1"}, {"cpu": "2"})
     assert one.over(one) == one.over(Resources()) == Resources().over(one) == one
 
@@ -57,7 +57,7 @@ def test_zero_is_not_absent() -> None:
     assert isinstance(making.job(run_policy=RunPolicy(ttl_seconds_after_finished=0)), Job)
 
 
-def test_map_templates_gives_the_job_back_where_nothing_changes() -> None:
+def test_map_templates_returns_the_same_job_if_nothing_changes() -> None:
     job = making.job(
         making.template(), making.template(), priority="high", topology=TopologyConstraint("rack", required=True)
     )
@@ -70,7 +70,7 @@ def test_map_templates_gives_the_job_back_where_nothing_changes() -> None:
     assert changed == beside._replace(roles=(*beside.roles[:2], labelled))
 
 
-def test_amounts_stand_in_one_order() -> None:
+def test_amounts_have_a_fixed_order() -> None:
     names = ["z/z", "memory", "a/a", "ephemeral-storage", "hugepages-2Mi", "cpu"]
     half = dict.fromkeys(names, "1")
     wanted = ["cpu", "memory", "ephemeral-storage", "a/a", "hugepages-2Mi", "z/z"]

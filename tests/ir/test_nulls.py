@@ -78,7 +78,7 @@ def main_of(made: Json) -> Json:
 
 
 @pytest.mark.parametrize("target", MANY)
-def test_a_request_without_a_limit_stays_without_one(target: str) -> None:
+def test_a_request_without_a_limit_gets_no_limit(target: str) -> None:
     body = {"image": "img:1", "script": "t.py", "nodes": 2, "resources": {"memory": "4Gi", "requests": {"cpu": 4}}}
     made = main_of(manifest(text(json.dumps(body)), target))
     assert made["resources"] == {"requests": {"cpu": "4", "memory": "4Gi"}, "limits": {"memory": "4Gi"}}
@@ -103,7 +103,7 @@ RESOURCES: list[tuple[Json, Json]] = [
 
 
 @pytest.mark.parametrize(("said", "wanted"), RESOURCES, ids=str)
-def test_resources_over_a_profile_with_both_halves(said: Json, wanted: Json) -> None:
+def test_resources_over_a_profile_with_requests_and_limits(said: Json, wanted: Json) -> None:
     cluster = profile({"defaults": {"requests": {"cpu": 1}, "limits": {"cpu": 2}}})
     body = {"image": "img:1", "command": ["sh"], "resources": said, "sharedMemory": False}
     assert main_of(manifest(text(json.dumps(body)), "job", cluster)).get("resources", {}) == wanted
@@ -111,7 +111,7 @@ def test_resources_over_a_profile_with_both_halves(said: Json, wanted: Json) -> 
 
 @pytest.mark.parametrize("half", ["requests", "limits"])
 @pytest.mark.parametrize("devices", [{"gpu": 1}, {"devices": {"rdma/hca": 1}}, {"devices": {"hugepages-2Mi": "1Gi"}}])
-def test_half_a_device_is_refused(half: str, devices: Json) -> None:
+def test_a_device_with_a_null_request_or_limit_is_rejected(half: str, devices: Json) -> None:
     empty = {key: None if key == "gpu" else dict.fromkeys(value) for key, value in devices.items()}
     body = {"image": "img:1", "script": "t.py", "resources": {**devices, half: empty}}
     done = compiled(text(json.dumps(body)))
@@ -167,7 +167,7 @@ PROFILE = profile(
 
 @pytest.mark.parametrize("target", MANY)
 @pytest.mark.parametrize(("said", "place"), KEPT_AWAY.values(), ids=KEPT_AWAY)
-def test_null_keeps_away_what_would_be_filled_in(said: Json, place: tuple[str, ...], target: str) -> None:
+def test_null_prevents_defaults(said: Json, place: tuple[str, ...], target: str) -> None:
     body = {
         "image": "img:1",
         "script": "t.py",
@@ -183,7 +183,7 @@ def test_null_keeps_away_what_would_be_filled_in(said: Json, place: tuple[str, .
     assert not any(has(one, place) for one in left)
 
 
-def test_a_role_s_null_keeps_away_what_the_job_says() -> None:
+def test_a_role_s_null_removes_the_job_s_value() -> None:
     said = {"workingDir": "/app", "env": {"A": "1"}, "podLabels": {"x": "y"}, "priorityClassName": "high"}
     role = {"workingDir": None, "env": {"A": None}, "podLabels": {"x": None}, "priorityClassName": None}
     body = {"image": "img:1", "script": "t.py", **said, "master": {}, "worker": role}
@@ -194,7 +194,7 @@ def test_a_role_s_null_keeps_away_what_the_job_says() -> None:
     assert "env" not in worker["spec"]["containers"][0]
 
 
-def test_a_role_gives_again_what_the_job_keeps_away() -> None:
+def test_a_role_overrides_the_job_s_null() -> None:
     patch = {"spec": {"priorityClassName": None}}
     body = {"image": "img:1", "script": "t.py", "env": {"P": None}, "podTemplate": patch, "master": {}}
     worker = {"env": {"P": "2"}, "podTemplate": {"spec": {"priorityClassName": "own"}}}
@@ -204,7 +204,7 @@ def test_a_role_gives_again_what_the_job_keeps_away() -> None:
     assert last["spec"]["priorityClassName"] == "own"
 
 
-def test_null_is_no_label_of_the_object_and_no_queue() -> None:
+def test_null_removes_labels_annotations_and_the_queue() -> None:
     cluster = profile({"defaults": {"labels": {"a": "1", "b": "2"}, "annotations": {"c": "3"}, "queue": "team"}})
     head = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob"}
     metadata = {"name": "train", "labels": {"a": None}, "annotations": {"c": None}}
@@ -216,7 +216,7 @@ def test_null_is_no_label_of_the_object_and_no_queue() -> None:
 
 
 @pytest.mark.parametrize("target", MANY)
-def test_what_is_null_under_elastic_is_left_to_torchrun(target: str) -> None:
+def test_null_under_elastic_omits_the_option(target: str) -> None:
     elastic = {"rdzvBackend": "c10d", "nprocPerNode": 1}
     body = {"image": "img:1", "script": "t.py", "nodes": 2, "resources": {}}
     null = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None, "join_timeout": None}}
@@ -250,7 +250,7 @@ NEEDED: list[tuple[str, str, Json, tuple[str | int, ...]]] = [
 
 
 @pytest.mark.parametrize(("target", "field", "patch", "place"), NEEDED, ids=str)
-def test_what_a_target_needs_is_not_taken_away(
+def test_removing_a_field_that_the_target_needs_is_an_error(
     target: str, field: str, patch: Json, place: tuple[str | int, ...]
 ) -> None:
     body = {"image": "img:1", "script": "t.py", "masterPort": 1234, "master": {}, "worker": {}, "podTemplate": patch}
@@ -262,20 +262,20 @@ def test_what_a_target_needs_is_not_taken_away(
 
 
 @pytest.mark.parametrize("name", ["MASTER_ADDR", "PET_NNODES"])
-def test_what_the_operator_sets_at_run_time_cannot_be_kept_away(name: str) -> None:
+def test_removing_a_variable_set_by_the_operator_is_an_error(name: str) -> None:
     done = compiled(smallest(f"nodes: 2\nenv: {{{name}: null}}"), "pytorchjob")
     assert [(one.name, one.path) for one in done.problems] == [("unsupported-by-target", ("spec", "env", name))]
 
 
 @pytest.mark.parametrize(("patch", "place"), [("{spec: null}", ()), ("{spec: {containers: null}}", ("containers",))])
-def test_a_pod_without_the_container_that_trains_is_refused(patch: str, place: tuple[str, ...]) -> None:
+def test_a_pod_without_a_training_container_is_rejected(patch: str, place: tuple[str, ...]) -> None:
     done = compiled(smallest(f"podTemplate: {patch}"))
     assert [(one.name, one.path) for one in done.problems] == [
         ("spec-conflict", ("spec", "podTemplate", "spec", *place))
     ]
 
 
-def test_nulls_of_what_a_patch_adds_are_not_written() -> None:
+def test_nulls_in_items_added_by_a_patch_are_omitted() -> None:
     sidecar = {"name": "side", "image": "s:1", "workingDir": None, "env": [{"name": "A", "value": None}]}
     patch = {"spec": {"containers": [sidecar], "tolerations": [{"key": "a", "value": None, "operator": "Exists"}]}}
     body = {"image": "img:1", "script": "t.py", "podTemplate": patch}

@@ -33,7 +33,7 @@ FULL: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_nothing_is_lost_between_reading_and_writing() -> None:
+def test_reading_and_writing_lose_nothing() -> None:
     before = copy.deepcopy(FULL)
     out = pod_template.write(pod_template.read(FULL, "pytorch"))
     assert before == FULL
@@ -44,7 +44,7 @@ def test_nothing_is_lost_between_reading_and_writing() -> None:
     assert out["spec"] == {key: value for key, value in FULL["spec"].items() if key != "containers"}
 
 
-def test_the_keys_stand_as_people_write_them() -> None:
+def test_keys_are_in_the_conventional_order() -> None:
     out = pod_template.write(pod_template.read(FULL, "pytorch"), subdomain="s")["spec"]
     assert list(out)[:3] == ["restartPolicy", "subdomain", "serviceAccountName"]
     assert list(out).index("containers") < list(out).index("volumes")
@@ -52,7 +52,7 @@ def test_the_keys_stand_as_people_write_them() -> None:
 
 
 @pytest.mark.parametrize(("name", "main"), [("pytorch", "pytorch"), ("side", "side"), ("none-such", "side")])
-def test_the_container_that_trains_is_found_by_name_else_the_first(name: str, main: str) -> None:
+def test_the_training_container_is_found_by_name_or_is_the_first(name: str, main: str) -> None:
     assert pod_template.read(FULL, name).main.name == main
 
 
@@ -68,11 +68,11 @@ def test_an_empty_template(empty: dict[str, Any]) -> None:
 
 MERGES: dict[str, tuple[Any, Any, Any]] = {
     "a scalar replaces": ({"a": 1}, {"a": 2}, {"a": 2}),
-    "what the patch does not name stays": ({"a": 1, "b": 2}, {"b": 3}, {"a": 1, "b": 3}),
+    "fields missing from the patch are unchanged": ({"a": 1, "b": 2}, {"b": 3}, {"a": 1, "b": 3}),
     "mappings merge": ({"a": {"x": 1}}, {"a": {"y": 2}}, {"a": {"x": 1, "y": 2}}),
-    "null takes away": ({"a": 1, "b": 2}, {"a": None}, {"b": 2}),
-    "null takes away what was never there": ({"b": 2}, {"a": None}, {"b": 2}),
-    "null below a new mapping is no value either": ({}, {"a": {"b": None, "c": 1}}, {"a": {"c": 1}}),
+    "null removes": ({"a": 1, "b": 2}, {"a": None}, {"b": 2}),
+    "null for a missing field changes nothing": ({"b": 2}, {"a": None}, {"b": 2}),
+    "null in a new mapping is omitted": ({}, {"a": {"b": None, "c": 1}}, {"a": {"c": 1}}),
     "a list without names replaces": ({"command": ["a"]}, {"command": ["b"]}, {"command": ["b"]}),
     "containers by name (docs/facts/torchx.md#defects-of-torchx 5: nothing is dropped)": (
         {"containers": [{"name": "m", "image": "i", "env": [{"name": "A", "value": "1"}]}]},
@@ -95,15 +95,15 @@ MERGES: dict[str, tuple[Any, Any, Any]] = {
         {"volumeMounts": [{"name": "v", "mountPath": "/b"}, {"name": "v", "mountPath": "/a", "readOnly": True}]},
         {"volumeMounts": [{"name": "v", "mountPath": "/a", "readOnly": True}, {"name": "v", "mountPath": "/b"}]},
     ),
-    "tolerations are added where an equal one is not there": (
+    "tolerations are added unless an equal one exists": (
         {"tolerations": [{"key": "a"}]}, {"tolerations": [{"key": "a"}, {"key": "b"}]},
         {"tolerations": [{"key": "a"}, {"key": "b"}]},
     ),
-    "a value takes the place of a source": (
+    "a value replaces a source": (
         {"env": [{"name": "A", "valueFrom": {"x": 1}}]}, {"env": [{"name": "A", "value": "1"}]},
         {"env": [{"name": "A", "value": "1"}]},
     ),
-    "a source takes the place of a value": (
+    "a source replaces a value": (
         {"env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "A", "valueFrom": {"x": 1}}]},
         {"env": [{"name": "A", "valueFrom": {"x": 1}}]},
     ),
@@ -126,10 +126,10 @@ def test_a_patch(row: tuple[Any, Any, Any]) -> None:
 
 
 @pytest.mark.parametrize("row", [row for name, row in MERGES.items() if "without a name" not in name])
-def test_a_patch_twice_is_a_patch_once(row: tuple[Any, Any, Any]) -> None:
+def test_applying_a_patch_twice_changes_nothing(row: tuple[Any, Any, Any]) -> None:
     once = pod_template.merge(row[0], row[1])
     assert pod_template.merge(once, row[1]) == once
 
 
-def test_ordered_puts_the_usual_first_and_keeps_the_rest() -> None:
+def test_with_keys_first_moves_the_listed_keys_to_the_front() -> None:
     assert list(pod_template.with_keys_first({"z": 1, "b": 2, "a": 3}, ("a", "b", "c"))) == ["a", "b", "z"]

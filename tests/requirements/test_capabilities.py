@@ -23,7 +23,7 @@ def rows() -> Any:
     return made()["capabilities"]
 
 
-def test_the_committed_table_is_what_the_targets_answer() -> None:
+def test_the_committed_table_is_current() -> None:
     """Refresh with `python schemas/targets.py`."""
     assert targets().to_dict() == made()
     assert list(targets().to_dict()["capabilities"]) == list(rows())
@@ -43,7 +43,7 @@ def test_every_probe_is_a_row_with_an_answer_for_every_target() -> None:
 
 
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
-def test_somebody_can_do_it(probe: capabilities.Probe) -> None:
+def test_every_probe_is_supported_by_a_target(probe: capabilities.Probe) -> None:
     """A probe that no target supports is misspelled."""
     assert "yes" in rows()[probe.name].values()
 
@@ -62,11 +62,11 @@ def test_somebody_can_do_it(probe: capabilities.Probe) -> None:
         ("longest name, 8 nodes", "pod", ""),
     ],
 )
-def test_answers_that_are_known(row: str, target: str, answer: str) -> None:
+def test_known_capabilities(row: str, target: str, answer: str) -> None:
     assert rows()[row][target] == answer
 
 
-def test_the_versions_are_the_table_of_changes() -> None:
+def test_the_versions_text_lists_every_change() -> None:
     *lines, last = capabilities.versions_text().splitlines()
     assert "facts/NAME" in last
     assert len(lines) == len(FEATURES)

@@ -33,13 +33,13 @@ def test_the_driver_its_crd_and_its_class() -> None:
     assert ("kubernetes", "kubernetes", "1.34") in found
 
 
-def test_an_older_driver_asks_for_an_older_kubernetes() -> None:
+def test_an_older_driver_needs_an_older_kubernetes() -> None:
     found = needs(GB200, {"cloud": "eks", "versions": {"nvidiaDra": "25.3"}})
     assert ("kubernetes", "kubernetes", "1.32") in found
 
 
 @pytest.mark.parametrize("queue", [True, False])
-def test_kueue_counts_a_class_that_its_configuration_maps(queue: bool) -> None:
+def test_kueue_needs_a_configuration_for_a_device_class(queue: bool) -> None:
     found = needs(GB200 + ("\nqueue: gb200" if queue else ""), {"cloud": "eks"})
     assert (("object", "Configuration/kueue", "") in found) is queue
 
@@ -51,7 +51,7 @@ def test_templates_of_v1_need_1_34() -> None:
     assert not [one for one in found if one[1] == "nvidia-dra-driver-gpu"]
 
 
-def test_jobs_without_claims_need_none_of_it() -> None:
+def test_jobs_without_claims_need_no_driver() -> None:
     assert not [one for one in needs("resources: {gpu: 1}", {}) if "DeviceClass" in one[1] or "dra" in one[1]]
 
 
@@ -82,7 +82,7 @@ def test_operators_by_target(target: str, operators: list[str]) -> None:
     assert names(jobs.requires_spec(spec({"nodes": 1}), CLUSTER, target), "operator") == operators
 
 
-def test_versions_are_the_profile_s() -> None:
+def test_versions_come_from_the_profile() -> None:
     profile = ClusterProfile.model_validate({"spec": {"versions": {"kubernetes": "1.33", "trainingOperator": "1.8"}}})
     found = jobs.requires_spec(spec({"nodes": 2, "target": "pytorchjob"}), profile)
     assert [(one.name, one.version) for one in found if one.version] == [
@@ -91,7 +91,7 @@ def test_versions_are_the_profile_s() -> None:
     ]
 
 
-def test_what_a_job_names_and_does_not_make() -> None:
+def test_objects_that_a_job_references() -> None:
     job = spec(
         {
             "nodes": 2,
@@ -121,7 +121,7 @@ def test_what_a_job_names_and_does_not_make() -> None:
     assert names(found, "operator") == ["kueue"]
 
 
-def test_what_the_profile_s_pods_name_counts_too() -> None:
+def test_objects_that_the_profile_s_pods_reference() -> None:
     secret = {"name": "T", "valueFrom": {"secretKeyRef": {"name": "token", "key": "k"}}}
     template = {"spec": {"containers": [{"name": "pytorch", "env": [secret]}]}}
     defaults = {"serviceAccountName": "trainer", "imagePullSecrets": [{"name": "registry"}], "podTemplate": template}
@@ -154,7 +154,7 @@ def test_what_the_profile_s_pods_name_counts_too() -> None:
         ),
     ],
 )
-def test_who_admits_and_who_places(
+def test_queue_systems_and_gang_schedulers(
     profile: dict[str, Any], target: str, operators: list[str], objects: list[str]
 ) -> None:
     cluster = ClusterProfile.model_validate({"spec": profile})

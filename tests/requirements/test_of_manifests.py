@@ -39,7 +39,7 @@ def test_an_mpijob() -> None:
     ]
 
 
-def test_what_the_stream_brings_is_not_needed() -> None:
+def test_objects_in_the_same_stream_are_not_required() -> None:
     claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
     pod = {"containers": [{"name": "main", "image": "i:1"}], "volumes": [claim]}
     job = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": pod}
@@ -51,7 +51,7 @@ def test_what_the_stream_brings_is_not_needed() -> None:
 
 
 @pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
-def test_manifests_need_what_their_spec_does(case: Case) -> None:
+def test_manifests_and_their_spec_have_the_same_requirements(case: Case) -> None:
     """Only the spec determines the oldest Kubernetes release and the profile's schedulers."""
     result = case.compile("jobset")
     if not result.ok:

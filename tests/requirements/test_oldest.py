@@ -38,7 +38,7 @@ OLDEST: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("target", "body", "name", "version"), OLDEST)
-def test_the_oldest_kubernetes_that_will_do(target: str, body: dict[str, Any], name: str, version: str) -> None:
+def test_the_oldest_sufficient_kubernetes(target: str, body: dict[str, Any], name: str, version: str) -> None:
     found = jobs.requires_spec(spec(body, name), profile(), target)
     assert str(found[0]) == f"kubernetes kubernetes {version}  (or newer)"
     setup = objects.plan_setup(profile(), [spec({**body, "target": target}, name)])
@@ -46,7 +46,7 @@ def test_the_oldest_kubernetes_that_will_do(target: str, body: dict[str, Any], n
 
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
-def test_the_manifests_are_the_same_there_and_not_before(case: Case) -> None:
+def test_manifests_only_change_below_the_oldest_kubernetes(case: Case) -> None:
     cluster, _ = load_profile(case.cluster)
     (document,) = source.read(case.spec).documents
     read, _ = decode_spec(document.data)
@@ -76,7 +76,7 @@ def requirements_of(case: Case, target: str, cluster: ClusterProfile | None) -> 
 
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
-def test_platform_has_all_that_the_job_requires(case: Case) -> None:
+def test_platform_covers_the_job_s_requirements(case: Case) -> None:
     cluster, _ = load_profile(case.cluster)
     (document,) = source.read(case.spec).documents
     read, _ = decode_spec(document.data)
@@ -90,7 +90,7 @@ def test_platform_has_all_that_the_job_requires(case: Case) -> None:
         assert one in setup.requirements or name in made, one
 
 
-def test_efa_secrets_and_claims_are_in_both() -> None:
+def test_platform_and_requires_list_efa_secrets_and_claims() -> None:
     body = {
         "nodes": 2,
         "resources": {"gpu": 8, "devices": {"vpc.amazonaws.com/efa": 4}},
@@ -128,7 +128,7 @@ def test_the_pair_of_kubernetes_and_an_operator(folder: str, versions: dict[str,
         assert (one.name, one.severity) == ("kubernetes-too-old", "warning")
 
 
-def test_the_newest_releases_go_together() -> None:
+def test_the_newest_releases_match() -> None:
     assert not list(jobs.kubernetes_too_old(OPERATORS, profile()))
     for one in OPERATORS:
         assert list(one.install.kubernetes) == sorted(one.install.kubernetes)

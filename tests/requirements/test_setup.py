@@ -22,7 +22,7 @@ def spec(job: dict[str, Any], **metadata: Any) -> Spec:
     return Spec.model_validate({"metadata": {"name": "job", **metadata}, "spec": {**common, **job}})
 
 
-def test_the_operator_s_chart_has_the_document_s_defaults() -> None:
+def test_the_operator_s_chart_has_the_documented_defaults() -> None:
     setup = platform.plan_setup(CLUSTER)
     assert setup.values == {
         "image": {"repository": "ccr.ccs.tencentyun.com/tke-market/pytorch-operator", "tag": "latest"},
@@ -53,7 +53,7 @@ def test_objects_before_the_jobs() -> None:
     assert setup.values == {}
 
 
-def test_the_chart_s_own_namespace_is_left_to_the_chart() -> None:
+def test_the_chart_creates_its_namespace() -> None:
     job = spec({"nodes": 2, "target": "pytorchjob"}, namespace="pytorch-operator")
     own = profile({"operator": {"namespace": {"create": False}}})
     kinds = [[one["kind"] for one in platform.plan_setup(one, [job]).manifests] for one in (CLUSTER, own)]
@@ -68,7 +68,7 @@ def test_old_kueue_has_the_old_version() -> None:
     assert new[0]["apiVersion"].endswith("v1beta2")
 
 
-def test_what_every_cluster_has_is_not_made() -> None:
+def test_default_objects_are_not_created() -> None:
     jobs = [spec({"nodes": 1}, namespace="default"), spec({"nodes": 1, "target": "volcano", "queue": "default"})]
     assert platform.plan_setup(CLUSTER, jobs).manifests == ()
 
@@ -105,7 +105,7 @@ def test_runtimes_of_trainjobs() -> None:
     assert lint(setup.text()).ok
 
 
-def test_the_cluster_queue_behind_a_local_one_is_listed_and_not_written() -> None:
+def test_a_cluster_queue_is_listed_but_not_created() -> None:
     """In Kueue 0.19, a LocalQueue without its ClusterQueue admits nothing; the administrator sets the quota."""
     setup = platform.plan_setup(CLUSTER, [spec({"nodes": 2, "queue": "gold"}), spec({"nodes": 2, "target": "volcano"})])
     (local,) = (one for one in setup.manifests if one["kind"] == "LocalQueue")
@@ -115,7 +115,7 @@ def test_the_cluster_queue_behind_a_local_one_is_listed_and_not_written() -> Non
     assert "# object     ClusterQueue/gold  (" in setup.text()
 
 
-def test_queues_and_classes_by_who_admits() -> None:
+def test_queues_and_priority_classes_by_queue_system() -> None:
     """Kueue has a separate class for jobs; KAI's queue guarantees nothing and has no limit."""
     job = spec({"nodes": 2, "queue": "gold", "priority": "high"})
     made = {

@@ -32,7 +32,7 @@ def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
 @pytest.mark.parametrize(
     "value", ["4:2", 0, "2:", ":2", "0:1", -1, "", "a", "1:2:3", " 1", "1 ", "+1", "1.0", "²", "9" * 10]
 )
-def test_nnodes_that_torchrun_refuses(value: int | str) -> None:
+def test_nnodes_that_torchrun_rejects(value: int | str) -> None:
     """torchrun requires 0 < MIN <= MAX: docs/facts/torchrun.md#options-and-variables."""
     with pytest.raises(ValueError, match="nodes"):
         nnodes_range(value)
@@ -53,12 +53,12 @@ def test_a_quantity_is_kept_as_written(given: Any, wanted: str) -> None:
 @pytest.mark.parametrize(
     "given", [True, "", "1 Gi", "8gib", "8GB", "-1", -1, "x", [], {}, float("nan"), float("inf"), "0x10"]
 )
-def test_what_is_no_quantity(given: Any) -> None:
+def test_invalid_quantities_are_rejected(given: Any) -> None:
     with pytest.raises(ValidationError):
         ResourceList.model_validate({"cpu": given})
 
 
-def test_both_spellings_are_one_field() -> None:
+def test_both_spellings_set_the_same_field() -> None:
     assert ResourceList.model_validate({"ephemeralStorage": "1Gi"}) == ResourceList(ephemeral_storage="1Gi")
 
 
@@ -78,7 +78,7 @@ def test_types_are_not_converted(given: dict[str, Any]) -> None:
         Metadata.model_validate(given)
 
 
-def test_amounts_by_kubernetes_name_in_the_usual_order() -> None:
+def test_amounts_by_kubernetes_name_in_conventional_order() -> None:
     amounts = Resources.model_validate(
         {"devices": {"rdma/hca": 1}, "gpu": 1, "ephemeralStorage": 2, "memory": 3, "cpu": 4}
     )
@@ -95,7 +95,7 @@ def test_zero_is_an_amount() -> None:
     assert ResourceList.model_validate({"gpu": 0}).amounts_by_name() == {"gpu": "0"}
 
 
-def test_the_signature_of_a_model_has_its_python_names() -> None:
+def test_the_signature_of_a_model_has_python_names() -> None:
     """pydantic's signature has the YAML names, and is empty before the model is built."""
     before = signature(Elastic)
     assert (before.parameters["max_restarts"].annotation, before.parameters["max_restarts"].default) == (int, 0)

@@ -39,14 +39,14 @@ def pytorch(**fields: Any) -> dict[str, Any]:
         (pytorch(resources={}), "spec.containers[0].resources: "),
     ],
 )
-def test_what_is_refused(template: dict[str, Any], start: str) -> None:
+def test_invalid_pod_templates_are_rejected(template: dict[str, Any], start: str) -> None:
     with pytest.raises(ValueError) as raised:  # noqa: PT011  # the text is compared
         check_pod_template(template)
     assert str(raised.value).startswith(start)
 
 
 @pytest.mark.parametrize("template", [{}, pytorch(env=[]), {"spec": {"containers": [{"name": "log", "args": ["x"]}]}}])
-def test_what_is_taken(template: dict[str, Any]) -> None:
+def test_valid_pod_templates_are_returned(template: dict[str, Any]) -> None:
     assert check_pod_template(template) is template
 
 
@@ -58,7 +58,7 @@ SPEC = st.dictionaries(st.sampled_from(FIELDS), ANYTHING | st.lists(st.fixed_dic
 
 
 @given(template=st.fixed_dictionaries({}, optional={"spec": SPEC | ANYTHING, "metadata": ANYTHING}))
-def test_what_is_taken_breaks_no_pass_and_is_laid_once(template: dict[str, Any]) -> None:
+def test_passes_handle_any_valid_pod_template(template: dict[str, Any]) -> None:
     try:
         profile = making.profile({"defaults": {"podTemplate": template}, "spot": {"nodeLabels": {"spot": "true"}}})
     except ValueError:

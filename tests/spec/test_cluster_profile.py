@@ -32,7 +32,7 @@ def test_the_built_in_profile() -> None:
         ("nvidia.com/gpumem", False), ("nvidia.com/gpucores", False), ("nvidia.com/rdma", False),
     ],
 )  # fmt: skip
-def test_what_counts_as_an_accelerator(name: str, wanted: bool) -> None:
+def test_resources_that_count_as_accelerators(name: str, wanted: bool) -> None:
     profile = making.profile(
         {
             "gpu": {"resourceName": "mine.example/npu"},
@@ -42,19 +42,19 @@ def test_what_counts_as_an_accelerator(name: str, wanted: bool) -> None:
     assert hardware.is_accelerator(profile, name) is wanted
 
 
-def test_versions_given_and_left_out() -> None:
+def test_versions_from_the_profile_and_defaults() -> None:
     found = making.profile({"versions": {"kubernetes": "1.31", "volcano": "1.12.1"}}).versions()
     assert (found.kubernetes, found.volcano) == ((1, 31), (1, 12))
     assert found.jobset == Versions().jobset
 
 
 @pytest.mark.parametrize("text", ["1", "v", "latest", "", "2.0", "1.x"])
-def test_a_kubernetes_version_is_one(text: str) -> None:
+def test_an_invalid_kubernetes_version_is_rejected(text: str) -> None:
     with pytest.raises(ValidationError):
         making.profile({"versions": {"kubernetes": text}})
 
 
-def test_a_toleration_has_only_what_was_given() -> None:
+def test_a_toleration_only_has_the_fields_that_are_set() -> None:
     assert Toleration(key="a", toleration_seconds=0).non_null_fields() == {"key": "a", "tolerationSeconds": 0}
 
 

@@ -21,11 +21,11 @@ OTHERS = {"restart_policy", "pod_template"}
 """Fields without a row: one that each target interprets, and one that is already a template."""
 
 
-def test_every_word_of_pods_is_a_row() -> None:
+def test_every_pod_field_has_a_row() -> None:
     assert {row.attribute for row in POD_FIELDS} | OTHERS == set(PodFields.model_fields)
 
 
-def test_a_word_is_called_as_the_vocabulary_calls_it() -> None:
+def test_spec_fields_are_named_like_the_model_s() -> None:
     assert [row.spec_field for row in POD_FIELDS] == [yaml_name(row.attribute) for row in POD_FIELDS]
 
 
@@ -42,7 +42,7 @@ ROWS = [row for row in POD_FIELDS if row.spec_field != "resources"]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.spec_field)
-def test_a_word_goes_to_its_place_and_is_found_and_read_back_there(row: PodField) -> None:
+def test_a_field_is_written_traced_and_read_back(row: PodField) -> None:
     value = VALUES.get(row.spec_field, "x")
     data = yaml.safe_load(smallest())
     data["spec"].update({"image": "i:1", row.spec_field: value})

@@ -183,7 +183,7 @@ def agree(data: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", LAW)
-def test_both_agree_on_documents_good_and_bad(name: str) -> None:
+def test_both_agree_on_valid_and_invalid_documents(name: str) -> None:
     agree(LAW[name])
 
 
@@ -208,7 +208,7 @@ def test_both_agree_on_a_profile_with_a_mistake(document: Any) -> None:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_both_agree_on_a_file_with_a_mistake_in_any_place(name: str) -> None:
+def test_both_agree_on_a_file_with_a_mistake_at_any_path(name: str) -> None:
     for document in source.read(DOCUMENTS[name].read_bytes()).documents:
         taken = [agree(one) for one in thinned(_changed(document.data), 3, start=len(json.dumps(document.data)))]
         assert taken.count(False) > 30
@@ -224,7 +224,7 @@ ODD: list[Any] = [None, [], "text", 7, {"kind": "TrainingJob"}]
 
 
 @pytest.mark.parametrize("data", ODD, ids=repr)
-def test_what_is_no_document_has_faults(data: Any) -> None:
+def test_values_other_than_documents_are_violations(data: Any) -> None:
     assert agree(data) is False
     assert reader.read_spec(data) is None
 
@@ -232,13 +232,13 @@ def test_what_is_no_document_has_faults(data: Any) -> None:
 @pytest.mark.parametrize(
     "data", [{1: 2}, {None: None}, {"spec": {(1, 2): 3}, "metadata": {"labels": {4: "a"}}}], ids=repr
 )
-def test_keys_that_no_file_has_are_faults(data: Any) -> None:
+def test_keys_other_than_strings_are_violations(data: Any) -> None:
     """In files, `source.json_reader.flaw` rejects such keys first, with another message."""
     assert reader.read_spec(data) is None
     assert reader.read_cluster(data) is None
 
 
-def test_a_profile_may_leave_everything_out() -> None:
+def test_a_profile_may_omit_everything() -> None:
     assert same(reader.read_cluster({}), ClusterProfile.model_validate({}))
     assert reader.read_spec({}) is None
 
@@ -266,17 +266,17 @@ IN_A_SPEC: list[tuple[dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("words", "taken"), IN_A_SPEC, ids=str)
-def test_what_is_read(words: dict[str, Any], taken: bool) -> None:
+def test_values_that_the_reader_accepts(words: dict[str, Any], taken: bool) -> None:
     assert agree(test_schema_law._document("TrainingJob", spec={"script": "t.py", **words})) == taken
 
 
-def test_faults_stand_in_the_order_of_the_model() -> None:
+def test_violations_are_in_the_order_of_the_model() -> None:
     data = {**WHOLE, "spec": {"nodess": 2, **WHOLE["spec"], "script": 5, "master": {"replicas": "x"}, "image": 1}}
     _, faults = reader.read(SPEC, data)
     assert [one.path[1:] for one in faults] == [("image",), ("script",), ("master", "replicas"), ("nodess",)]
 
 
-def test_what_has_no_fault_is_read_beside_what_has_one() -> None:
+def test_valid_fields_are_read_despite_violations() -> None:
     spec = {
         "image": "i:1", "nodes": "two", "script": "t.py", "env": {"A": 5, "B": "b"},
         "topology": {}, "resources": {"cpu": 2, "memory": "x"},
@@ -289,7 +289,7 @@ def test_what_has_no_fault_is_read_beside_what_has_one() -> None:
     assert reader.read(SPEC, {"spec": spec})[0] is None, "metadata is required"
 
 
-def test_a_list_with_a_fault_is_left_out_as_a_whole() -> None:
+def test_a_list_with_a_violation_is_omitted() -> None:
     """The remaining items would otherwise have different indexes."""
     spot = {"nodeLabels": {"a": "b"}, "tolerations": [{"key": 1}, {"key": "b"}]}
     read, faults = reader.read(CLUSTER, {"kind": "ClusterProfile", "spec": {"spot": spot}})
@@ -297,7 +297,7 @@ def test_a_list_with_a_fault_is_left_out_as_a_whole() -> None:
     assert (read.spec.spot.node_labels, read.spec.spot.tolerations) == ({"a": "b"}, [])
 
 
-def test_the_built_in_profile_and_the_built_in_entries_are_the_models() -> None:
+def test_the_built_in_profile_and_entries_equal_the_models() -> None:
     assert same(DEFAULT_CLUSTER, ClusterProfile(api_version="ptcompile/v1", kind="ClusterProfile"))
     assert same(reader.unknown_level(), TopologyLevel())
     for cloud in (None, "gke", "eks", "aks"):
@@ -311,7 +311,7 @@ def test_the_built_in_profile_and_the_built_in_entries_are_the_models() -> None:
         assert same(fabric, Fabric.model_validate(fabric.document(only_set=True)))
 
 
-def test_two_documents_share_nothing_that_can_change() -> None:
+def test_documents_share_no_mutable_values() -> None:
     document = test_schema_law._document("TrainingJob", spec={"env": {"A": "1"}})
     first, second = reader.read_spec(document), reader.read_spec(document)
     assert first is not None
@@ -323,7 +323,7 @@ def test_two_documents_share_nothing_that_can_change() -> None:
     assert document["spec"]["env"] == {"A": "1"}
 
 
-def test_one_with_another_field() -> None:
+def test_replace_returns_a_changed_copy() -> None:
     read = reader.read_spec(test_schema_law._document("TrainingJob", spec={"nodes": 2}))
     assert read is not None
     changed = read.spec.replace(nodes=3, module="m")
@@ -350,7 +350,7 @@ BOUNDS = {"object": set(), "string": {"pattern", "maxLength"}, "integer": {"mini
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_no_word_of_a_schema_goes_unread(file: str) -> None:
+def test_the_reader_supports_every_keyword_of_the_schemas(file: str) -> None:
     """The reader must support a model's new constraint, or `FOR_EDITORS` must list it."""
     for schema in _schemas(load(file)):
         if "x-check" not in schema:

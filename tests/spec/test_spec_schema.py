@@ -18,14 +18,14 @@ SCHEMAS = {
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
-def test_what_is_committed_is_current(kind: str) -> None:
+def test_the_committed_schema_is_current(kind: str) -> None:
     """Refresh with `python -m ptcompile schema spec > schemas/spec.schema.json`; `cluster` likewise."""
     name, made = SCHEMAS[kind]
     assert json.loads((ROOT / "schemas" / name).read_text()) == made()
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
-def test_it_is_a_schema_and_every_field_is_described(kind: str) -> None:
+def test_the_schema_is_valid_and_every_field_is_described(kind: str) -> None:
     schema = SCHEMAS[kind][1]()
     Draft202012Validator.check_schema(schema)
     bare = [

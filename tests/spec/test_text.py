@@ -23,14 +23,14 @@ VALUES: list[Any] = [
 
 
 @pytest.mark.parametrize("value", VALUES)
-def test_every_reader_reads_the_same(value: Any) -> None:
+def test_every_parser_reads_the_same_data(value: Any) -> None:
     document = {"spec": {"word": value}}
     text = write_yaml(document, {("spec", "word"): "why"}, ("head",))
     assert yaml.safe_load(text) == document
     assert YAML(typ="safe", pure=True).load(text) == document
 
 
-def test_no_sign_of_yaml_ends_a_text_in_a_flow_collection() -> None:
+def test_yaml_indicators_are_quoted_in_flow_collections() -> None:
     """Found by fuzzing (200,000 runs): `mountPath: ::error::x` was written without quotes and could not be read."""
     signs = ":?-#!|& a,'"
     texts = ["".join(word) for n in (1, 2, 3) for word in product(signs, repeat=n)]
@@ -40,7 +40,7 @@ def test_no_sign_of_yaml_ends_a_text_in_a_flow_collection() -> None:
     assert [one.data for one in read.documents] == documents
 
 
-def test_short_words_fill_their_lines_and_long_ones_have_one_each() -> None:
+def test_short_items_share_lines_and_long_items_do_not() -> None:
     document = {
         "spec": {
             "command": ["-v", "x", "8", "sixteen letters."] * 12,
@@ -55,7 +55,7 @@ def test_short_words_fill_their_lines_and_long_ones_have_one_each() -> None:
     assert len(lines) < 20
 
 
-def test_a_comment_is_behind_its_line_where_there_is_room() -> None:
+def test_a_comment_follows_its_line_if_it_fits() -> None:
     document = {"spec": {"image": "i:1", "args": ["a" * 40, "b" * 40], "env": {"A": "a" * 60, "B": "b" * 60}}}
     said: dict[tuple[str | int, ...], str] = {
         ("spec", word): "a reason that is long enough" for word in ("image", "args", "env")
@@ -68,7 +68,7 @@ def test_a_comment_is_behind_its_line_where_there_is_room() -> None:
 
 
 @pytest.mark.parametrize("sign", ["\n", "\r", "\x85", "\u2028", "\x00"])
-def test_no_sign_in_a_comment_ends_it(sign: str) -> None:
+def test_no_character_ends_a_comment(sign: str) -> None:
     text = write_yaml({"a": 1, "b": 2}, {("b",): f"was {sign}c: 3"}, (f"spec.{sign}x is removed", "more"))
     assert yaml.safe_load(text) == {"a": 1, "b": 2}
     assert text.count("\n") == 4

@@ -74,7 +74,7 @@ worker: {replicas: 3, env: {F: f}}
 """
 
 
-def test_every_parameter_has_its_place() -> None:
+def test_every_parameter_has_a_field() -> None:
     data = yaml.safe_load(text(EVERYTHING))
     read = Spec.model_validate(data)
     again = Spec.model_validate(read.model_dump(by_alias=True, exclude_unset=True))
@@ -85,7 +85,7 @@ def test_every_parameter_has_its_place() -> None:
     assert read.spec.elastic.rdzv_configs == {"timeout": 1200, "last_call_timeout": 60}
 
 
-def test_no_field_is_without_a_word_of_explanation() -> None:
+def test_every_field_has_a_description() -> None:
     schema = vocabulary.json_schema()
     for model in (schema, *schema["$defs"].values()):
         for name, field in model.get("properties", {}).items():
@@ -106,7 +106,7 @@ def test_the_number_of_nodes(body: str, wanted: tuple[int, int]) -> None:
     assert Spec.model_validate(yaml.safe_load(smallest(body))).spec.node_range() == wanted
 
 
-def test_the_schema_for_editors_is_one() -> None:
+def test_the_schema_for_editors_is_valid() -> None:
     schema = vocabulary.json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     json.dumps(schema)
@@ -117,7 +117,7 @@ VALIDATOR = jsonschema.Draft202012Validator(vocabulary.json_schema())
 
 
 @pytest.mark.parametrize("body", [EVERYTHING, "image: i\nscript: t", "image: i\nresources: {cpu: 0.5, memory: 1Gi}"])
-def test_the_schema_takes_what_the_models_take(body: str) -> None:
+def test_the_schema_accepts_what_the_models_accept(body: str) -> None:
     data = yaml.safe_load(text(body))
     Spec.model_validate(data)
     assert list(VALIDATOR.iter_errors(data)) == []
@@ -128,5 +128,5 @@ def test_the_schema_takes_what_the_models_take(body: str) -> None:
     ["nods: 1", "nodes: 0", "nodes: x", "restartPolicy: always", "env: {A: 1}", "env: {A: {}}", "masterPort: 70000",
      "elastic: {nprocPerNode: all}", "elastic: {startMethod: x}", "runPolicy: {backoffLimit: -1}", "args: x"],
 )  # fmt: skip
-def test_the_schema_refuses_what_the_compiler_refuses(body: str) -> None:
+def test_the_schema_rejects_what_the_compiler_rejects(body: str) -> None:
     assert list(VALIDATOR.iter_errors(yaml.safe_load(smallest(body))))

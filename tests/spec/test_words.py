@@ -47,7 +47,7 @@ def env(job: Json) -> dict[str, Any]:
     return {one["name"]: one.get("value", one.get("valueFrom")) for one in main(job).get("env", ())}
 
 
-def test_unlimited_is_what_each_operator_takes_for_no_limit() -> None:
+def test_unlimited_is_each_operator_s_value_for_no_limit() -> None:
     source = smallest("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: Unlimited}\nnodes: 2")
     assert "backoffLimit" not in manifest(source, "pytorchjob")["spec"].get("runPolicy", {})
     assert manifest(source, "job")["spec"]["backoffLimit"] == UNLIMITED
@@ -57,14 +57,14 @@ def test_unlimited_is_what_each_operator_takes_for_no_limit() -> None:
     assert (volcano["maxRetry"], volcano["tasks"][0]["maxRetry"]) == (UNLIMITED, UNLIMITED)
 
 
-def test_a_pod_restarts_without_limit_and_no_other() -> None:
+def test_a_pod_only_supports_an_unlimited_backoff_limit() -> None:
     unlimited = smallest("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: Unlimited}")
     assert errors(unlimited, "pod") == []
     assert warnings(unlimited, "pod") == []
     assert errors(unlimited.replace("Unlimited", "3"), "pod") == [("spec", "runPolicy", "backoffLimit")]
 
 
-def test_names_reach_the_operators_that_leave_them_open() -> None:
+def test_names_are_used_if_the_operator_allows_them() -> None:
     source = smallest("nodes: 3\nnames: {container: c, node: nodes, master: chief, worker: crew}")
     for target in ("job", "jobset", "volcano"):
         assert main(manifest(source, target))["name"] == "c"
@@ -77,7 +77,7 @@ def test_names_reach_the_operators_that_leave_them_open() -> None:
         assert main(made[0])["name"] == name
 
 
-def test_a_patch_may_call_the_container_by_its_name() -> None:
+def test_a_patch_may_use_the_container_s_name() -> None:
     patch = "podTemplate: {spec: {containers: [{name: c, tty: true}]}}"
     assert main(manifest(smallest(f"names: {{container: c}}\n{patch}"), "job"))["tty"] is True
 
@@ -92,11 +92,11 @@ def test_a_patch_may_call_the_container_by_its_name() -> None:
         ('nodes: 5\nelastic: {nnodes: "2:4"}', ("spec", "nodes")),
     ],
 )
-def test_mistakes_stand_where_they_are(body: str, path: tuple[str, ...]) -> None:
+def test_mistakes_are_reported_at_their_path(body: str, path: tuple[str, ...]) -> None:
     assert path in errors(smallest(body), "jobset")
 
 
-def test_elastic_beside_command_is_what_torchrun_finds_in_its_environment() -> None:
+def test_elastic_with_a_command_becomes_torchrun_s_variables() -> None:
     source = text(IN_COMMAND + "nodes: 2\nelastic: {nprocPerNode: 4, monitorInterval: null}")
     found = env(manifest(source, "job"))
     assert found.pop("PET_NODE_RANK") == {
@@ -114,7 +114,7 @@ def test_elastic_beside_command_is_what_torchrun_finds_in_its_environment() -> N
     assert (alone["PET_STANDALONE"], alone["PET_NPROC_PER_NODE"]) == ("1", "4")
 
 
-def test_an_operator_that_hands_the_settings_over_gets_them_in_its_fields() -> None:
+def test_operators_with_elastic_fields_get_the_settings_there() -> None:
     source = text(IN_COMMAND + 'elastic: {nnodes: "1:3", nprocPerNode: 4}')
     job = manifest(source, "pytorchjob")["spec"]
     assert (job["nprocPerNode"], job["elasticPolicy"]["maxReplicas"]) == ("4", 3)
@@ -127,7 +127,7 @@ def test_a_volcano_variable_cannot_hold_the_rank() -> None:
     assert errors(static.replace("nprocPerNode: 4", "rdzvBackend: c10d"), "volcano") == []
 
 
-def test_every_pod_meets_whatever_the_target() -> None:
+def test_pods_find_each_other_on_every_target() -> None:
     """In the simulation, pods with `command` and `elastic` find each other on every operator, as with `script`."""
     source = text(IN_COMMAND + "nodes: 3\nelastic: {nprocPerNode: 2, rdzvBackend: c10d}")
     for target in TARGETS:
@@ -159,7 +159,7 @@ def test_one_node_needs_no_index() -> None:
     assert env(spec)["RANK"] == "0"
 
 
-def test_a_runtime_s_trainjob_carries_only_what_the_spec_says() -> None:
+def test_a_trainjob_with_a_runtime_only_has_the_spec_s_fields() -> None:
     source = text("runtimeRef: {name: ours, kind: TrainingRuntime}\nargs: [--lr=1]\nresources: {gpu: 2}")
     (made,) = ptcompile.compile(source, target="trainjob").unwrap()
     assert made["spec"] == {
@@ -180,11 +180,11 @@ def test_a_runtime_s_trainjob_carries_only_what_the_spec_says() -> None:
         ("hostNetwork: true", ("spec", "runtimeRef")),
     ],
 )
-def test_what_is_the_runtime_s_to_say_is_refused(body: str, path: tuple[str, ...]) -> None:
+def test_fields_that_belong_to_the_runtime_are_rejected(body: str, path: tuple[str, ...]) -> None:
     assert path in errors(text(f"runtimeRef: {{name: ours}}\n{body}"), "trainjob")
 
 
-def test_manifest_is_laid_over_the_finished_object() -> None:
+def test_manifest_is_merged_into_the_finished_object() -> None:
     patch = "manifest: {jobset: {spec: {network: null, replicatedJobs: [{name: node, groupName: g}]}}}"
     spec = manifest(smallest(patch), "jobset")["spec"]
     assert "network" not in spec

@@ -25,7 +25,7 @@ def _public(module: ModuleType, first: str, returned: str) -> Iterator[object]:
             yield function
 
 
-def test_no_check_is_forgotten() -> None:
+def test_every_check_is_registered() -> None:
     names = [one.name for one in iter_modules(checks.__path__, "ptcompile.compiler.checks.")]
     found = {one for name in names for one in _public(import_module(name), "Parts", "Iterator[Problem]")}
     asked = {one for one in CHECKS if one.__module__ in names}
@@ -33,7 +33,7 @@ def test_no_check_is_forgotten() -> None:
     assert len(CHECKS) == len(set(CHECKS))
 
 
-def test_each_is_asked_in_its_order() -> None:
+def test_findings_come_in_the_order_of_the_checks() -> None:
     spec, _ = decode_spec(
         *documents(smallest("resources: {cpu: 2, requests: {cpu: 4}}\nqueue: A_b\ntolerations: [{x: 1}]"))
     )
@@ -42,7 +42,7 @@ def test_each_is_asked_in_its_order() -> None:
     assert names == ["queue", "resources", "tolerations"]
 
 
-def test_a_target_is_asked_what_it_cannot_express() -> None:
+def test_target_checks_report_unsupported_fields() -> None:
     spec, _ = decode_spec(*documents(smallest("nodes: 2\nenv: {RANK: '0'}\nmanifest: {pod: {x: 1}, jobb: {}}")))
     assert spec is not None
     assert len(TARGET_CHECKS) == len(set(TARGET_CHECKS))

@@ -35,7 +35,7 @@ def told(body: str, pools: dict[str, Any], **profile: Any) -> list[tuple[str, st
         ("resources: {gpu: 8}", {"unknown": {"machine": "x1.metal"}}),
     ],
 )
-def test_what_fits(body: str, pools: dict[str, Any]) -> None:
+def test_jobs_that_fit_a_pool_have_no_finding(body: str, pools: dict[str, Any]) -> None:
     assert told(body, pools) == []
 
 
@@ -60,26 +60,26 @@ def test_what_fits(body: str, pools: dict[str, Any]) -> None:
          "spec.roles.loader.resources.cpu: 99: no node pool"),
     ],
 )  # fmt: skip
-def test_what_does_not(body: str, pools: dict[str, Any], name: str, message: str) -> None:
+def test_jobs_that_fit_no_pool_are_reported(body: str, pools: dict[str, Any], name: str, message: str) -> None:
     (found,) = told(body, pools)
     assert found[:2] == (name, "error")
     assert found[2].startswith(message)
 
 
-def test_a_range_of_nodes_may_end_above_the_room() -> None:
+def test_the_maximum_of_a_node_range_may_exceed_the_pools() -> None:
     (found,) = told(ASK + "elastic: {nnodes: '2:8'}\nrunPolicy: {backoffLimit: 9}", {"h100": H100})
     assert found[:2] == ("larger-than-pools", "warning")
     assert "up to 8 nodes" in found[2]
 
 
-def test_the_pools_are_the_truth_and_not_the_catalogue() -> None:
+def test_pools_take_precedence_over_the_catalog() -> None:
     body = "accelerator: nvidia-h100\nresources: {gpu: 16}"
     pools = {"own": {"allocatable": {"nvidia.com/gpu": 16}}}
     assert told(body, pools, cloud="eks") == []
     assert [name for name, _, _ in told(body, {}, cloud="eks")] == ["fits-no-machine"]
 
 
-def test_a_pool_of_another_machine_is_not_the_accelerator_s() -> None:
+def test_a_pool_of_another_machine_does_not_offer_the_accelerator() -> None:
     pools = {"a100": {"machine": "p4d.24xlarge"}, "h100": H100}
     assert told("accelerator: nvidia-a100-40gb\n" + ASK, pools, cloud="eks") == []
     (found,) = told("accelerator: nvidia-h200\n" + ASK, pools, cloud="eks")

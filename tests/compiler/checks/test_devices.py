@@ -53,7 +53,7 @@ def test_processes_and_devices(body: str, name: str, path: tuple[Any, ...], mess
         ("resources: {devices: {nvidia.com/mig-1g.5gb: 2}}\nelastic: {nprocPerNode: 1}", None),
     ],
 )
-def test_what_fits_is_silent(body: str, processes: int | None) -> None:
+def test_matching_processes_and_devices_have_no_finding(body: str, processes: int | None) -> None:
     done = compiled(smallest(body), "pod", EKS)
     assert [one for one in done.problems if one.name != "idle-gpus"] == []
     command = done.manifests[0]["spec"]["containers"][0]["command"]
@@ -98,7 +98,7 @@ def test_an_unknown_accelerator_is_the_only_finding() -> None:
     assert problem.help == "did you mean aws-trainium1 or aws-trainium2 or aws-trainium3?"
 
 
-def test_slices_of_gke_have_the_whole_one_s_resource() -> None:
+def test_several_mig_slices_on_gke_are_a_warning() -> None:
     """GKE exposes a MIG slice as nvidia.com/gpu and identifies it by a node label.
 
     Source: cloud.google.com/kubernetes-engine/docs/how-to/gpus-multi.
@@ -128,7 +128,7 @@ KNOWN = "use one of efa, gib, infiniband, nvlink-domain, own, rdma-vf, roce, tcp
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("target", ["volcano", "pytorchjob"])
-def test_it_is_a_warning_at_its_line_of_the_spec(body: str, path: str, target: str) -> None:
+def test_a_partial_fabric_is_a_warning_at_its_spec_field(body: str, path: str, target: str) -> None:
     (problem,) = making.compiled(making.smallest(body), target).problems
     assert (problem.name, problem.severity, problem.stage) == ("partial-fabric", "warning", "run")
     assert problem.message.startswith(f"{path}: ")
@@ -142,7 +142,7 @@ def test_it_is_a_warning_at_its_line_of_the_spec(body: str, path: str, target: s
         ("fabric: myrinet", {"fabrics": {"own": {}}}, KNOWN),
     ],
 )
-def test_a_name_that_nobody_knows(body: str, profile: dict[str, Any], message: str) -> None:
+def test_an_unknown_fabric_is_an_error(body: str, profile: dict[str, Any], message: str) -> None:
     (problem,) = making.compiled(making.smallest(body), "job", making.profile(profile)).problems
     assert (problem.name, problem.path, problem.help) == ("spec-invalid-value", ("spec", "fabric"), message)
 
@@ -157,7 +157,7 @@ def test_a_name_that_nobody_knows(body: str, profile: dict[str, Any], message: s
         ("resources: {cpu: 1, gpu: 8}", "fabrics: {efa: {resources: {vpc.amazonaws.com/efa: 1}}}", False),
     ],
 )
-def test_a_number_of_devices_that_nobody_said(body: str, profile: str, said: bool) -> None:
+def test_an_unknown_number_of_devices_is_a_warning(body: str, profile: str, said: bool) -> None:
     cluster = making.profile(yaml.safe_load(profile))
     problems = making.compiled(making.smallest(f"fabric: efa\n{body}"), "job", cluster).problems
     told = [one.name for one in problems if one.severity != "note"]
@@ -176,7 +176,7 @@ def test_a_number_of_devices_that_nobody_said(body: str, profile: str, said: boo
         ("resources: {gpu: 8}\naccelerator: nvidia-b200", None),
     ],
 )
-def test_machines_with_different_numbers(body: str, told: str | None) -> None:
+def test_machines_with_different_device_counts_are_a_warning(body: str, told: str | None) -> None:
     problems = making.compiled(
         making.smallest(f"fabric: efa\n{body}"), "job", making.profile({"cloud": "eks"})
     ).problems
@@ -185,7 +185,7 @@ def test_machines_with_different_numbers(body: str, told: str | None) -> None:
 
 
 @pytest.mark.parametrize(("cloud", "said"), [("aks", True), (None, False)])
-def test_infiniband_is_counted_on_aks_alone(cloud: str | None, said: bool) -> None:
+def test_infiniband_devices_are_only_counted_on_aks(cloud: str | None, said: bool) -> None:
     body = "fabric: infiniband\naccelerator: nvidia-h100\nresources: {gpu: 4}"
     problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud})).problems
     told = [one.name for one in problems if one.severity != "note"]
@@ -208,7 +208,7 @@ GB200 = "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 8, m
         ("fabric: nvlink-domain\nresources: {cpu: 8, gpu: 4}", "spec.fabric: an NVLink domain needs an accelerator"),
     ],
 )
-def test_an_nvlink_domain_is_of_whole_nodes_of_one_rack(body: str, message: str | None) -> None:
+def test_an_nvlink_domain_needs_whole_nodes_of_one_rack(body: str, message: str | None) -> None:
     found = making.compiled(making.smallest(body), "jobset", making.profile({"cloud": "gke"})).problems
     told = [one for one in found if one.name == "partial-fabric"]
     assert [one.severity for one in told] == ["warning"] * bool(message)

@@ -102,7 +102,7 @@ UNSAFE = ["script: deepspeed train.py", "script: train --lr 1", "script: /opt/bi
 
 
 @pytest.mark.parametrize("body", UNSAFE)
-def test_a_fix_that_may_not_be_what_was_meant_is_unsafe(body: str) -> None:
+def test_an_ambiguous_fix_is_unsafe(body: str) -> None:
     fix = finding(body).fix
     assert fix is not None
     assert not fix.safe
@@ -141,7 +141,7 @@ WITHOUT_FIX = [
 
 
 @pytest.mark.parametrize(("body", "help"), WITHOUT_FIX, ids=[body for body, _ in WITHOUT_FIX])
-def test_what_fields_do_not_express_has_a_help_and_no_fix(body: str, help: str) -> None:
+def test_a_command_line_beyond_the_fields_has_a_help_and_no_fix(body: str, help: str) -> None:
     diagnostic = finding(body)
     assert diagnostic.fix is None
     assert help in str(diagnostic.help)
@@ -191,7 +191,7 @@ def test_an_empty_entry_point_is_an_error(field: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("body", ["script: train.py", "script: ./src/train", "module: pkg.train", "module: my-pkg"])
-def test_a_file_or_a_module_alone_is_right(body: str) -> None:
+def test_a_file_or_a_module_is_valid(body: str) -> None:
     assert ptcompile.compile(text(f"image: i\n{body}\n")).ok
 
 

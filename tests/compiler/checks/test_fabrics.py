@@ -45,7 +45,7 @@ def test_a_fabric_of_another_cloud_is_an_error(cloud: str, fabric: str, accelera
         ("aks", "nvidia-h100", "roce", "nvidia-h100 on aks has infiniband, not roce"),
     ],
 )
-def test_a_fabric_that_no_machine_has_is_a_warning(cloud: str, accelerator: str, fabric: str, message: str) -> None:
+def test_a_fabric_without_a_machine_is_a_warning(cloud: str, accelerator: str, fabric: str, message: str) -> None:
     (one,) = told(cloud, accelerator, fabric)
     assert (one.name, one.severity, one.path) == (MACHINE, "warning", ("spec", "fabric"))
     assert one.message == f"spec.fabric: {message}"
@@ -64,11 +64,11 @@ def test_a_fabric_that_no_machine_has_is_a_warning(cloud: str, accelerator: str,
         (None, "nvidia-h100", "infiniband"),
     ],
 )
-def test_what_the_machines_have_is_fine(cloud: str | None, accelerator: str, fabric: str) -> None:
+def test_fabrics_of_the_machines_have_no_finding(cloud: str | None, accelerator: str, fabric: str) -> None:
     assert not [one for one in told(cloud, accelerator, fabric) if one.name in {CLOUD, MACHINE}]
 
 
-def test_a_pinned_machine_is_judged_alone() -> None:
+def test_only_the_selected_machine_is_checked() -> None:
     pin = "nodeSelector: {node.kubernetes.io/instance-type: %s}"
     (one,) = told("eks", "nvidia-l4", "efa", pin % "g6.4xlarge")
     assert one.message.startswith("spec.fabric: g6.4xlarge has no fabric; efa comes with nvidia-t4, ")
@@ -78,7 +78,7 @@ def test_a_pinned_machine_is_judged_alone() -> None:
 OWN = {"h100": {"nodeLabels": {"pool": "gold"}, "fabricDevices": {"efa": 8}}}
 
 
-def test_what_the_profile_defines_wins() -> None:
+def test_the_profile_s_fabric_overrides_the_built_in_one() -> None:
     assert not told("gke", "", "efa", fabrics={"efa": {"resources": {"example.com/efa": "1"}}})
     assert [one.name for one in told("gke", "h100", "efa", accelerators=OWN)] != [CLOUD]
     assert not told("gke", "nvidia-h100", "tcpxo", accelerators={"nvidia-h100": {"nodeLabels": {"pool": "gold"}}})

@@ -43,14 +43,14 @@ CONFLICTS = [
 
 
 @pytest.mark.parametrize(("body", "path"), CONFLICTS)
-def test_two_words_for_one_thing(body: str, path: tuple[str, ...]) -> None:
+def test_two_fields_with_one_meaning_conflict(body: str, path: tuple[str, ...]) -> None:
     problems = compiled(smallest(body)).problems
     assert [problem.name for problem in problems] == ["spec-conflict"]
     assert problems[0].path[: len(path)] == path
     assert problems[0].help
 
 
-def test_torchrun_s_settings_need_something_that_torchrun_starts() -> None:
+def test_elastic_needs_a_script_module_or_command() -> None:
     assert found(text("image: i\nelastic: {}")) == [("spec-conflict", ("spec", "elastic"))]
     assert found(text("image: i\ncommand: [sh, -c, torchrun train.py]\nelastic: {}")) == []
 
@@ -79,7 +79,7 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("body", "path"), INVALID)
-def test_a_value_that_cannot_be(body: str, path: tuple[str, ...]) -> None:
+def test_an_invalid_value_is_an_error(body: str, path: tuple[str, ...]) -> None:
     assert found(smallest(body)) == [("spec-invalid-value", path)]
 
 
@@ -91,7 +91,7 @@ def test_a_name_is_a_dns_label(name: str) -> None:
 
 
 @pytest.mark.parametrize(("target", "longest"), [("pod", 63), ("job", 61), ("pytorchjob", 54), ("jobset", 48)])
-def test_a_name_that_is_only_too_long_is_told_its_target_s_budget(target: str, longest: int) -> None:
+def test_the_help_for_a_long_name_has_the_target_s_limit(target: str, longest: int) -> None:
     source = smallest(name="a" * 64)
     (problem,) = compiled(source, target).problems
     assert (problem.name, problem.path) == ("name-too-long", ("metadata", "name"))
@@ -99,14 +99,14 @@ def test_a_name_that_is_only_too_long_is_told_its_target_s_budget(target: str, l
     assert problem.help.startswith(f"use at most {longest} characters")
 
 
-def test_it_is_said_too_where_no_target_is_reached() -> None:
+def test_a_long_name_is_reported_with_other_errors() -> None:
     assert found(smallest("nods: 2", name="a" * 64), "pod") == [("spec-unknown-field", ("spec", "nods"))]
     source = smallest("resources: {cpu: 2, requests: {cpu: 4}}", name="a" * 64)
     assert found(source)[0] == ("spec-invalid-value", ("metadata", "name"))
 
 
 @pytest.mark.parametrize("name", ["my-train", "7b", "a", "a" * 63])
-def test_names_that_fit(name: str) -> None:
+def test_valid_names_are_unchanged(name: str) -> None:
     (pod,) = compiled(smallest().replace("{name: train}", f"{{name: '{name}'}}")).manifests
     assert pod["metadata"]["name"] == name
 
@@ -146,7 +146,7 @@ AGREEING = [
 
 
 @pytest.mark.parametrize("amounts", AGREEING)
-def test_amounts_that_agree(amounts: str) -> None:
+def test_consistent_amounts_have_no_finding(amounts: str) -> None:
     assert found(smallest(f"resources: {amounts}")) == []
 
 
@@ -193,7 +193,7 @@ def test_a_master_with_fewer_gpus_than_processes(gpus: int) -> None:
         ("sharedMemory: 8Gi\nmaster: {}\nworker: {resources: {memory: 4Gi}}", 1),
     ],
 )
-def test_shared_memory_above_the_limit_is_said(body: str, count: int) -> None:
+def test_shared_memory_above_the_limit_is_reported(body: str, count: int) -> None:
     """Source: docs/facts/kubernetes.md#memory-at-devshm."""
     problems = compiled(smallest(body), "pytorchjob").problems
     assert [(p.name, p.path, p.severity, p.stage) for p in problems] == count * [
@@ -201,16 +201,16 @@ def test_shared_memory_above_the_limit_is_said(body: str, count: int) -> None:
     ]
 
 
-def test_the_profile_s_limit_counts_too() -> None:
+def test_shared_memory_is_checked_against_the_profile_s_limit() -> None:
     assert found(smallest("sharedMemory: 8Gi"), None, RICH) == [("shm-above-memory-limit", ("spec", "sharedMemory"))]
 
 
-def test_an_accelerator_that_is_not_in_the_catalogue() -> None:
+def test_an_accelerator_missing_from_the_catalog_is_an_error() -> None:
     (problem,) = compiled(smallest("accelerator: nvidia-a10"), None, RICH).problems
     assert problem.help == "did you mean nvidia-a100?"
 
 
-def test_spot_that_nothing_selects_is_an_error() -> None:
+def test_spot_without_a_node_label_is_an_error() -> None:
     (problem,) = compiled(smallest("spot: true")).problems
     assert (problem.name, problem.severity, problem.path) == ("spec-conflict", "error", ("spec", "spot"))
 
@@ -221,7 +221,7 @@ def test_a_cloud_has_spot_nodes(cloud: str) -> None:
 
 
 @pytest.mark.parametrize("cloud", [None, "gke"])
-def test_spot_nodes_that_the_profile_leaves_undescribed_are_a_warning(cloud: str | None) -> None:
+def test_spot_nodes_not_described_in_the_profile_are_a_warning(cloud: str | None) -> None:
     (problem,) = compiled(smallest("spot: true"), None, making.profile({"cloud": cloud, "spot": {}})).problems
     assert (problem.name, problem.severity, problem.path) == ("spec-invalid-value", "warning", ("spec", "spot"))
 
@@ -236,7 +236,7 @@ RESERVED = {
 
 
 @pytest.mark.parametrize(("target", "name"), [(target, name) for target, names in RESERVED.items() for name in names])
-def test_a_name_that_the_operator_overwrites_is_refused(target: str, name: str) -> None:
+def test_a_variable_that_the_operator_overwrites_is_rejected(target: str, name: str) -> None:
     """Source: docs/facts/flyte.md#defects 22."""
     (problem,) = compiled(smallest(f"nodes: 2\nenv: {{{name}: '0'}}"), target).problems
     assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "env", name))
@@ -244,7 +244,7 @@ def test_a_name_that_the_operator_overwrites_is_refused(target: str, name: str) 
 
 
 @pytest.mark.parametrize("target", RESERVED)
-def test_it_is_refused_under_a_role_and_in_the_patch_too(target: str) -> None:
+def test_an_overwritten_variable_is_rejected_in_roles_and_patches(target: str) -> None:
     name = RESERVED[target][-1]
     role = f"master: {{env: {{{name}: '0'}}}}\nworker: {{env: {{{name}: '0'}}}}"
     paths = [path for what, path in found(smallest(role), target) if what == "unsupported-by-target"]
@@ -264,9 +264,7 @@ OF_PROFILE: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("where", "profile", "body"), OF_PROFILE)
-def test_it_is_refused_in_the_profile_too_with_the_word_that_gives_it(
-    where: str, profile: dict[str, Any], body: str
-) -> None:
+def test_an_overwritten_variable_of_the_profile_is_rejected(where: str, profile: dict[str, Any], body: str) -> None:
     source = smallest(f"nodes: 2\nresources: {{gpu: 1}}\n{body}")
     problems = [p for p in compiled(source, "pytorchjob", making.profile(profile)).problems if p.severity == "error"]
     assert [(p.name, p.path) for p in problems] == [("unsupported-by-target", ("spec",))]
@@ -274,14 +272,14 @@ def test_it_is_refused_in_the_profile_too_with_the_word_that_gives_it(
 
 
 @pytest.mark.parametrize("entry", [{}, {"value": "x"}, {"name": 5}])
-def test_a_profile_s_entry_without_a_name_is_no_crash(entry: dict[str, Any]) -> None:
+def test_a_profile_s_variable_without_a_name_does_not_crash(entry: dict[str, Any]) -> None:
     spec = {"containers": [{"name": "pytorch", "env": [entry]}]}
     cluster = making.profile({"defaults": {"podTemplate": {"spec": spec}}})
     problems = compiled(smallest("nodes: 2"), "job", cluster).problems
     assert {problem.name for problem in problems} <= {"required-value", "wrong-type"}
 
 
-def test_another_container_of_the_profile_s_template_may_have_it() -> None:
+def test_sidecars_of_the_profile_may_set_an_overwritten_variable() -> None:
     other = {"spec": {"containers": [{"name": "side", "image": "i:1", "env": [{"name": "RANK", "value": "0"}]}]}}
     cluster = making.profile({"defaults": {"podTemplate": other}})
     assert found(smallest("nodes: 2"), "volcano", cluster) == []
@@ -290,12 +288,12 @@ def test_another_container_of_the_profile_s_template_may_have_it() -> None:
 @pytest.mark.parametrize(
     ("target", "env"), [("pytorchjob", "PYTHONUNBUFFERED: '1'"), ("job", "RANK: '0'"), ("pod", "RANK: '0'")]
 )
-def test_names_that_keep_their_value_are_free(target: str, env: str) -> None:
+def test_variables_that_keep_their_value_are_allowed(target: str, env: str) -> None:
     body = f"nodes: {1 if target == 'pod' else 2}\nenv: {{{env}}}"
     assert found(smallest(body), target) == []
 
 
-def test_a_name_that_yaml_reads_as_a_word_is_said() -> None:
+def test_a_variable_name_that_yaml_reads_as_a_boolean_is_a_warning() -> None:
     """YAML reads the key `ON` as a boolean, which becomes "true".
 
     Source: docs/facts/api-server.md#yaml and kubectl.
@@ -332,7 +330,7 @@ def test_contradictions(body: str, wanted: list[tuple[str, str, str]]) -> None:
 
 
 @pytest.mark.parametrize("target", ["job", "jobset", "pytorchjob"])
-def test_no_restart_is_allowed_by_0(target: str) -> None:
+def test_a_backoff_limit_of_0_is_emitted(target: str) -> None:
     (made,) = compiled(smallest("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}"), target).manifests
     spec = made["spec"]
     holder = {

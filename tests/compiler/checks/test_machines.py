@@ -26,7 +26,7 @@ def asking(name: str, machine: Machine, **more: object) -> str:
 
 
 @pytest.mark.parametrize(("name", "cloud", "machine"), SHAPES, ids=lambda one: getattr(one, "name", str(one)))
-def test_every_machine_is_held_to_its_size(name: str, cloud: str, machine: Machine) -> None:
+def test_resources_are_checked_against_every_machine(name: str, cloud: str, machine: Machine) -> None:
     where = cloud or None
     if not machine.cpu:  # no source gives its CPUs and memory
         assert told(asking(name, machine, cpu=500, memory="9Ti"), where) == []
@@ -78,30 +78,30 @@ TOO_MANY = "spec.resources.gpu: 16: no machine with nvidia-h100 on eks has more 
          ["spec.worker.resources.gpu: 9: "]),
     ],
 )  # fmt: skip
-def test_what_is_said(body: str, cloud: str | None, messages: list[str]) -> None:
+def test_messages_for_nodes_that_fit_no_machine(body: str, cloud: str | None, messages: list[str]) -> None:
     found = [one.message for one in told(body, cloud)]
     assert len(found) == len(messages)
     assert all(said.startswith(wanted) for said, wanted in zip(found, messages, strict=True))
 
 
-def test_a_profile_s_default_is_told_at_the_accelerator() -> None:
+def test_a_profile_s_default_is_reported_at_the_accelerator() -> None:
     profile = making.profile({"cloud": "eks", "defaults": {"requests": {"cpu": "200"}}})
     problems = making.compiled(making.smallest(H100 + "{gpu: 8}"), "job", profile).problems
     assert [(one.name, one.path) for one in problems if one.name == FITS] == [(FITS, ("spec", "accelerator"))]
 
 
-def test_the_profile_s_own_entry_is_not_judged() -> None:
+def test_the_profile_s_accelerators_are_not_checked() -> None:
     own = making.profile({"cloud": "eks", "accelerators": {"nvidia-h100": {"nodeLabels": {"card": "mine"}}}})
     assert not making.compiled(making.smallest(H100 + "{gpu: 16}"), "job", own).problems
 
 
-def test_vendors_with_one_dialect_are_judged_without_a_cloud() -> None:
+def test_vendors_with_one_dialect_are_checked_without_a_cloud() -> None:
     assert {name for name, clouds in MACHINES.items() if ANYWHERE in clouds} >= {"google-tpu-v6e", "aws-trainium2"}
     (found,) = told("accelerator: aws-trainium2\nresources: {gpu: 32}", None)
     assert "no machine with aws-trainium2 has more than 16 (trn2.48xlarge)" in found.message
 
 
-def test_a_refused_number_of_gpus_is_told_once() -> None:
+def test_a_rejected_number_of_gpus_is_reported_once() -> None:
     """Compile checks the spec again without its rejected fields; the missing GPUs are not reported then."""
     cluster = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": "eks"}}
     found = compile(making.smallest(H100 + "{gpu: 16, cpu: 400, memory: 3Ti}"), cluster=cluster).diagnostics
@@ -130,7 +130,7 @@ def notes(body: str, cloud: str | None, name: str) -> list[str]:
         ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 1}", "eks", None),
     ],
 )  # fmt: skip
-def test_a_part_of_a_machine_is_a_note(body: str, cloud: str, said: str | None) -> None:
+def test_using_part_of_a_machine_is_a_note(body: str, cloud: str, said: str | None) -> None:
     assert notes(body, cloud, PARTS) == ([said] if said else [])
 
 
@@ -147,11 +147,11 @@ def test_a_part_of_a_machine_is_a_note(body: str, cloud: str, said: str | None) 
          "warning spec.resources.ephemeralStorage: 6001Gi: a3-highgpu-8g has local disks of 6000Gi"),
     ],
 )  # fmt: skip
-def test_ephemeral_storage_is_held_to_the_disks(body: str, cloud: str, said: str | None) -> None:
+def test_ephemeral_storage_is_checked_against_the_disks(body: str, cloud: str, said: str | None) -> None:
     assert notes(body, cloud, DISK) == ([said] if said else [])
 
 
-def test_network_devices_are_held_to_the_machine() -> None:
+def test_network_devices_are_checked_against_the_machine() -> None:
     h200 = "accelerator: nvidia-h200\nfabric: efa\nnodeSelector: {node.kubernetes.io/instance-type: p5en.48xlarge}\n"
     devices = "resources: {gpu: 8, devices: {vpc.amazonaws.com/efa: %s}}"
     assert told(h200 + devices % 16, "eks") == []
@@ -170,7 +170,7 @@ def test_network_devices_are_held_to_the_machine() -> None:
         ("nvidia-l4 g6.4xlarge", 58981, "56Gi", False),
     ],
 )
-def test_measured_nodes_of_eks(machine: str, measured: int, asked: str, warned: bool) -> None:
+def test_memory_bounds_match_measured_nodes_of_eks(machine: str, measured: int, asked: str, warned: bool) -> None:
     accelerator, name = machine.split()
     one = next(one for one in MACHINES[accelerator]["eks"] if one.name == name)
     assert least_memory(one, "eks") <= measured <= left_for_pods(one, "eks")[1]

@@ -28,7 +28,7 @@ GANG = making.profile({"gangScheduler": "scheduler-plugins"})
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_target_derives_names_and_says_from_where(target: str) -> None:
+def test_every_target_lists_derived_names_with_sources(target: str) -> None:
     assert target_named(target).derived
     for derived in target_named(target).derived:
         assert derived.source
@@ -41,7 +41,7 @@ def _named(spec: dict[str, Any], name: str, target: str) -> Compiled:
 
 
 @given(specs(), st.sampled_from(list(TARGETS)))
-def test_generated_specs_at_the_budget_and_above_it(spec: dict[str, Any], target: str) -> None:
+def test_generated_specs_at_the_name_limit_and_above_it(spec: dict[str, Any], target: str) -> None:
     spec = copy.deepcopy(spec)
     if not _named(spec, "a", target).manifests:
         return
@@ -103,7 +103,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("target", "body", "longest", "what"), ROWS)
-def test_the_message_names_the_tightest_name_and_a_safe_one(target: str, body: str, longest: int, what: str) -> None:
+def test_the_message_names_the_tightest_name_and_a_valid_one(target: str, body: str, longest: int, what: str) -> None:
     assert compiled(smallest(body, "a" * longest), target).manifests
     if longest == 63:
         return
@@ -113,7 +113,7 @@ def test_the_message_names_the_tightest_name_and_a_safe_one(target: str, body: s
 
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
-def test_the_pod_group_s_label_fits_too(target: str) -> None:
+def test_the_pod_group_s_label_is_within_the_limit(target: str) -> None:
     longest = {"job": 61, "jobset": 48}[target]
     done = compiled(smallest("nodes: 2", "a" * longest), target, GANG)
     assert "PodGroup" in [one["kind"] for one in done.manifests]
@@ -200,7 +200,7 @@ def test_two_pod_sets_are_kept_together(target: str, body: str, *, together: boo
         assert ("kueue.x-k8s.io/podset-group-name" in pod["metadata"]["annotations"]) is together
 
 
-def test_the_user_s_own_annotation_stands() -> None:
+def test_the_user_s_annotation_is_unchanged() -> None:
     own = "podAnnotations: {kueue.x-k8s.io/podset-required-topology: mine}\n"
     (pod,) = templates("job", NODES + NEAR + own, KUEUE)
     assert pod["metadata"]["annotations"]["kueue.x-k8s.io/podset-required-topology"] == "mine"
@@ -213,7 +213,7 @@ def test_a_priority_needs_a_queue() -> None:
 
 
 @pytest.mark.parametrize("target", [name for name in ALL if name not in {"pod", "volcano"}])
-def test_a_suspended_job_in_kueue_s_queue_starts_all_the_same(target: str) -> None:
+def test_kueue_starts_a_suspended_job(target: str) -> None:
     said = found(target, "nodes: 2\nqueue: q\nrunPolicy: {suspend: true}", KUEUE)
     assert ("queued-differently", "warning", ("spec", "runPolicy", "suspend")) in said
 
@@ -222,7 +222,7 @@ def test_a_suspended_job_in_kueue_s_queue_starts_all_the_same(target: str) -> No
     ("target", "where"),
     [("job", "spec"), ("jobset", "spec"), ("trainjob", "spec"), ("pytorchjob", "spec.runPolicy")],
 )
-def test_a_multikueue_manager_leaves_the_object_alone(target: str, where: str) -> None:
+def test_a_multikueue_manager_does_not_run_the_object(target: str, where: str) -> None:
     profile = making.profile(DISPATCH)
     made = compiled(smallest("nodes: 2\nqueue: q"), target, profile).manifests[-1]
     assert nested_map(made, *where.split("."))["managedBy"] == "kueue.x-k8s.io/multikueue"
@@ -234,7 +234,7 @@ def test_a_multikueue_manager_leaves_the_object_alone(target: str, where: str) -
     ("target", "versions"),
     [("job", {"kubernetes": "1.31"}), ("pytorchjob", {"trainingOperator": "1.8"}), ("trainjob", {"trainer": "2.2"})],
 )
-def test_who_does_not_know_managed_by_would_run_the_job_twice(target: str, versions: dict[str, str]) -> None:
+def test_an_operator_without_managed_by_would_run_the_job_twice(target: str, versions: dict[str, str]) -> None:
     """An operator that ignores managedBy runs the job on the manager cluster as well.
 
     Sources: docs/facts/training-operator.md#fields; docs/facts/trainer.md#fields-of-a-trainjob;
@@ -297,7 +297,7 @@ WARNED: list[tuple[str, Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("target", "profile", "body", "path"), REFUSED)
-def test_what_a_target_cannot_say(target: str, profile: Any, body: str, path: str) -> None:
+def test_fields_that_a_target_does_not_support(target: str, profile: Any, body: str, path: str) -> None:
     (problem,) = compiled(smallest(body), target, making.profile(profile)).problems
     assert (problem.name, problem.severity) == ("unsupported-by-target", "error")
     assert problem.message.startswith(f"{path}: ")
@@ -306,7 +306,9 @@ def test_what_a_target_cannot_say(target: str, profile: Any, body: str, path: st
 
 
 @pytest.mark.parametrize(("target", "profile", "body", "path"), WARNED)
-def test_what_an_operator_means_by_it(target: str, profile: Any, body: str, path: str) -> None:
+def test_fields_that_an_operator_treats_differently_are_a_warning(
+    target: str, profile: Any, body: str, path: str
+) -> None:
     done = compiled(smallest(body), target, making.profile(profile))
     assert done.manifests
     (problem,) = done.problems
@@ -315,7 +317,7 @@ def test_what_an_operator_means_by_it(target: str, profile: Any, body: str, path
 
 
 @pytest.mark.parametrize("target", ["job", "jobset", "pytorchjob", "volcano", "trainjob"])
-def test_a_word_of_the_queue_and_the_pods_class_are_two_things(target: str) -> None:
+def test_priority_and_priority_class_name_may_both_be_set(target: str) -> None:
     body = NODES + "queue: q\npriority: high\npriorityClassName: high"
     assert found(target, body, VOLCANO) == []
 
@@ -323,7 +325,7 @@ def test_a_word_of_the_queue_and_the_pods_class_are_two_things(target: str) -> N
 # ---- Volcano (docs/facts/volcano.md#gangs, #topology-and-queues), KAI and scheduler-plugins: fields by target
 
 
-def test_volcano_s_own_job() -> None:
+def test_scheduling_fields_of_a_volcano_job() -> None:
     spec = manifest(smallest(RANGE + QUEUED + "topology: {required: rack}"), "volcano", VOLCANO)["spec"]
     assert (spec["minAvailable"], spec["queue"], spec["priorityClassName"]) == (2, "team-a", "high")
     assert spec["networkTopology"] == {"mode": "hard", "highestTierAllowed": 2}
@@ -332,7 +334,7 @@ def test_volcano_s_own_job() -> None:
     assert soft["networkTopology"] == {"mode": "soft"}
 
 
-def test_a_lone_pod_of_volcano_s_says_queue_and_priority_itself() -> None:
+def test_a_single_pod_for_volcano_has_its_queue_and_priority() -> None:
     """Volcano 1.16 creates the PodGroup from the pod's annotation and its priority class."""
     pod = manifest(smallest(QUEUED), "pod", VOLCANO)
     assert pod["metadata"]["annotations"] == {"scheduling.volcano.sh/queue-name": "team-a"}
@@ -398,7 +400,7 @@ def test_kai_s_labels_topology_and_scheduler(target: str) -> None:
         assert pod["spec"]["schedulerName"] == "kai-scheduler"
 
 
-def test_kai_is_told_the_fewest_nodes() -> None:
+def test_kai_gets_the_minimum_number_of_nodes() -> None:
     key = "kai.scheduler/batch-min-member"
     job = compiled(smallest(RANGE), "job", KAI).manifests[-1]
     assert job["metadata"]["annotations"] == {key: "2"}
@@ -421,7 +423,7 @@ LONG = "q" * 64
 
 @pytest.mark.parametrize("target", ALL)
 @pytest.mark.parametrize("profile", [KUEUE, VOLCANO, KAI], ids=["kueue", "volcano", "kai"])
-def test_a_queue_that_no_label_holds_is_said_at_its_word(target: str, profile: Any) -> None:
+def test_a_queue_that_is_not_a_valid_label_is_reported_at_its_field(target: str, profile: Any) -> None:
     """Kueue 0.19 and KAI 0.15 read labels. Volcano 1.16 labels the pods of its Jobs and annotates other pods."""
     errors = [one for one in found(target, body_for(target, f"queue: {LONG}"), profile) if one[1] == "error"]
     labelled = profile is not VOLCANO or target == "volcano"
@@ -429,12 +431,12 @@ def test_a_queue_that_no_label_holds_is_said_at_its_word(target: str, profile: A
     assert errors == [("spec-invalid-value", "error", ("spec", "queue"))] * labelled + refused
 
 
-def test_a_priority_is_a_label_too() -> None:
+def test_a_priority_must_be_a_valid_label() -> None:
     body = f"queue: team-a\npriority: {LONG}"
     assert found("pod", body, KUEUE) == [("spec-invalid-value", "error", ("spec", "priority"))]
 
 
-def test_the_profile_s_queue_is_named_as_the_profile_s() -> None:
+def test_an_invalid_queue_of_the_profile_is_named_in_the_message() -> None:
     (problem,) = compiled(smallest(), "pod", making.profile({"defaults": {"queue": "Team A"}})).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec",))
     assert "the profile's defaults.queue 'Team A'" in problem.message
@@ -442,7 +444,7 @@ def test_the_profile_s_queue_is_named_as_the_profile_s() -> None:
 
 @pytest.mark.parametrize("target", ALL)
 @pytest.mark.parametrize("system", ["volcano", "kai"])
-def test_multikueue_takes_no_job_from_another_s_queue(target: str, system: str) -> None:
+def test_multikueue_needs_a_queue_of_kueue(target: str, system: str) -> None:
     """MultiKueue only dispatches jobs with Kueue's label, and managedBy prevents anything else from starting them.
 
     Source: docs/facts/kueue.md#jobs-and-queues.

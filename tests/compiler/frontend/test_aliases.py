@@ -43,7 +43,7 @@ def test_no_alias_is_a_field_of_the_spec() -> None:
     assert [name for name in SPEC_FIELDS.fields if aliases.normalize(name) in ALIASES] == []
 
 
-def test_a_name_is_an_alias_once() -> None:
+def test_aliases_are_unique() -> None:
     names = [aliases.normalize(name) for _, _, row in aliases._ROWS for name in row.split()]
     assert sorted(name for name in set(names) if names.count(name) > 1) == []
 

@@ -42,33 +42,33 @@ def errors(source: str) -> list[Diagnostic]:
         if target != "pod" and not (target == "trainjob" and ":4" in elastic)  # a TrainJob has a fixed number of nodes
     ],
 )
-def test_one_for_each_gpu(elastic: str, target: str) -> None:
+def test_one_process_per_gpu(elastic: str, target: str) -> None:
     assert processes(smallest(f"elastic: {elastic}\nresources: {{gpu: 8}}"), target) == {"8"}
 
 
 @pytest.mark.parametrize("elastic", ELASTIC)
-def test_one_without_accelerators(elastic: str) -> None:
+def test_one_process_without_accelerators(elastic: str) -> None:
     assert processes(smallest(f"elastic: {elastic}\nresources: {{cpu: 8}}")) == {"1"}
 
 
 @pytest.mark.parametrize(("nproc", "count"), [("1", "1"), ("4", "4"), ("gpu", "gpu"), ("null", "8")])
-def test_what_is_set_counts(nproc: str, count: str) -> None:
+def test_an_explicit_number_is_kept(nproc: str, count: str) -> None:
     source = smallest(f"elastic: {{nprocPerNode: {nproc}, maxRestarts: 3}}\nresources: {{gpu: 8}}")
     assert processes(source, "job") == {count}
 
 
-def test_a_command_that_starts_torchrun_gets_the_same() -> None:
+def test_a_command_that_starts_torchrun_gets_the_default() -> None:
     body = "image: i\ncommand: [bash, -c, torchrun train.py]\nelastic: {maxRestarts: 3}\nresources: {gpu: 8}"
     assert processes(text(body), "job") == {"8"}
 
 
-def test_the_cores_of_a_device() -> None:
+def test_one_process_per_core_of_a_device() -> None:
     source = smallest("elastic: {maxRestarts: 1}\naccelerator: aws-trainium1\nresources: {gpu: 16}")
     assert "--nproc-per-node=32" in ptcompile.compile(source, cluster=TRAINIUM, target="job").yaml()
 
 
 @pytest.mark.parametrize("start", ["script: t.py", "command: [bash, -c, torchrun t.py]"])
-def test_roles_with_different_numbers_need_it_said(start: str) -> None:
+def test_roles_with_different_numbers_need_an_explicit_value(start: str) -> None:
     body = f"image: i\n{start}\nelastic: {{maxRestarts: 3}}\nmaster: {{resources: {{gpu: 4}}}}\n"
     body += "worker: {replicas: 1, resources: {gpu: 8}}"
     assert [(one.code, one.path) for one in errors(text(body))] == [("PTC103", ("spec", "master", "resources"))]
@@ -76,7 +76,7 @@ def test_roles_with_different_numbers_need_it_said(start: str) -> None:
 
 
 @pytest.mark.parametrize("start", ["elastic: {maxRestarts: 3}", "script: train.py", "module: a\nelastic: {}"])
-def test_a_runtime_decides_what_the_spec_leaves_to_it(start: str) -> None:
+def test_a_runtime_s_default_is_not_overridden(start: str) -> None:
     body = f"nodes: 2\nruntimeRef: {{name: torch-distributed}}\n{start}"
     assert processes(text(body), "trainjob") == set()
     assert processes(text(f"{body}\nresources: {{gpu: 8}}"), "trainjob") == {"8"}
@@ -91,7 +91,7 @@ def test_the_published_schema_names_no_number() -> None:
 
 @pytest.mark.parametrize("target", [target for target in TARGETS if target not in {"pod", "trainjob"}])
 @pytest.mark.parametrize("nproc", ["", "nprocPerNode: 1, ", "nprocPerNode: 8, "])
-def test_import_leaves_out_the_default_alone(nproc: str, target: str) -> None:
+def test_import_only_omits_the_default(nproc: str, target: str) -> None:
     source = smallest(f'elastic: {{{nproc}nnodes: "2:4", maxRestarts: 3}}\nresources: {{gpu: 8, cpu: 8, memory: 8Gi}}')
     manifests = list(ptcompile.compile(source, target=target).unwrap())
     done = ptcompile.import_manifests(manifests)

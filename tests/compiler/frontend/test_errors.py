@@ -46,7 +46,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("body", "help"), PLACES, ids=[body for body, _ in PLACES])
-def test_where_it_belongs(body: str, help: str) -> None:
+def test_the_help_names_the_right_field(body: str, help: str) -> None:
     (problem,) = compiled(smallest(body)).problems
     assert (problem.name, problem.on_key, problem.help) == ("spec-unknown-field", True, help)
 
@@ -62,7 +62,7 @@ def test_at_the_root() -> None:
 
 
 @pytest.mark.parametrize(("key", "written"), [("apiVersion", "yamlapiVersion"), ("kind", "Kind")])
-def test_lint_names_the_key_that_was_meant(key: str, written: str) -> None:
+def test_lint_suggests_the_intended_key(key: str, written: str) -> None:
     """The first row is the output shown in reference document 003."""
     manifest: dict[str, object] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     manifest[written] = manifest.pop(key)
@@ -97,7 +97,7 @@ def test_a_list_of_variables_is_rewritten_with_its_sources() -> None:
     "env",
     ["[{name: A, value: 1}]", "[{name: A, value: b}, {name: A, value: c}]", "[{name: A, extra: b}]", "[A]", "[]"],
 )
-def test_what_would_change_by_it_is_left_to_people(env: str) -> None:
+def test_a_variable_whose_value_would_change_has_no_fix(env: str) -> None:
     assert first(smallest(f"env: {env}")).fix is None
 
 
@@ -115,7 +115,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("name", "help"), NAMES)
-def test_a_bad_name_s_help_is_the_user_s_own_made_valid(name: str, help: str) -> None:
+def test_the_help_for_a_bad_name_is_the_name_made_valid(name: str, help: str) -> None:
     problem = first(smallest(name=f"'{name}'"))
     assert (problem.path, problem.help) == (("metadata", "name"), help)
 
@@ -240,7 +240,7 @@ NNODES = [
 
 
 @pytest.mark.parametrize(("value", "reason"), NNODES)
-def test_nnodes_say_why(value: str, reason: str) -> None:
+def test_invalid_nnodes_have_a_reason(value: str, reason: str) -> None:
     """torchrun asserts 0 < MIN <= MAX.
 
     Source: docs/facts/torchrun.md#options-and-variables.
@@ -268,12 +268,12 @@ def test_a_bad_quantity(value: str, meant: str | None) -> None:
 @pytest.mark.parametrize(
     "field", ["sharedMemory: 5x", "resources: {devices: {a/b: 5x}}", "resources: {limits: {gpu: x}}"]
 )
-def test_quantities_stand_in_other_places_too(field: str) -> None:
+def test_quantities_are_checked_in_other_fields(field: str) -> None:
     (problem,) = compiled(smallest(field)).problems
     assert problem.name == "spec-invalid-value"
 
 
-def test_everything_at_once_and_each_once() -> None:
+def test_all_mistakes_are_reported_once() -> None:
     body = "nods: 4\nrestartPolicy: always\nenv: {A: 1}\nelastic: {nnodes: '4:2', nproc: 1}\nresources: {cpu: 5x}"
     found = [problem.path for problem in compiled(smallest(body)).problems]
     assert sorted(found) == sorted(
@@ -284,7 +284,7 @@ def test_everything_at_once_and_each_once() -> None:
 
 @pytest.mark.parametrize("body", ["env: {A: {secretKeyRef: 5}}", "elastic: {nprocPerNode: {a: 1}}",
                                   "elastic: {rdzvConfigs: {timeout: {x: 1}}}", "sharedMemory: [1]"])  # fmt: skip
-def test_a_path_is_one_of_the_file(body: str) -> None:
+def test_paths_exist_in_the_file(body: str) -> None:
     """Paths do not contain pydantic's union tags."""
     (problem,) = compiled(smallest(body)).problems
     assert set(problem.path) <= {"spec", "env", "A", "secretKeyRef", "elastic", "nprocPerNode", "rdzvConfigs",
@@ -299,7 +299,7 @@ MISSING = [
 
 
 @pytest.mark.parametrize(("source", "path"), MISSING)
-def test_what_is_missing(source: str, path: tuple[str, ...]) -> None:
+def test_a_missing_field_is_reported(source: str, path: tuple[str, ...]) -> None:
     (problem,) = compiled(source).problems
     assert (problem.name, problem.path) == ("spec-missing-field", path)
     assert problem.help == f"add {path[-1]}"
@@ -310,27 +310,27 @@ def test_a_missing_image() -> None:
     assert (problem.name, problem.path) == ("spec-missing-field", ("spec", "image"))
 
 
-def test_another_version_of_the_vocabulary() -> None:
+def test_an_unknown_api_version() -> None:
     (problem,) = compiled(smallest().replace("ptcompile/v1", "ptcompile/v2")).problems
     assert problem.path == ("apiVersion",)
     assert "ptcompile/v1" in f"{problem.message}{problem.help}"
 
 
-def test_a_kind_that_is_nearly_right() -> None:
+def test_a_misspelled_kind() -> None:
     (problem,) = compiled(smallest().replace("TrainingJob", "TrainingJobs")).problems
     assert problem.path == ("kind",)
     assert "TrainingJob" in f"{problem.help}"
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 5, True])
-def test_a_body_that_is_no_mapping(value: Any) -> None:
+def test_a_body_that_is_not_a_mapping(value: Any) -> None:
     data = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "j"}, "spec": value}
     spec, problems = decode_spec(data)
     assert spec is None
     assert [problem.path for problem in problems] == [("spec",)]
 
 
-def test_a_mistake_of_a_profile_is_found_the_same_way() -> None:
+def test_mistakes_in_a_profile_are_reported_likewise() -> None:
     data = {"kind": "ClusterProfile", "spec": {"accelerators": {"a": {"nodeLabel": {}}}, "gpu": {"resourceName": 5}}}
     profile, problems = decode_profile(data)
     assert profile is None
@@ -339,6 +339,6 @@ def test_a_mistake_of_a_profile_is_found_the_same_way() -> None:
     assert paths[("spec", "gpu", "resourceName")].name == "spec-wrong-type"
 
 
-def test_a_long_value_is_shown_short() -> None:
+def test_a_long_value_is_truncated() -> None:
     (problem,) = compiled(smallest(f"nodes: {'x' * 5000}")).problems
     assert len(problem.message) < 200

@@ -58,7 +58,7 @@ def test_a_wrong_shape_is_a_finding(body: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("body", ["podTemplate: {spec: null}", "podTemplate: {metadata: null}", "podTemplate: {}"])
-def test_null_takes_away_and_is_no_fault(body: str) -> None:
+def test_null_removes_and_is_valid(body: str) -> None:
     compiled(smallest(body))
 
 
@@ -75,7 +75,7 @@ UNKNOWN = [
 
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "path"), UNKNOWN)
-def test_unknown_keys_of_a_patch_are_refused_at_their_line(body: str, path: tuple[str, ...], target: str) -> None:
+def test_unknown_keys_of_a_patch_are_reported_at_their_line(body: str, path: tuple[str, ...], target: str) -> None:
     """TorchX drops them silently: docs/facts/torchx.md#defects-of-torchx 7."""
     problems = [p for p in compiled(smallest(body), target).problems if p.severity == "error"]
     assert [problem.path for problem in problems] == [path]
@@ -92,7 +92,7 @@ TYPED = {"terminationGracePeriodSeconds: 9223372036854775808"}
 
 @pytest.mark.parametrize("block", ["", "worker", "roles"])
 @pytest.mark.parametrize("body", sorted(FREE | TYPED))
-def test_every_part_in_kubernetes_words_is_checked(body: str, block: str) -> None:
+def test_every_kubernetes_typed_field_is_checked(body: str, block: str) -> None:
     inside = {"": body, "worker": f"worker: {{{body}}}", "roles": f"roles: {{ps: {{command: [x], {body}}}}}"}[block]
     data = yaml.safe_load(smallest(inside))
     spec, _ = decode_spec(data)
@@ -101,7 +101,7 @@ def test_every_part_in_kubernetes_words_is_checked(body: str, block: str) -> Non
     assert [p.path[: len(at) + 1] for p in kubernetes_field_problems(spec.spec)] == [(*at, body.partition(":")[0])]
 
 
-def test_no_part_in_kubernetes_words_is_forgotten() -> None:
+def test_every_kubernetes_typed_field_has_a_row() -> None:
     """Every field that holds arbitrary mappings needs a row in `FREE`."""
     words = {body.partition(":")[0] for body in FREE}
     fields = PodFields.model_fields.items()

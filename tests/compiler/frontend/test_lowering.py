@@ -36,7 +36,7 @@ def loader(body: str) -> Role:
 # ---- properties of a role
 
 
-def test_its_pods_are_no_nodes() -> None:
+def test_pods_of_an_auxiliary_role_are_not_nodes() -> None:
     job = job_of(smallest("nodes: 3\nroles: {loader: {replicas: 2}, ps: {}}"))
     assert (job.nodes, job.min_nodes, job.elastic) == (3, 3, False)
     assert [(role.name, role.replicas, role.trains) for role in job.roles] == [
@@ -46,18 +46,18 @@ def test_its_pods_are_no_nodes() -> None:
     ]
 
 
-def test_beside_a_master_and_workers_it_stands_behind_both() -> None:
+def test_auxiliary_roles_come_after_master_and_worker() -> None:
     job = job_of(smallest("roles: {loader: {}}\nmaster: {}\nworker: {replicas: 3}"))
     assert [role.name for role in job.roles] == ["master", "worker", "loader"]
     assert job.nodes == 4
 
 
-def test_a_range_of_nodes_stays_one() -> None:
+def test_auxiliary_roles_do_not_change_a_node_range() -> None:
     job = job_of(smallest("elastic: {nnodes: '2:4'}\nroles: {loader: {replicas: 8}}"))
     assert (job.min_nodes, job.nodes, job.elastic) == (2, 4, True)
 
 
-def test_what_it_does_not_say_is_the_job_s() -> None:
+def test_an_auxiliary_role_inherits_from_the_job() -> None:
     body = """
         workingDir: /app
         env: {A: "1", B: "1"}
@@ -76,7 +76,7 @@ def test_what_it_does_not_say_is_the_job_s() -> None:
     assert (one.node_selector, one.labels) == ({"zone": "b"}, {"team": "x"})
 
 
-def test_what_starts_and_what_is_asked_for_is_its_own() -> None:
+def test_an_auxiliary_role_does_not_inherit_start_or_resources() -> None:
     body = """
         args: [--lr, "1"]
         resources: {cpu: 8, gpu: 8}
@@ -91,7 +91,7 @@ def test_what_starts_and_what_is_asked_for_is_its_own() -> None:
     assert role.restart_policy == "OnFailure"
 
 
-def test_a_job_s_own_command_is_not_the_role_s() -> None:
+def test_an_auxiliary_role_does_not_inherit_the_command() -> None:
     job = job_of(text("image: i\ncommand: [train]\nargs: [x]\nroles: {loader: {args: [y]}, ps: {command: [serve]}}"))
     assert [(r.template.main.command, r.template.main.args) for r in job.roles] == [
         (("train",), ("x",)),
@@ -100,7 +100,7 @@ def test_a_job_s_own_command_is_not_the_role_s() -> None:
     ]
 
 
-def test_its_main_container_is_called_like_the_role() -> None:
+def test_the_main_container_is_named_like_the_role() -> None:
     one = loader("roles: {loader: {podTemplate: {spec: {containers: [{name: loader, tty: true}]}}}}").template
     assert (one.main.name, one.main.extra, one.sidecars) == ("loader", {"tty": True}, ())
 
@@ -126,25 +126,25 @@ def test_its_main_container_is_called_like_the_role() -> None:
         ("roles: {vc-x: {}}", "vc-x", "another name"),  # docs/facts/volcano.md#the-svc-plugin: VC_<TASK>_HOSTS
     ],
 )
-def test_a_name_that_cannot_be(body: str, name: str, said: str) -> None:
+def test_an_invalid_role_name(body: str, name: str, said: str) -> None:
     (problem,) = compiled(smallest(body), "jobset").problems
     assert (problem.name, problem.path, problem.on_key) == ("spec-invalid-value", ("spec", "roles", name), True)
     assert said in (problem.help or "")
 
 
-def test_a_name_of_a_container_that_the_profile_adds() -> None:
+def test_a_role_named_like_a_container_of_the_profile() -> None:
     (problem,) = compiled(smallest("roles: {proxy: {}}"), "jobset", SIDECAR).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec", "roles", "proxy"))
     assert compiled(smallest("roles: {loader: {}}"), "jobset", SIDECAR).manifests
 
 
 @pytest.mark.parametrize("replicas", ["0", "-1", str(MAX_AUXILIARY_PODS + 1), "null", "'2'"])
-def test_a_number_of_pods_that_cannot_be(replicas: str) -> None:
+def test_an_invalid_number_of_pods(replicas: str) -> None:
     (problem,) = compiled(smallest(f"roles: {{loader: {{replicas: {replicas}}}}}"), "jobset").problems
     assert problem.path == ("spec", "roles", "loader", "replicas")
 
 
-def test_the_most_pods_fit_in_one_variable() -> None:
+def test_the_maximum_number_of_pods_fits_in_one_variable() -> None:
     """On Linux, MAX_ARG_STRLEN is 32 pages of 4 KiB, including the variable's name and the NUL."""
     name, role = "j" * 20, "r" * 20
     for target in ("volcano", "trainjob", "jobset"):
@@ -184,11 +184,11 @@ def lines(body: str, target: str = "jobset", cluster: ClusterProfile = DEFAULT_C
         ("roles:\n  loader:\n    env:\n      JOB_COMPLETION_INDEX: x", [("unsupported-by-target", 4)]),
     ],
 )
-def test_a_mistake_of_a_role_is_at_its_line(body: str, found: list[tuple[str, int]]) -> None:
+def test_a_mistake_in_a_role_is_reported_at_its_line(body: str, found: list[tuple[str, int]]) -> None:
     assert lines(body) == found
 
 
-def test_an_image_is_asked_for_where_it_is_missing() -> None:
+def test_a_missing_image_is_reported_at_the_role_that_needs_it() -> None:
     def missing(body: str) -> list[tuple[Any, ...]]:
         return [one.path for one in compiled(text(body), "jobset").problems if one.name == "spec-missing-field"]
 
@@ -197,7 +197,7 @@ def test_an_image_is_asked_for_where_it_is_missing() -> None:
     assert missing("script: t.py\nworker: {image: a}\nroles: {loader: {image: b}}") == []
 
 
-def test_gpus_of_a_role_are_no_processes_and_may_be_the_accelerator_s() -> None:
+def test_gpus_of_an_auxiliary_role_count_for_the_accelerator_only() -> None:
     body = "resources: {gpu: 2}\nelastic: {nprocPerNode: 2}\nroles: {ps: {resources: {gpu: 1}}}"
     assert lines(body) == []
     assert lines("accelerator: a100\nroles: {ps: {resources: {gpu: 1}}}", cluster=CATALOGUE) == []
@@ -206,7 +206,7 @@ def test_gpus_of_a_role_are_no_processes_and_may_be_the_accelerator_s() -> None:
     assert lines(none, cluster=CATALOGUE) == [("spec-conflict", 1)]
 
 
-def test_a_size_of_shared_memory_is_none_of_theirs() -> None:
+def test_the_size_of_shared_memory_does_not_apply_to_auxiliary_roles() -> None:
     body = "resources: {memory: 8Gi}\nsharedMemory: 4Gi\nroles: {loader: {resources: {memory: 1Gi}}}"
     assert lines(body) == []
 
@@ -220,7 +220,7 @@ def test_a_size_of_shared_memory_is_none_of_theirs() -> None:
         ("jobset", "JOB_COMPLETION_INDEX", True),
     ],
 )
-def test_variables_that_an_operator_gives_them(target: str, name: str, refused: bool) -> None:
+def test_variables_that_an_operator_sets_on_auxiliary_roles(target: str, name: str, refused: bool) -> None:
     problems = compiled(smallest(f"roles: {{loader: {{env: {{{name}: '1'}}}}}}"), target).problems
     expected = [("unsupported-by-target", ("spec", "roles", "loader", "env", name))] if refused else []
     assert [(one.name, one.path) for one in problems] == expected

@@ -40,7 +40,7 @@ def test_options_of_the_rendezvous(option: str, why: str | None) -> None:
             assert found == ()
 
 
-def test_an_option_that_torch_has_not_is_a_warning_with_the_near_one() -> None:
+def test_an_unknown_rendezvous_option_is_a_warning_with_a_suggestion() -> None:
     result = ptcompile.compile(smallest("nodes: 2\nelastic: {rdzvConfigs: {join_timout: 60}}"))
     (found,) = result.diagnostics
     assert (found.name, found.severity, found.path) == (
@@ -53,7 +53,7 @@ def test_an_option_that_torch_has_not_is_a_warning_with_the_near_one() -> None:
 
 
 @pytest.mark.parametrize("seconds", ["0.1", "1", "2.5", "60"])
-def test_a_monitor_interval_may_be_part_of_a_second(seconds: str) -> None:
+def test_a_monitor_interval_may_be_a_fraction_of_a_second(seconds: str) -> None:
     made = manifest(smallest(f"elastic: {{monitorInterval: {seconds}}}"), "pod")
     assert f"--monitor-interval={seconds}" in made["spec"]["containers"][0]["command"]
     assert ptcompile.lint(made).ok
@@ -81,7 +81,7 @@ PLACES: list[tuple[str, Path]] = [
 
 @pytest.mark.parametrize(("image", "why"), IMAGES)
 @pytest.mark.parametrize(("body", "path"), PLACES)
-def test_compile_takes_no_image_that_the_kubelet_cannot_read(body: str, path: Path, image: str, why: str) -> None:
+def test_compile_rejects_an_image_that_the_kubelet_cannot_parse(body: str, path: Path, image: str, why: str) -> None:
     for lint in (True, False):
         result = ptcompile.compile(text(body.format(f"'{image}'")), lint=lint)
         (found,) = result.diagnostics
@@ -102,7 +102,7 @@ spec:
 
 
 @pytest.mark.parametrize(("image", "why"), IMAGES)
-def test_lint_counts_a_placeholder_and_refuses_the_rest(image: str, why: str) -> None:
+def test_lint_notes_placeholder_images_and_rejects_invalid_ones(image: str, why: str) -> None:
     report = ptcompile.lint(POD.format(image))
     (found,) = report.diagnostics
     placeholder = "unrendered-template" if "{{" in image else "image-placeholder"
@@ -112,13 +112,13 @@ def test_lint_counts_a_placeholder_and_refuses_the_rest(image: str, why: str) ->
     assert report.ok is ("placeholder" in why)
 
 
-def test_lint_looks_at_a_trainjob_too() -> None:
+def test_lint_checks_the_image_of_a_trainjob() -> None:
     job = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec:\n"
     job += "  runtimeRef: {name: torch-distributed}\n  trainer: {numNodes: 1, image: 'a:1:2'}\n"
     assert [one.path for one in ptcompile.lint(job).diagnostics] == [("spec", "trainer", "image")]
 
 
-def test_what_is_no_name_is_not_called_the_latest() -> None:
+def test_an_invalid_image_is_not_reported_as_latest() -> None:
     spec = smallest("nodes: 2\nresources: {gpu: 1, cpu: 4, memory: 8Gi}")
     made = ptcompile.compile(spec, target="pytorchjob").yaml()
     for image in ("<image>", "a b"):
@@ -164,7 +164,7 @@ BESIDE: list[tuple[str, Path | None]] = [
 
 
 @pytest.mark.parametrize(("body", "block"), BESIDE, ids=[body for body, _ in BESIDE])
-def test_one_more_container_of_the_same_image_is_told(body: str, block: Path | None) -> None:
+def test_another_container_with_the_same_image_is_a_warning(body: str, block: Path | None) -> None:
     result = ptcompile.compile(smallest(body), target="jobset")
     told = [(one.path, one.severity) for one in result.diagnostics if one.name == "same-image-beside"]
     path = (*(block or ()), "podTemplate", "spec", "containers", 0)
@@ -172,7 +172,7 @@ def test_one_more_container_of_the_same_image_is_told(body: str, block: Path | N
     assert result.ok
 
 
-def test_one_without_an_image_is_told_what_it_lacks_and_what_was_meant() -> None:
+def test_the_help_for_a_container_without_an_image_names_the_main_one() -> None:
     result = ptcompile.compile(smallest("podTemplate: {spec: {containers: [{name: main, tty: true}]}}"))
     helps = {one.name: one.help for one in result.diagnostics}
     assert not result.ok

@@ -39,7 +39,7 @@ def names(template: PodTemplate) -> list[str]:
     return [entry["name"] for entry in template.main.env]
 
 
-def test_a_node_s_amounts_are_not_theirs() -> None:
+def test_auxiliary_roles_do_not_get_the_resources_of_a_node() -> None:
     node, loader = after(making.template())
     assert node.main.resources.limits == {"cpu": "8", "nvidia.com/gpu": "8"}
     assert loader.main.resources == Resources()
@@ -47,7 +47,7 @@ def test_a_node_s_amounts_are_not_theirs() -> None:
     assert loader.main.resources.requests == {"cpu": "100m", "memory": "1Gi"}
 
 
-def test_tolerations_and_placement_are_by_their_own_resources() -> None:
+def test_tolerations_and_placement_depend_on_the_role_s_resources() -> None:
     node, loader = after(making.template(), PROFILE, accelerator="a100")
     assert node.tolerations
     assert node.affinity
@@ -60,7 +60,7 @@ def test_tolerations_and_placement_are_by_their_own_resources() -> None:
 
 @pytest.mark.parametrize("target", ["volcano", "trainjob", "jobset"])
 @pytest.mark.parametrize("launch", [making.LAUNCH, None])
-def test_they_take_no_part_in_the_meeting(target: str, launch: Any) -> None:
+def test_auxiliary_roles_do_not_join_the_rendezvous(target: str, launch: Any) -> None:
     node, loader = after(making.template(), target=target, launch=launch)
     assert names(loader) == ["LOADER_HOSTS"]
     assert loader.main.command is None
@@ -68,7 +68,7 @@ def test_they_take_no_part_in_the_meeting(target: str, launch: Any) -> None:
     assert (node.main.command is None) == (launch is None)
 
 
-def test_the_profile_s_variables_without_torchrun_s_habits() -> None:
+def test_auxiliary_roles_get_the_profile_s_variables_but_not_torchrun_s() -> None:
     node, loader = after(making.template(), PROFILE)
     assert names(node) == ["SITE", "LOADER_HOSTS", "OMP_NUM_THREADS"]
     assert names(loader) == ["SITE", "LOADER_HOSTS"]
@@ -84,7 +84,7 @@ def test_shared_memory_without_the_size_of_a_node(size: bool | str, volume: dict
     assert [one["mountPath"] for one in loader.main.mounts] == (["/dev/shm"] if volume else [])  # noqa: S108
 
 
-def test_nodes_are_counted_without_them() -> None:
+def test_auxiliary_roles_do_not_count_as_nodes() -> None:
     job: Job = making.job(replicas=3)
     more = job._replace(roles=(*job.roles, Role("ps", 5, making.template(), trains=False)))
     assert (more.nodes, more.elastic, len(more.training_roles), len(more.auxiliary_roles)) == (3, False, 1, 1)

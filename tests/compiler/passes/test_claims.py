@@ -36,7 +36,7 @@ def test_without_claims_nothing_changes() -> None:
     assert claims(job, making.context(EKS)) is job
 
 
-def test_each_node_claims_a_channel_and_they_stay_in_one_rack() -> None:
+def test_each_node_claims_a_channel_in_one_rack() -> None:
     done = after({"nvidia.com/gpu": "4"}, EKS, 18, fabric="nvlink-domain", accelerator="nvidia-gb200")
     assert done.compute_domain
     assert not done.claims, "the driver makes the template of the channels"
@@ -61,7 +61,7 @@ def test_each_node_claims_a_channel_and_they_stay_in_one_rack() -> None:
         {"replicas": 2, "template": {"affinity": {"podAffinity": {REQUIRED: []}, "mine": 1}}},
     ],
 )
-def test_the_user_s_word_or_the_rack_s_size_decides_how_near_they_are(fields: dict[str, Any]) -> None:
+def test_no_rack_affinity_if_the_user_or_the_rack_size_prevents_it(fields: dict[str, Any]) -> None:
     done = after({"nvidia.com/gpu": "4"}, EKS, fabric="nvlink-domain", accelerator="nvidia-gb200", **fields)
     said = fields.get("template", {}).get("affinity", {})
     assert done.roles[0].template.affinity == said
@@ -100,19 +100,19 @@ def test_a_mig_slice_is_claimed_by_its_profile() -> None:
     assert claim.selectors[0] == "device.attributes['gpu.nvidia.com'].profile == '1g.10gb+me'"
 
 
-def test_other_accelerators_stay_counted() -> None:
+def test_other_accelerators_remain_extended_resources() -> None:
     done = after({"google.com/tpu": "4"}, CLAIMED)
     assert not done.claims
     assert done.roles[0].template.main.resources.limits == {"google.com/tpu": "4"}
 
 
-def test_the_user_s_own_claim_of_that_name_stays() -> None:
+def test_the_user_s_claim_with_the_same_name_is_unchanged() -> None:
     mine = {"name": "gpu", "resourceClaimTemplateName": "mine"}
     done = after({"nvidia.com/gpu": "1"}, CLAIMED, template={"extra": {"resourceClaims": [mine]}})
     assert pod(done)["resourceClaims"] == [mine]
 
 
-def test_the_whole_pipeline_does_not_count_them_again() -> None:
+def test_all_passes_twice_claim_gpus_once() -> None:
     job = making.job(making.template({"nvidia.com/gpu": "2"}, {"nvidia.com/gpu": "2"}))
     once = run_passes(job, making.context(CLAIMED))
     twice = run_passes(once, making.context(CLAIMED))

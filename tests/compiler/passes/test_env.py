@@ -29,7 +29,7 @@ def test_the_user_s_order_is_kept() -> None:
     assert run(own, ONE, {}) == own
 
 
-def test_the_profile_s_stand_in_front_so_that_the_user_s_may_refer_to_them() -> None:
+def test_the_profile_s_variables_come_first_for_references() -> None:
     own = [{"name": "CACHE", "value": "$(SCRATCH)/cache"}]
     wanted = [{"name": "SCRATCH", "value": "/scratch"}, {"name": "REGION", "value": "eu"}, *own]
     assert run(own, ONE, {"SCRATCH": "/scratch", "REGION": "eu"}) == wanted
@@ -39,7 +39,7 @@ def test_the_profile_s_stand_in_front_so_that_the_user_s_may_refer_to_them() -> 
     "mine",
     [{"name": "REGION", "value": "us"}, {"name": "REGION", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}],
 )
-def test_the_user_wins_over_the_profile(mine: dict[str, Any]) -> None:
+def test_the_user_overrides_the_profile(mine: dict[str, Any]) -> None:
     """In Flyte, the platform overrides the user: docs/facts/flyte.md#defects 11."""
     assert run([mine], ONE, {"REGION": "eu"}) == [mine]
 
@@ -61,7 +61,7 @@ def test_the_user_wins_over_the_profile(mine: dict[str, Any]) -> None:
         ("cpu", None, True),
     ],
 )
-def test_threads_are_one_where_processes_share_a_node(nproc: int | str, gpus: str | None, added: bool) -> None:
+def test_one_thread_if_processes_share_a_node(nproc: int | str, gpus: str | None, added: bool) -> None:
     limits = {"gpu": gpus} if gpus else {}
     assert run([], making.LAUNCH._replace(nproc_per_node=nproc), {}, **limits) == ([OMP] if added else [])
 
@@ -75,11 +75,13 @@ def test_threads_are_one_where_processes_share_a_node(nproc: int | str, gpus: st
         ([{"name": "OMP_NUM_THREADS", "value": ""}], {}, ""),
     ],
 )
-def test_threads_that_are_set_stand(own: list[dict[str, Any]], defaults: dict[str, str], value: str) -> None:
+def test_an_explicit_number_of_threads_is_unchanged(
+    own: list[dict[str, Any]], defaults: dict[str, str], value: str
+) -> None:
     assert run(own, making.LAUNCH, defaults) == [{"name": "OMP_NUM_THREADS", "value": value}]
 
 
-def test_a_plain_command_decides_its_own_threads() -> None:
+def test_a_plain_command_gets_no_number_of_threads() -> None:
     assert run([], None, {}, gpu="8") == []
 
 

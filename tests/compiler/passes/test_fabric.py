@@ -41,7 +41,7 @@ def test_without_a_fabric_nothing_changes() -> None:
 
 
 @pytest.mark.parametrize("name", FABRICS)
-def test_a_built_in_set_is_whole(name: str) -> None:
+def test_a_built_in_fabric_is_complete(name: str) -> None:
     """Each set has everything that the check for partial fabrics requires, and names its source."""
     template = run(name, {**SIZED, "nvidia.com/gpu": "8"})
     assert not list(gaps(write(template)))
@@ -112,7 +112,7 @@ def test_no_two_interfaces_of_tcpx_share_a_cpu() -> None:
         assert len(cpus) == len(set(cpus))
 
 
-def test_the_job_s_own_count_stands() -> None:
+def test_the_job_s_device_count_is_unchanged() -> None:
     template = run("efa", {**SIZED, "nvidia.com/gpu": "8", EFA: "2"}, EKS, accelerator="nvidia-h100")
     assert template.main.resources.limits[EFA] == "2"
 
@@ -139,24 +139,24 @@ def test_huge_pages_need_cpu_or_memory(limits: dict[str, str], pages: bool) -> N
         ({"privileged": True}, None),
     ],
 )  # fmt: skip
-def test_capabilities_are_added_where_they_lack(context: dict[str, Any], after: dict[str, Any] | None) -> None:
+def test_missing_capabilities_are_added(context: dict[str, Any], after: dict[str, Any] | None) -> None:
     extra = {"securityContext": context} if context else {}
     template = run("roce", SIZED, main={"extra": extra})
     assert template.main.extra["securityContext"] == (context if after is None else after)
 
 
-def test_the_user_and_the_profile_s_defaults_win_over_its_variables() -> None:
+def test_the_user_and_the_profile_override_the_fabric_s_variables() -> None:
     own = ({"name": "NCCL_SOCKET_IFNAME", "value": "net1"},)
     assert variables(run("roce", SIZED, main={"env": own})) == {"NCCL_SOCKET_IFNAME": "net1"}
     defaults = making.profile({"defaults": {"env": {"NCCL_SOCKET_IFNAME": "bond0"}}})
     assert variables(run("roce", SIZED, defaults)) == {}
 
 
-def test_the_host_s_interfaces_have_other_names() -> None:
+def test_interface_names_are_not_set_on_the_host_network() -> None:
     assert variables(run("roce", SIZED, extra={"hostNetwork": True})) == {}
 
 
-def test_a_fabric_of_the_profile_changes_what_it_says_and_no_more() -> None:
+def test_a_fabric_of_the_profile_only_changes_its_fields() -> None:
     changed = making.profile({"fabrics": {"roce": {"resources": {"rdma/hca_a": 2}, "annotations": {"net": "x"}}}})
     template = run("roce", SIZED, changed, annotations={"mine": "1"})
     assert template.main.resources.limits == {**SIZED, "rdma/hca_a": "2"}
@@ -164,13 +164,13 @@ def test_a_fabric_of_the_profile_changes_what_it_says_and_no_more() -> None:
     assert variables(template) == {"NCCL_SOCKET_IFNAME": "eth0"}
 
 
-def test_a_daemon_stands_before_the_job_s_own_init_containers() -> None:
+def test_a_daemon_comes_before_the_job_s_init_containers() -> None:
     mine = [{"name": "fetch", "image": "fetch:1"}]
     init = run("tcpxo", SIZED, extra={"initContainers": mine}).extra["initContainers"]
     assert [one["name"] for one in init] == ["tcpxo-daemon", "fetch"]
 
 
-def test_every_role_is_on_it() -> None:
+def test_every_role_gets_the_fabric() -> None:
     job = making.job(making.template(), making.template(), replicas=2, fabric="infiniband")
     after = fabric(job, making.context())
     assert [role.template.main.resources.limits for role in after.roles] == [{"rdma/ib": "1"}] * 2

@@ -31,26 +31,26 @@ def env_of(job: Job, target: str) -> list[list[tuple[str, str]]]:
         ("trainjob", "train-loader-0-0.train,train-loader-0-1.train"),  # docs/facts/trainer.md#what-is-built
     ],
 )
-def test_in_every_pod_in_the_order_of_the_pods(target: str, value: str) -> None:
+def test_every_pod_gets_the_hosts_in_pod_order(target: str, value: str) -> None:
     assert env_of(with_loader(), target) == [[("LOADER_HOSTS", value)]] * 2
 
 
-def test_in_front_so_that_others_may_refer_to_it() -> None:
+def test_hosts_come_first_for_references() -> None:
     node, _ = env_of(with_loader(LATER, replicas=1), "jobset")
     assert node == [("LOADER_HOSTS", "train-loader-0-0.train"), ("URL", "http://$(LOADER_HOSTS)")]
 
 
-def test_the_user_s_own_stands() -> None:
+def test_the_user_s_variable_is_unchanged() -> None:
     node, loader = env_of(with_loader(OWN), "jobset")
     assert node == [("LOADER_HOSTS", "mine")]
     assert loader != node
 
 
-def test_a_job_without_such_roles_is_left_alone() -> None:
+def test_a_job_without_auxiliary_roles_is_unchanged() -> None:
     job = making.job()
     assert hosts(job, making.context(target="jobset")) == job
 
 
 @pytest.mark.parametrize(("role", "name"), [("ps", "PS_HOSTS"), ("data-loader", "DATA_LOADER_HOSTS")])
-def test_the_variable_is_called_like_the_role(role: str, name: str) -> None:
+def test_the_variable_is_named_after_the_role(role: str, name: str) -> None:
     assert hosts_variable(role) == name

@@ -8,7 +8,7 @@ from tests import making
 CLUSTER = making.profile({"defaults": {"labels": {"team": "ml", "tier": "gold"}, "annotations": {"note": "platform"}}})
 
 
-def test_objects_and_pods_get_the_profile_s_and_keep_their_own() -> None:
+def test_objects_and_pods_get_the_profile_s_metadata_and_keep_theirs() -> None:
     one = making.template(labels={"team": "mine", "app": "x"}, annotations={"a": "b"})
     after = metadata(making.job(one, labels={"tier": "own"}, annotations={"note": "own"}), making.context(CLUSTER))
     assert after.labels == {"team": "ml", "tier": "own"}
@@ -17,7 +17,7 @@ def test_objects_and_pods_get_the_profile_s_and_keep_their_own() -> None:
     assert after.roles[0].template.annotations == {"note": "platform", "a": "b"}
 
 
-def test_twice_is_once() -> None:
+def test_running_twice_changes_nothing() -> None:
     once = metadata(making.job(making.template(labels={"z": "1"})), making.context(CLUSTER))
     assert metadata(once, making.context(CLUSTER)) == once
 

@@ -51,7 +51,7 @@ def lowered(cluster: ClusterProfile) -> Job:
 
 @pytest.mark.parametrize("cluster", [CLUSTER, DEFAULT_CLUSTER], ids=["rich", "default"])
 @pytest.mark.parametrize("target", TARGETS)
-def test_twice_is_once_for_each_and_for_all(target: str, cluster: ClusterProfile) -> None:
+def test_running_twice_changes_nothing(target: str, cluster: ClusterProfile) -> None:
     """CONTRIBUTING.md#laws 3: running a pass again changes nothing."""
     where = making.context(cluster, target)
     for one, step in zip(passes.PASSES, passes.pass_runs(lowered(cluster), where), strict=True):
@@ -61,7 +61,7 @@ def test_twice_is_once_for_each_and_for_all(target: str, cluster: ClusterProfile
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_pass_changes_no_data_of_others(target: str) -> None:
+def test_passes_do_not_change_their_input(target: str) -> None:
     job, where = lowered(CLUSTER), making.context(CLUSTER, target)
     before, profile = copy.deepcopy(job), CLUSTER.model_dump_json()
     passes.run(job, where)
@@ -69,7 +69,7 @@ def test_a_pass_changes_no_data_of_others(target: str) -> None:
     assert CLUSTER.model_dump_json() == profile
 
 
-def test_the_steps_are_a_chain() -> None:
+def test_each_step_starts_from_the_previous_one() -> None:
     start = lowered(CLUSTER)
     steps = passes.pass_runs(start, making.context(CLUSTER))
     assert [step.name for step in steps] == [one.__name__ for one in passes.PASSES]
@@ -78,19 +78,19 @@ def test_the_steps_are_a_chain() -> None:
     assert all(left.after is right.before for left, right in pairwise(steps))
 
 
-def test_another_tuple_of_passes_extends_the_compiler() -> None:
+def test_run_takes_another_tuple_of_passes() -> None:
     (step,) = passes.pass_runs(lowered(CLUSTER), making.context(CLUSTER), passes.PASSES[:1])
     assert passes.run(lowered(CLUSTER), making.context(CLUSTER), passes.PASSES[:1]) == step.after
 
 
-def test_one_pass_a_file_named_like_it_and_each_in_the_order() -> None:
+def test_one_pass_per_file_in_the_documented_order() -> None:
     """CONTRIBUTING.md#house-rules: one pass per file, named like the function it exports, in an ordered tuple."""
     files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
     assert files == {one.__name__ for one in passes.PASSES}
     assert all(one.__module__ == f"ptcompile.compiler.passes.{one.__name__}" and one.__doc__ for one in passes.PASSES)
 
 
-def test_what_the_user_wrote_is_still_there() -> None:
+def test_passes_keep_what_the_user_wrote() -> None:
     """CONTRIBUTING.md#laws 3: a pass never changes what the user wrote."""
     job = passes.run(lowered(CLUSTER), making.context(CLUSTER))
     master, worker = (role.template for role in job.roles)
@@ -103,7 +103,7 @@ def test_what_the_user_wrote_is_still_there() -> None:
     assert (master.main.resources.requests["cpu"], worker.main.resources.requests["cpu"]) == ("4", "2")
 
 
-def test_a_pass_without_work_gives_the_job_back() -> None:
+def test_a_pass_without_work_returns_the_same_job() -> None:
     """Tested with a plain job and the built-in profile: returning the same object avoids rebuilding it."""
     job, where = making.job(replicas=2), making.context()
     idle = {one.__name__ for one in passes.PASSES if one(job, where) is job}

@@ -56,7 +56,7 @@ def test_spot_is_required_with_and_without_a_gpu() -> None:
     assert terms(after, 0) == terms(after, 1) == [{"matchExpressions": [expression("spot", "true")]}]
 
 
-def test_both_stand_in_one_term() -> None:
+def test_accelerator_and_spot_share_one_term() -> None:
     after = run(making.job(making.template(limits=GPU), accelerator="a100", spot=True))
     assert [one["key"] for one in terms(after)[0]["matchExpressions"]] == ["gpu", "nvlink", "spot"]
 
@@ -69,7 +69,7 @@ def test_a_role_without_a_gpu_is_not_sent_to_gpu_nodes(limits: dict[str, str]) -
     assert terms(after, 1)
 
 
-def test_every_term_of_the_user_gets_it_since_terms_are_alternatives() -> None:
+def test_every_term_of_the_user_gets_the_requirements() -> None:
     """Source: docs/facts/flyte.md#interruptible-tasks, #cases 24."""
     zone, field = {"matchExpressions": [expression("zone", "a")]}, {"matchFields": [expression("metadata.name", "n")]}
     affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [zone, field]}, **PREFERRED}, "podAffinity": {}}
@@ -84,7 +84,7 @@ def test_every_term_of_the_user_gets_it_since_terms_are_alternatives() -> None:
     assert zone == {"matchExpressions": [expression("zone", "a")]}, "the user's own data is not changed"
 
 
-def test_an_expression_that_is_there_is_not_repeated() -> None:
+def test_an_existing_expression_is_not_repeated() -> None:
     there = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [expression("spot", "true")]}]}}}
     after = run(making.job(making.template(affinity=there), spot=True))
     assert after.roles[0].template.affinity == there
@@ -99,7 +99,7 @@ def test_the_profile_fills_gaps() -> None:
     }  # fmt: skip
 
 
-def test_the_user_wins() -> None:
+def test_the_user_overrides_the_profile() -> None:
     own = {"serviceAccountName": "me", "schedulerName": "default-scheduler", "imagePullSecrets": [{"name": "mine"}]}
     job = making.job(making.template(node_selector={"zone": "b"}, extra=own), queue="urgent")
     after = run(job, {"defaults": DEFAULTS})
@@ -145,7 +145,7 @@ BASE = {
 }
 
 
-def test_the_profile_s_pod_template_lies_below() -> None:
+def test_the_profile_s_pod_template_is_the_base() -> None:
     one = run(making.job(), {"defaults": {"podTemplate": BASE}}).roles[0].template
     assert one.labels == {"team": "ml", "a": "base"}
     assert one.affinity == {"podAffinity": {"x": []}}
@@ -155,7 +155,7 @@ def test_the_profile_s_pod_template_lies_below() -> None:
     assert [v["name"] for v in one.volumes] == ["cache", "data"]
 
 
-def test_the_user_wins_over_the_profile_s_pod_template() -> None:
+def test_the_user_overrides_the_profile_s_pod_template() -> None:
     mount = {"name": "mine", "mountPath": "/data"}
     data = {"name": "data", "emptyDir": {}}
     template = making.template(
@@ -182,7 +182,7 @@ def test_the_user_wins_over_the_profile_s_pod_template() -> None:
     assert one.sidecars == ({"name": "log", "image": "log:2"},)
 
 
-def test_requirements_stand_in_the_terms_of_the_profile_s_own_affinity() -> None:
+def test_requirements_join_the_terms_of_the_profile_s_affinity() -> None:
     """The default affinity and the spot requirement share one term: docs/facts/flyte.md#cases 24."""
     zone = {"matchExpressions": [expression("zone", "a")]}
     base = {"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [zone]}}}}}
@@ -210,7 +210,7 @@ def test_spot_nodes_of_a_cloud(cloud: str, labels: list[tuple[str, str]]) -> Non
     assert _terms("spot: true", cloud=cloud) == [[(key, [value])] for key, value in labels]
 
 
-def test_each_term_of_the_user_s_has_each_label() -> None:
+def test_each_term_of_the_user_gets_each_label() -> None:
     zones = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": [zone]}]} for zone in ("a", "b")]
     body = f"spot: true\naffinity: {{nodeAffinity: {{{REQUIRED}: {{nodeSelectorTerms: {zones}}}}}}}"
     assert [[one[1] for one in term] for term in _terms(body, cloud="eks")] == [
@@ -218,11 +218,11 @@ def test_each_term_of_the_user_s_has_each_label() -> None:
     ]  # fmt: skip
 
 
-def test_the_profile_s_own_spot_nodes_win() -> None:
+def test_the_profile_s_spot_nodes_override_the_cloud_s() -> None:
     assert _terms("spot: true", cloud="eks", spot={"nodeLabels": {"x": "y"}}) == [[("x", ["y"])]]
 
 
 @pytest.mark.parametrize(("gpus", "machines"), [(8, ["p5.48xlarge"]), (1, ["p5.48xlarge", "p5.4xlarge"])])
-def test_a_machine_of_too_few_accelerators_is_not_offered(gpus: int, machines: list[str]) -> None:
+def test_a_machine_with_too_few_accelerators_is_excluded(gpus: int, machines: list[str]) -> None:
     body = f"accelerator: nvidia-h100\nresources: {{gpu: {gpus}}}"
     assert _terms(body, cloud="eks")[0][0] == ("node.kubernetes.io/instance-type", machines)

@@ -47,17 +47,17 @@ def run(job: Job, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Any:
         ({"rdma/hca": "1", "cpu": "8"}, None, "auto"),
     ],
 )
-def test_auto(limits: dict[str, str], accelerator: str | None, number: int | str) -> None:
+def test_auto_processes_by_device(limits: dict[str, str], accelerator: str | None, number: int | str) -> None:
     assert run(making.job(making.template(limits=limits), launch=AUTO, accelerator=accelerator)) == number
 
 
-def test_two_processes_a_gpu_are_nothing_that_the_node_knows() -> None:
+def test_the_profile_s_processes_per_gpu_replace_auto() -> None:
     job = making.job(making.template(limits={"nvidia.com/gpu": "4"}), launch=AUTO, accelerator="mps")
     assert run(job, TWICE) == 8
 
 
 @pytest.mark.parametrize("word", ["gpu", "cpu", 3])
-def test_other_words_are_the_user_s(word: int | str) -> None:
+def test_explicit_values_are_unchanged(word: int | str) -> None:
     launch = making.LAUNCH._replace(nproc_per_node=word)
     assert run(making.job(making.template(limits={"habana.ai/gaudi": "8"}), launch=launch)) == word
 

@@ -89,7 +89,7 @@ TABLE: dict[str, tuple[str, Launch, tuple[int, int], list[str]]] = {
 
 
 @pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
-def test_torchrun_is_told(row: tuple[str, Launch, tuple[int, int], list[str]]) -> None:
+def test_torchrun_options_by_target(row: tuple[str, Launch, tuple[int, int], list[str]]) -> None:
     target, launch, (replicas, least), wanted = row
     assert command(target, launch, replicas, least) == ["torchrun", *wanted, "train.py"]
 
@@ -100,20 +100,20 @@ def test_a_module_and_another_start_method() -> None:
     assert command("pod", launch, 1) == [*wanted, "-m", "pkg.train"]
 
 
-def test_a_port_of_one_s_own() -> None:
+def test_a_custom_port() -> None:
     after = run("job", making.job(replicas=2, launch=STATIC, master_port=29500))
     assert "--master-port=29500" in (after.roles[0].template.main.command or ())
 
 
 @pytest.mark.parametrize("script", ["my-train.py", "my train.py", "a;b.py", "$(X).py"])
-def test_a_script_s_name_is_an_argument_and_never_seen_by_a_shell(script: str) -> None:
+def test_a_script_s_name_is_an_argument_without_a_shell(script: str) -> None:
     """In TorchX, a hyphen broke every multi-node job: docs/facts/torchx.md#defects-of-torchx 1."""
     words = command("volcano", STATIC._replace(entry=(script,)), 2)
     assert words[-1] == script
     assert not {"sh", "bash", "-c"} & set(words)
 
 
-def test_a_command_of_the_user_stands() -> None:
+def test_the_user_s_command_is_unchanged() -> None:
     job = making.job(making.template(main={"command": ("python", "x.py")}))
     assert run("pod", job) == job
 
@@ -130,7 +130,7 @@ NAMES = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
         ("volcano", 4, {}),  # docs/facts/volcano.md#the-pytorch-plugin: the plugin appends them
     ],
 )
-def test_a_plain_command_finds_the_others_through_its_environment(
+def test_a_plain_command_gets_the_rendezvous_as_variables(
     target: str, replicas: int, values: dict[str, str | None]
 ) -> None:
     own = {"name": "X", "value": "1"}
@@ -142,7 +142,7 @@ def test_a_plain_command_finds_the_others_through_its_environment(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_variable_of_the_user_stands(name: str) -> None:
+def test_the_user_s_variable_is_unchanged(name: str) -> None:
     own: dict[str, Any] = {"name": name, "value": "mine"}
     one = making.template(main={"command": ("python",), "env": (own,)})
     after = run("job", making.job(one, replicas=2, launch=None)).roles[0].template.main
@@ -175,14 +175,12 @@ def variables(launch: Launch, least: int = 2, torch: str | None = None, **fields
         (ETCD, 2, []),
     ],
 )
-def test_nodes_that_meet_again_by_c10d_have_a_store_for_each_meeting(
-    launch: Launch, least: int, wanted: list[tuple[str, str]]
-) -> None:
+def test_repeated_c10d_rendezvous_use_a_store_each(launch: Launch, least: int, wanted: list[tuple[str, str]]) -> None:
     assert variables(launch, least) == wanted
 
 
 @pytest.mark.parametrize(("torch", "there"), [("2.3", False), ("2.4", True), ("2.13", True), ("3.0", True)])
-def test_older_torches_share_no_store(torch: str, there: bool) -> None:
+def test_older_torch_versions_do_not_share_a_store(torch: str, there: bool) -> None:
     assert (OWN_STORE in variables(C10D, torch=torch)) is there
 
 
@@ -196,7 +194,7 @@ def test_older_torches_share_no_store(torch: str, there: bool) -> None:
         ("acme/pytorch:2.6", False),  # custom version numbers
     ],
 )
-def test_an_official_image_tells_its_torch(image: str, there: bool) -> None:
+def test_an_official_image_determines_the_torch_version(image: str, there: bool) -> None:
     found = making.template()
     named = found._replace(main=found.main._replace(image=image))
     job = making.job(named, replicas=3, launch=C10D)
@@ -205,17 +203,17 @@ def test_an_official_image_tells_its_torch(image: str, there: bool) -> None:
     assert (OWN_STORE[0] in names) is there
 
 
-def test_a_store_that_the_user_shares_stays_shared() -> None:
+def test_the_user_s_shared_store_is_unchanged() -> None:
     own = {"name": OWN_STORE[0], "value": "0"}
     assert variables(C10D, main={"env": (own,)}) == [(OWN_STORE[0], "0")]
 
 
-def test_a_command_of_the_user_finds_the_variables_too() -> None:
+def test_the_user_s_command_gets_the_variables() -> None:
     assert variables(C10D, main={"command": ("torchrun", "x.py")}) == [OWN_STORE]
 
 
 @pytest.mark.parametrize(("launch", "there"), [(C10D, True), (STATIC, False), (ETCD, False)])
-def test_pods_on_the_node_s_network_hand_out_their_address(launch: Launch, there: bool) -> None:
+def test_pods_on_the_host_network_advertise_their_address(launch: Launch, there: bool) -> None:
     """c10d advertises the node's host name otherwise (measured: all three pods of three exit with 1)."""
     found = dict(variables(launch, 3, extra={"hostNetwork": True}))
     assert found.get("PET_LOCAL_ADDR") == ({"fieldRef": {"fieldPath": "status.podIP"}} if there else None)
@@ -241,7 +239,7 @@ CHOICE: list[tuple[Launch, RunPolicy, tuple[int, int], bool, str, dict[str, str]
 
 
 @pytest.mark.parametrize(("launch", "policy", "nodes", "spot", "backend", "settings"), CHOICE)
-def test_where_the_user_names_no_backend_nodes_that_meet_again_meet_by_c10d(
+def test_repeated_rendezvous_default_to_c10d(
     launch: Launch, policy: RunPolicy, nodes: tuple[int, int], spot: bool, backend: str, settings: dict[str, str]
 ) -> None:
     """Nodes with a static rendezvous cannot repeat it (PyTorch 2.13)."""
@@ -252,7 +250,7 @@ def test_where_the_user_names_no_backend_nodes_that_meet_again_meet_by_c10d(
 
 
 @pytest.mark.parametrize(("restart", "backend"), [("OnFailure", "c10d"), ("Never", "static")])
-def test_a_container_that_restarts_meets_again(restart: RestartPolicy, backend: str) -> None:
+def test_the_restart_policy_determines_the_default_backend(restart: RestartPolicy, backend: str) -> None:
     job = making.job(replicas=2, launch=UNSAID, min_nodes=2)
     after = run("job", job._replace(roles=(job.roles[0]._replace(restart_policy=restart),))).launch
     assert after is not None

@@ -21,43 +21,43 @@ TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
     # (role), (job), (profile), (after): each (requests, limits)
     "nothing at all": (({}, {}), ({}, {}), ({}, {}), ({}, {})),
     "a missing limit stays missing": (({"cpu": "1"}, {}), ({}, {}), ({}, {}), ({"cpu": "1"}, {})),
-    "nor is it the profile's: a level names a resource whole": (
+    "nor does the profile's limit apply: a level sets both request and limit": (
         ({"cpu": "4"}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": "2"}), ({"cpu": "4"}, {}),
     ),
-    "but of what Kubernetes wants equal it is the request": (
+    "a missing device limit equals the request, as Kubernetes requires": (
         ({GPU: "8", "rdma/hca": "1", "hugepages-2Mi": "1Gi"}, {}), ({}, {}), ({}, {}),
         ({GPU: "8", "rdma/hca": "1", "hugepages-2Mi": "1Gi"},) * 2,
     ),
-    "a request alone of the profile has no limit either": (
+    "a profile's request without a limit gets none either": (
         ({}, {}), ({}, {}), ({"cpu": "1"}, {"memory": "2Gi"}), ({"cpu": "1", "memory": "2Gi"}, {"memory": "2Gi"}),
     ),
-    "a role's null takes the job's limit away, and keeps its request": (
+    "a role's null removes the job's limit and keeps its request": (
         ({}, {"cpu": None}), ({"cpu": "4"}, {"cpu": "4"}), ({}, {}), ({"cpu": "4"}, {}),
     ),
-    "a null in both halves is nothing, from nobody": (
+    "null for both request and limit removes the resource": (
         ({"cpu": None}, {"cpu": None}), ({"cpu": "4"}, {}), ({"cpu": "1"}, {"cpu": "2"}), ({}, {}),
     ),
-    "the job's null stands before the profile, and behind the role": (
+    "the job's null overrides the profile, but not the role": (
         ({"memory": "1Gi"}, {}), ({}, {"cpu": None, "memory": None}), ({"cpu": "1"}, {"cpu": "2", "memory": "9Gi"}),
         ({"cpu": "1", "memory": "1Gi"}, {}),
     ),
-    "a limit whose request is null has none of ours": (
+    "a limit whose request is null gets no request": (
         ({"cpu": None}, {"cpu": "2"}), ({}, {}), ({}, {}), ({}, {"cpu": "2"}),
     ),
-    "the profile's null is nothing": (({}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": None}), ({"cpu": "1"}, {})),
-    "a role without a device has none from below": (
+    "the profile's null adds nothing": (({}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": None}), ({"cpu": "1"}, {})),
+    "a role with zero devices does not inherit any": (
         ({GPU: "0"}, {GPU: "0"}), ({GPU: "8"}, {GPU: "8"}), ({}, {}), ({}, {}),
     ),
-    "a null gpu is the device's": (({"gpu": None}, {"gpu": None}), ({"gpu": "8"}, {"gpu": "8"}), ({}, {}), ({}, {})),
+    "a null gpu removes the device": (({"gpu": None}, {"gpu": None}), ({"gpu": "8"}, {"gpu": "8"}), ({}, {}), ({}, {})),
     "a missing request takes the limit (docs/facts/flyte.md#cases 17)": (
         ({}, {"cpu": "2"}), ({}, {}), ({}, {}), ({"cpu": "2"}, {"cpu": "2"}),
     ),
-    "both stand": (({"cpu": "1"}, {"cpu": "2"}), ({}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": "2"})),
-    "the job fills what the role does not name": (
+    "request and limit are unchanged": (({"cpu": "1"}, {"cpu": "2"}), ({}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": "2"})),
+    "the job sets the resources that the role omits": (
         ({"cpu": "1"}, {"cpu": "1"}), ({"memory": "4Gi"}, {"memory": "8Gi"}), ({}, {}),
         ({"cpu": "1", "memory": "4Gi"}, {"cpu": "1", "memory": "8Gi"}),
     ),
-    "a level names a resource whole: the job's request is not mixed in": (
+    "a level sets both request and limit: the job's request is ignored": (
         ({}, {"memory": "4Gi"}), ({"memory": "8Gi"}, {"memory": "16Gi"}), ({}, {}),
         ({"memory": "4Gi"}, {"memory": "4Gi"}),
     ),
@@ -75,14 +75,14 @@ TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
         ({}, {}),
         ({"cpu": "2", "memory": "4Gi", GPU: "4"}, {"cpu": "4", "memory": "8Gi", GPU: "4"}),
     ),
-    "an extended resource stands on both sides, equal": (
+    "an extended resource has an equal request and limit": (
         ({}, {"vpc.amazonaws.com/efa": "4"}), ({}, {}), ({}, {}), ({"vpc.amazonaws.com/efa": "4"},) * 2,
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
-def test_who_wins(row: tuple[Pair, Pair, Pair, Pair]) -> None:
+def test_precedence_of_role_job_and_profile(row: tuple[Pair, Pair, Pair, Pair]) -> None:
     role, whole, defaults, (requests, limits) = row
     cluster = making.profile({"defaults": {"requests": dict(defaults[0]), "limits": dict(defaults[1])}})
     main = Container("pytorch", "img:1", resources=amounts(*role))
@@ -92,20 +92,20 @@ def test_who_wins(row: tuple[Pair, Pair, Pair, Pair]) -> None:
     assert resources(after, making.context(cluster)) == after
 
 
-def test_the_named_accelerator_names_the_gpu() -> None:
+def test_the_accelerator_determines_the_gpu_resource() -> None:
     tpu = {"resourceName": "google.com/tpu", "nodeLabels": {"x": "v5p"}}
     cluster = making.profile({"accelerators": {"v5p": tpu}})
     after = resources(making.job(making.template({"gpu": "4"}), accelerator="v5p"), making.context(cluster))
     assert after.roles[0].template.main.resources.limits == {"google.com/tpu": "4"}
 
 
-def test_the_profile_s_default_gpu_is_named_as_a_job_s() -> None:
+def test_a_job_s_gpu_overrides_the_profile_s_default() -> None:
     cluster = making.profile({"defaults": {"requests": {GPU: "1"}}})
     after = resources(making.job(making.template({"gpu": "2"})), making.context(cluster))
     assert after.roles[0].template.main.resources.requests == {GPU: "2"}
 
 
-def test_the_order_is_that_of_a_reader_and_not_of_the_input() -> None:
+def test_resources_have_a_fixed_order() -> None:
     asked = {"rdma/hca": "1", "memory": "1Gi", "a.b/c": "1", "cpu": "1", "ephemeral-storage": "1Gi"}
     after = resources(making.job(making.template(asked)), making.context())
     wanted = ["cpu", "memory", "ephemeral-storage", "a.b/c", "rdma/hca"]
@@ -113,7 +113,7 @@ def test_the_order_is_that_of_a_reader_and_not_of_the_input() -> None:
     assert list(after.roles[0].template.main.resources.limits) == ["a.b/c", "rdma/hca"]
 
 
-def test_each_role_keeps_its_own() -> None:
+def test_each_role_keeps_its_resources() -> None:
     before = making.job(making.template({"cpu": "1"}), making.template({"cpu": "4"}), resources=Resources({"cpu": "9"}))
     after = resources(before, making.context())
     assert [role.template.main.resources.requests["cpu"] for role in after.roles] == ["1", "4"]

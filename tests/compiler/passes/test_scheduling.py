@@ -37,11 +37,11 @@ def run(job: Job, profile: dict[str, Any], target: str = "job") -> PodTemplate:
         ({"queueSystem": "volcano", "defaults": {"queue": "q"}}, "pod", 1, "volcano"),
     ],
 )
-def test_who_is_named_as_scheduler(profile: dict[str, Any], target: str, replicas: int, name: str | None) -> None:
+def test_the_scheduler_s_name(profile: dict[str, Any], target: str, replicas: int, name: str | None) -> None:
     assert run(making.job(replicas=replicas), profile, target).extra.get("schedulerName") == name
 
 
-def test_the_user_s_scheduler_labels_and_annotations_stand() -> None:
+def test_the_user_s_scheduler_labels_and_annotations_are_unchanged() -> None:
     own = making.template(
         labels={"kai.scheduler/queue": "mine"},
         annotations={"kueue.x-k8s.io/podset-required-topology": "mine"},
@@ -56,6 +56,6 @@ def test_the_user_s_scheduler_labels_and_annotations_stand() -> None:
     ("profile", "there"),
     [(LEVELS, True), ({"queueSystem": "volcano", **LEVELS}, False), ({"queueSystem": "kai", **LEVELS}, False)],
 )
-def test_the_topology_is_kueue_s_annotation_in_kueue_s_queue_alone(profile: dict[str, Any], *, there: bool) -> None:
+def test_only_a_queue_of_kueue_gets_the_topology_annotation(profile: dict[str, Any], *, there: bool) -> None:
     wanted = {"kueue.x-k8s.io/podset-required-topology": "example.com/rack"} if there else {}
     assert run(making.job(replicas=2, **NEAR), profile).annotations == wanted

@@ -67,7 +67,7 @@ SPEC = smallest(
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_before_and_after(target: str) -> None:
+def test_every_target_passes_the_level_restricted(target: str) -> None:
     """Without `podSecurity`, the pods of every target pass baseline; with it, they pass restricted."""
     before = ptcompile.compile(SPEC.replace("  podSecurity: restricted\n", ""), target=target).unwrap()
     after = ptcompile.compile(SPEC, target=target).unwrap()
@@ -78,14 +78,14 @@ def test_before_and_after(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["jobset", "trainjob", "volcano"])
-def test_roles_beside_the_trainers_too(target: str) -> None:
+def test_auxiliary_roles_pass_the_level_restricted(target: str) -> None:
     text = SPEC + "  nodes: 2\n  roles:\n    loader: {command: [x], image: l}\n"
     found = list(pods(list(ptcompile.compile(text, target=target).unwrap())))
     assert len(found) >= 2
     assert not any(baseline(pod) | restricted(pod) for pod in found)
 
 
-def test_the_profile_s_word_and_the_job_s() -> None:
+def test_the_job_overrides_the_profile_s_level() -> None:
     profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {podSecurity: 'restricted:v1.30'}\n"
     plain = SPEC.replace("  podSecurity: restricted\n", "")
     for text, wanted in (
@@ -96,7 +96,7 @@ def test_the_profile_s_word_and_the_job_s() -> None:
         assert restricted(pod) == wanted
 
 
-def test_what_the_user_wrote_stands() -> None:
+def test_the_user_s_fields_are_unchanged() -> None:
     main = making.template().main._replace(
         extra={"securityContext": {"runAsUser": 5, "capabilities": {"add": ["NET_BIND_SERVICE"]}}}
     )
@@ -132,20 +132,20 @@ def test_other_levels_add_nothing(level: str | None) -> None:
         ("volumes: [{name: d, hostPath: {path: /}}]", ("spec", "volumes", 0, "hostPath")),
     ],
 )
-def test_what_violates_the_level_is_rejected_at_its_line(body: str, path: tuple[str | int, ...]) -> None:
+def test_a_violation_of_the_level_is_reported_at_its_field(body: str, path: tuple[str | int, ...]) -> None:
     found = ptcompile.compile(smallest(f"podSecurity: restricted\n{body}"), target="job")
     assert not found.ok
     assert [one.path for one in found.diagnostics if one.name == "pod-security"] == [path]
 
 
-def test_a_fabric_says_that_it_needs_more() -> None:
+def test_a_fabric_needs_the_level_privileged() -> None:
     text = smallest("podSecurity: baseline\nnodes: 2\nfabric: infiniband\nresources: {gpu: 8, cpu: 8, memory: 8Gi}")
     (found,) = (one for one in ptcompile.compile(text).diagnostics if one.name == "pod-security")
     assert found.path == ("spec", "fabric")
     assert "namespace of the level privileged" in (found.help or "")
 
 
-def test_the_golden_of_the_level_passes_it_on_every_target() -> None:
+def test_the_golden_of_the_level_restricted_passes_on_every_target() -> None:
     files = sorted((GOLDEN / "pod-security-restricted").glob("*.yaml"))
     found = {
         file.stem: [baseline(pod) | restricted(pod) for one in documents(file.read_text()) for pod in pods(one)]
@@ -156,7 +156,7 @@ def test_the_golden_of_the_level_passes_it_on_every_target() -> None:
     assert all(each and not any(each) for each in found.values())
 
 
-def test_the_goldens_pass_baseline_but_for_fabrics_and_what_asks_for_more() -> None:
+def test_other_goldens_pass_baseline_unless_they_request_more() -> None:
     """At first, 339 of 382 pod templates passed baseline and none passed restricted."""
     found: dict[str, set[str]] = {}
     for file in sorted(GOLDEN.glob("*/*.yaml")):

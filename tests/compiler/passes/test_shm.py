@@ -31,7 +31,7 @@ def run(size: bool | str, **fields: Any) -> tuple[list[Any], list[Any]]:
         ("0", {"medium": "Memory", "sizeLimit": "0"}),
     ],
 )
-def test_it_is_an_empty_dir_in_memory(size: bool | str, volume: dict[str, str]) -> None:
+def test_the_volume_is_an_empty_dir_in_memory(size: bool | str, volume: dict[str, str]) -> None:
     assert run(size) == ([MOUNT], [{"name": "shm", "emptyDir": volume}])
 
 
@@ -41,14 +41,14 @@ def test_false_adds_nothing() -> None:
 
 @pytest.mark.parametrize("path", ["/dev/shm", "/dev/shm/"])  # noqa: S108
 @pytest.mark.parametrize("size", [True, "8Gi"])
-def test_the_user_s_own_stands(path: str, size: bool | str) -> None:
+def test_the_user_s_volume_is_unchanged(path: str, size: bool | str) -> None:
     """Source: docs/facts/flyte.md#cases 15."""
     own = {**OWN, "mountPath": path}
     volumes = ({"name": "mine", "emptyDir": {}},)
     assert run(size, main={"mounts": (own,)}, volumes=volumes) == ([own], [*volumes])
 
 
-def test_other_mounts_stay_in_front() -> None:
+def test_other_mounts_come_first() -> None:
     mounts, volumes = run(True, main={"mounts": (CACHE,)}, volumes=({"name": "cache", "emptyDir": {}},))
     assert mounts == [CACHE, MOUNT]
     assert [one["name"] for one in volumes] == ["cache", "shm"]
@@ -61,7 +61,7 @@ def test_a_name_that_is_taken_is_not_used_twice(taken: list[str], name: str) -> 
     assert [one["name"] for one in volumes] == [*taken, name]
 
 
-def test_sidecars_have_their_own_memory() -> None:
+def test_only_the_training_container_gets_the_mount() -> None:
     """The volume belongs to the training container, not to the first one: docs/facts/flyte.md#defects 15."""
     sidecar = {"name": "log", "image": "log:1"}
     after = shm(making.job(making.template(sidecars=(sidecar,))), making.context())

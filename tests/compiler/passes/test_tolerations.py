@@ -49,9 +49,7 @@ def run(job: Job, cluster: Any = None) -> list[list[dict[str, Any]]]:
     ],
 )
 @pytest.mark.parametrize("cluster", [None, making.profile({"queueSystem": "kueue"})])
-def test_the_taint_of_an_accelerator_s_own_name_where_the_profile_says_nothing(
-    cluster: Any, resource: str, tolerates: bool
-) -> None:
+def test_the_default_toleration_is_the_resource_s_name(cluster: Any, resource: str, tolerates: bool) -> None:
     """Matches Kubernetes' admission plugin ExtendedResourceToleration."""
     own = {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
     assert run(making.job(making.template(limits={resource: "1"})), cluster) == [[own] if tolerates else []]
@@ -62,24 +60,24 @@ def test_each_accelerator_has_its_own() -> None:
     assert [one["key"] for one in run(job)[0]] == ["amd.com/gpu", "nvidia.com/gpu"]
 
 
-def test_a_profile_may_want_none() -> None:
+def test_a_profile_may_disable_tolerations() -> None:
     job = making.job(making.template(limits={"nvidia.com/gpu": "1"}))
     assert run(job, making.profile({"gpu": {"tolerations": []}})) == [[]]
 
 
-def test_the_users_own_is_not_repeated() -> None:
+def test_the_user_s_toleration_is_not_repeated() -> None:
     own = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
     assert run(making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(own,)))) == [[own]]
 
 
-def test_only_the_role_with_a_gpu_gets_them() -> None:
+def test_only_the_role_with_a_gpu_gets_tolerations() -> None:
     """Source: docs/facts/flyte.md#cases 7."""
     job = making.job(making.template(limits={"cpu": "1"}), making.template(limits={"nvidia.com/gpu": "1"}))
     assert [[one["key"] for one in role] for role in run(job)] == [[], ["nvidia.com/gpu"]]
 
 
 @pytest.mark.parametrize("zero", ["0", "0m", "0.0"])
-def test_none_of_them_is_no_gpu(zero: str) -> None:
+def test_zero_gpus_need_no_toleration(zero: str) -> None:
     """A zero quantity requests nothing: docs/facts/flyte.md#units-and-names."""
     assert run(making.job(making.template(limits={"nvidia.com/gpu": zero}))) == [[]]
 
@@ -95,12 +93,12 @@ def test_none_of_them_is_no_gpu(zero: str) -> None:
         ({}, {"accelerator": "a100"}, ["every"]),
     ],
 )
-def test_what_is_added_is_sorted(limits: dict[str, str], fields: dict[str, Any], wanted: list[str]) -> None:
+def test_added_tolerations_are_sorted(limits: dict[str, str], fields: dict[str, Any], wanted: list[str]) -> None:
     (found,) = run(making.job(making.template(limits=limits), **fields), CLUSTER)
     assert [one["key"] for one in found] == wanted
 
 
-def test_the_user_s_stand_first_as_written_and_are_not_repeated() -> None:
+def test_the_user_s_tolerations_come_first_unchanged_and_once() -> None:
     job = making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(SPOT, MINE)), spot=True)
     (found,) = run(job, CLUSTER)
     assert found[:2] == [SPOT, MINE]
@@ -144,7 +142,7 @@ def test_tolerations_by_resource(fields: dict[str, Any], wanted: list[str]) -> N
     assert [one["key"] for one in found] == wanted
 
 
-def test_those_of_the_profile_s_pod_template_stand_behind_the_user_s() -> None:
+def test_tolerations_of_the_profile_s_template_come_after_the_user_s() -> None:
     base = {"spec": {"tolerations": [{"key": "z"}, SPOT]}}
     where = making.profile({"defaults": {"podTemplate": base, "tolerations": [{"key": "a"}]}})
     (found,) = run(making.job(making.template(tolerations=(MINE, SPOT))), where)

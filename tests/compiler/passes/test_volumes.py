@@ -29,5 +29,5 @@ def test_other_volumes_get_none(volume: dict[str, Any]) -> None:
     assert run({"name": "data", **volume}) == {}
 
 
-def test_the_user_s_own_stands() -> None:
+def test_the_user_s_annotation_is_unchanged() -> None:
     assert run(BUCKET, **{KEY: "false"}) == {KEY: "false"}
