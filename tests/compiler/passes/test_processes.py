@@ -1,4 +1,4 @@
-"""The pass `processes`: auto becomes a number if the node would count its devices wrong, and stays auto otherwise."""
+"""The pass `processes`: auto becomes a number if the node would miscount its devices, and stays auto otherwise."""
 
 from __future__ import annotations
 
