@@ -91,7 +91,7 @@ def test_any_value_anywhere_in_a_manifest(rule: Rule) -> None:
             json.dumps(ptcompile.simulate(stream).to_dict())
 
 
-def test_more_pods_than_a_length_can_say() -> None:
+def test_more_pods_than_len_supports() -> None:
     sets = [{"name": f"a{at}", "replicas": 2**62, "template": {"spec": {"template": {}}}} for at in range(3)]
     jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "a"}}
     world = ptcompile.simulate({**jobset, "spec": {"replicatedJobs": sets}})
@@ -99,7 +99,7 @@ def test_more_pods_than_a_length_can_say() -> None:
     assert len(world.pods) == sys.maxsize
 
 
-def test_a_profile_s_pod_template_is_kubernetes_own() -> None:
+def test_a_profile_s_pod_template_is_a_kubernetes_object() -> None:
     profile = put(PROFILE, ("spec", "defaults", "podTemplate", "spec", "volumes", 0, "name"), {})
     (found,) = ptcompile.lint(profile).diagnostics
     assert found.path == ("spec", "defaults", "podTemplate", "spec", "volumes", 0, "name")

@@ -107,7 +107,7 @@ def test_the_parameter_is_named(verb: Callable[..., Any], given: dict[str, Any],
         verb(**given)
 
 
-def test_an_open_file_is_no_source(tmp_path: Path) -> None:
+def test_an_open_file_is_not_a_source(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("a: 1")
     with (tmp_path / "a.yaml").open() as file, pytest.raises(TypeError, match="source must be"):
         ptcompile.lint(file)  # type: ignore[arg-type]
@@ -123,7 +123,7 @@ def test_a_path_is_read_and_named_in_findings(tmp_path: Path) -> None:
     assert ptcompile.compile(path).yaml() == ptcompile.compile(smallest()).yaml()
 
 
-def test_what_compile_gives_is_a_source() -> None:
+def test_the_result_of_compile_is_a_source() -> None:
     result = ptcompile.compile(smallest("nodes: 2"))
     assert ptcompile.lint(result.manifests).documents == len(result.manifests)
     assert ptcompile.simulate(list(result.manifests)).pods.total == 2

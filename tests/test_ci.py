@@ -14,7 +14,7 @@ import yaml
 from tests.conftest import ROOT
 
 
-def test_ci_installs_with_hashes_what_people_have_as_constraints() -> None:
+def test_ci_installs_the_published_constraints_with_hashes() -> None:
     lock = (ROOT / "requirements-ci.lock").read_text(encoding="utf-8")
     hashed = dict(re.findall(r"^([\w.-]+)==([^\s;]+)", lock, re.MULTILINE))
     people = dict(re.findall(r"^([\w.-]+)==(.+)$", (ROOT / "requirements-dev.lock").read_text(), re.MULTILINE))
@@ -26,7 +26,7 @@ def test_ci_installs_with_hashes_what_people_have_as_constraints() -> None:
     assert "--require-hashes -r requirements-ci.lock" in (ROOT / ".ci" / "run").read_text()
 
 
-def test_every_path_of_a_test_is_there() -> None:
+def test_every_path_of_a_test_exists() -> None:
     named = {
         path
         for script in (ROOT / ".ci").iterdir()
@@ -45,7 +45,7 @@ def test_flyte_is_tested_at_every_push_on_each_python_that_flytekit_has() -> Non
     assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/flyte"]
 
 
-def test_new_examples_are_drawn_in_ci_from_a_seed_that_is_printed(tmp_path: Path) -> None:
+def test_ci_draws_new_examples_from_a_printed_seed(tmp_path: Path) -> None:
     """Equal seeds give equal examples; outside CI the examples are always the same."""
     test = (
         "from hypothesis import given, strategies as st\n\n@given(st.integers())\ndef test_any(x):\n    print('x', x)\n"

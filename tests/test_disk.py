@@ -27,7 +27,7 @@ def test_a_pipe_and_a_device_are_not_files(reader: object, tmp_path: Path) -> No
 
 
 @posix
-def test_a_file_that_has_nothing_to_read_for_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_nothing_to_read_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """/proc/kmsg claims to be a regular file."""
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setattr(stat, "S_ISREG", lambda mode: True)
@@ -65,7 +65,7 @@ def test_a_link_out_of_the_tree_is_not_followed(repository: bool, tmp_path: Path
         disk.read_found(str(tree / "deep" / "out"))
 
 
-def test_a_walk_is_that_of_the_standard_library(tmp_path: Path) -> None:
+def test_a_walk_equals_that_of_the_standard_library(tmp_path: Path) -> None:
     for name in ("a/b/c", "a/d", "e"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "x.yaml").touch()
@@ -75,7 +75,7 @@ def test_a_walk_is_that_of_the_standard_library(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_walk_enters_no_links_and_is_as_deep_as_paths_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_walk_enters_no_links_and_goes_as_deep_as_paths_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "loop").symlink_to(".")
     (tmp_path / "itself").symlink_to("itself")
     monkeypatch.chdir(tmp_path)

@@ -84,16 +84,16 @@ NOT_OURS = re.compile(
     r"|beside the trainers|take the \w+ away|of the findings \()\b"
 )
 FINE = {"fails fails", "redis redis"}
-"""What fails fails the job; names of images."""
+"""Correct repetitions: "What fails fails the job", and image names."""
 TWICE = re.compile(r"\b([a-z]{4,}) \1\b")
 VOWEL = r"(?!(?:one|once|and|or|in|is|of|as|are|if|on|at|it|again)\b)(?:[aeio][a-z]+|u(?!ni|s[aeu]|til|biq)[a-z]+)"
 CONSONANT = (
     r"(?!hour|heir|honest|honor|http\b|mpirun\b|mlPolicy\b)(?:[b-df-hj-np-tv-z][a-z]+|uni[a-z]+|use[a-z]*|one\b)"
 )
 ARTICLE = re.compile(rf"(?<![\w'\"`./$-])(?:[Aa] {VOWEL}|[Aa]n {CONSONANT})")
-"""An article that does not fit the sound of the next word; words of small letters alone."""
+"""An article that does not fit the sound of the next word. Only words in lower case are checked."""
 NAMES = {"affinity-to-nobody", "mend", "Mended"}
-"""Of a rule, and of functions."""
+"""Names of a rule and of functions."""
 
 
 VAGUE = 12
@@ -239,7 +239,7 @@ def test_older_wordings_are_gone() -> None:
     assert matches == []
 
 
-def test_no_word_stands_twice() -> None:
+def test_no_word_is_repeated() -> None:
     matches = [
         f"{path}:{line}: {match[0]}"
         for path, line, text in _texts()

@@ -187,7 +187,7 @@ def words_of(shape: Json) -> Mapping[str, list[Any]]:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_no_word_is_lost(shape: str, target: str) -> None:
+def test_no_field_is_dropped_silently(shape: str, target: str) -> None:
     document = {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
@@ -205,7 +205,7 @@ def test_no_word_is_lost(shape: str, target: str) -> None:
     assert found == []
 
 
-def test_every_word_is_tried() -> None:
+def test_every_field_is_tried() -> None:
     """Each schema field, or one that contains it, has values or a reason."""
     schema = json.loads((ROOT / "schemas" / "spec.schema.json").read_text(encoding="utf-8"))
     known = {*WORDS, *IN_ROLES, *NOT_TRIED}

@@ -46,7 +46,7 @@ MEETING = ("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id
 
 
 @pytest.mark.parametrize("case", ALL, ids=pair_name)
-def test_a_case_says_why_it_exists(case: Case) -> None:
+def test_each_case_has_a_reason(case: Case) -> None:
     assert case.spec.startswith("# ")
 
 
@@ -58,13 +58,13 @@ def test_manifests(case: Case, target: str, golden_file: GoldenFile) -> None:
 
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
-def test_what_is_said_of_a_good_spec(case: Case, golden_file: GoldenFile) -> None:
+def test_findings_of_a_good_spec(case: Case, golden_file: GoldenFile) -> None:
     if said := _said(case):
         assert said == golden_file(case, "diagnostics.txt")
 
 
 @pytest.mark.parametrize("case", BAD, ids=pair_name)
-def test_what_is_said_of_a_bad_spec(case: Case, golden_file: GoldenFile) -> None:
+def test_findings_of_a_bad_spec(case: Case, golden_file: GoldenFile) -> None:
     result = compiled(case)
     assert not result.ok
     assert renderer("full")(result.diagnostics, case.texts()) == golden_file(case, "diagnostics.txt")
@@ -101,14 +101,14 @@ def _said(case: Case) -> str:
     return "".join(lines)
 
 
-def test_every_target_has_a_golden_and_a_refusal() -> None:
+def test_every_target_has_a_golden_and_a_rejection() -> None:
     able = {target for case, target in PAIRS if compiled(case, target).ok}
     refused = {target for case, target in PAIRS if not compiled(case, target).ok}
     assert able == refused == set(TARGETS)
 
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
-def test_the_default_target_is_one_of_the_able(case: Case) -> None:
+def test_the_default_target_is_one_that_compiles(case: Case) -> None:
     able = [compiled(case, target).yaml() for target in TARGETS if compiled(case, target).ok]
     chosen = compiled(case)
     assert chosen.ok is (case.name not in NEED_A_TARGET)
@@ -186,7 +186,7 @@ def _torchrun(argv: list[str], env: dict[str, str]) -> tuple[dict[str, str], lis
 
 
 @pytest.mark.parametrize(("case", "target"), ABLE, ids=pair_name)
-def test_ranks_are_unique_and_the_meeting_point_answers(case: Case, target: str) -> None:
+def test_ranks_are_unique_and_the_rendezvous_endpoint_resolves(case: Case, target: str) -> None:
     made, nodes = _world(case, target)
     assert not made.refused
     names = [node.pod.name for node in nodes]
@@ -242,7 +242,7 @@ BESIDE = tuple((case, target) for case, target in ABLE if re.search("^  roles:",
 
 
 @pytest.mark.parametrize(("case", "target"), BESIDE, ids=pair_name)
-def test_every_pod_finds_the_roles_beside_the_trainers(case: Case, target: str) -> None:
+def test_every_pod_finds_the_auxiliary_roles(case: Case, target: str) -> None:
     """Auxiliary pods have resolvable names in pod order, and no ranks or torchrun options."""
     made, nodes = _world(case, target)
     for role, said in yaml.safe_load(case.spec)["spec"]["roles"].items():
@@ -260,7 +260,7 @@ def _environment(pod: PodView) -> dict[str, str]:
     return environment(pod.main_container, pod)
 
 
-def test_there_are_roles_beside_the_trainers_on_three_targets() -> None:
+def test_goldens_have_auxiliary_roles_on_three_targets() -> None:
     assert {target for _, target in BESIDE} == {"volcano", "trainjob", "jobset"}
 
 

@@ -105,7 +105,7 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
 
 
 @pytest.mark.parametrize(("work", "text", "n"), LINEAR, ids=lambda one: getattr(one, "__name__", str(one)))
-def test_work_grows_as_its_input_does(work: Do, text: Callable[[int], str], n: int) -> None:
+def test_work_is_linear_in_its_input(work: Do, text: Callable[[int], str], n: int) -> None:
     """The step from 2n to 4n takes twice the work of the step from n to 2n; quadratic work would take four times."""
     work(text(n))  # load lazy modules before measuring
     once, twice, more = (steps(lambda size=size: work(text(size))) for size in (n, 2 * n, 4 * n))  # type: ignore[misc]
@@ -115,7 +115,7 @@ def test_work_grows_as_its_input_does(work: Do, text: Callable[[int], str], n: i
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("files", [1, 40])
-def test_reports_grow_as_their_findings_do(name: str, files: int) -> None:
+def test_reports_are_linear_in_their_findings(name: str, files: int) -> None:
     def report(findings: int) -> Callable[[], object]:
         texts: dict[str | None, str] = {f"f{i}": many.bad_keys(findings // files) for i in range(files)}
         found = [one for file, text in texts.items() for one in ptcompile.lint(text, filename=file).diagnostics]
@@ -126,7 +126,7 @@ def test_reports_grow_as_their_findings_do(name: str, files: int) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["lint"], ["simulate"], ["compile", "--target", "job"]], ids=" ".join)
-def test_commands_grow_as_their_files_do(
+def test_commands_are_linear_in_their_files(
     arguments: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make = many.spec if arguments[0] == "compile" else many.manifest
@@ -160,7 +160,7 @@ def _hosted(n: int) -> tuple[Callable[[], object], int]:
     [_roles("jobset"), _roles("volcano"), _roles("trainjob"), _hosted],
     ids=["compile for jobset", "compile for volcano", "compile for trainjob", "simulate Volcano's svc plugin"],
 )
-def test_work_grows_as_what_it_makes(make: Callable[[int], tuple[Callable[[], object], int]]) -> None:
+def test_work_is_linear_in_its_output(make: Callable[[int], tuple[Callable[[], object], int]]) -> None:
     """Every role gets the hosts of every other role, so manifests and pods grow quadratically."""
     (_, _), (few, short), (several, long) = (make(n) for n in (4, 10, 40))
     few()
@@ -181,7 +181,7 @@ CONSTANT: dict[str, Callable[[int], Callable[[], object]]] = {
 
 
 @pytest.mark.parametrize("name", CONSTANT)
-def test_nodes_cost_nothing_where_nobody_asks_for_pods(name: str) -> None:
+def test_nodes_cost_nothing_if_no_pods_are_requested(name: str) -> None:
     _, few, many_ = (steps(CONSTANT[name](nodes)) for nodes in (10, 10, 10_000))
     assert many_ <= 1.05 * few
 
@@ -195,9 +195,9 @@ def test_simulated_nodes_are_linear() -> None:
     assert (more - twice) / (twice - once) < 2.3
 
 
-def test_what_is_quadratic_is_seen() -> None:
+def test_quadratic_work_is_detected() -> None:
     def pairs(text: str) -> object:
         return [(a, b) for a in text for b in text]
 
     with pytest.raises(AssertionError):
-        test_work_grows_as_its_input_does(pairs, lambda n: "x" * n, 20)
+        test_work_is_linear_in_its_input(pairs, lambda n: "x" * n, 20)

@@ -76,7 +76,7 @@ def test_few_files_outside_its_folder_name_an_operator() -> None:
     )
 
 
-def test_words_are_those_of_code() -> None:
+def test_operator_names_are_found_in_code_only() -> None:
     code = '"""Kueue."""\nimport kueue.a as b\nx.Kueue = kueue\ndef f(kueue): "Kueue"; return "of Kueue"  # Kueue\n'
     assert sorted(word for word in _words(ast.parse(code)) if "kueue" in word.lower()) == [
         "Kueue",
@@ -150,7 +150,7 @@ BY_NAME = {
 """Modules that import other modules by name, with the reason."""
 
 
-def test_all_else_that_is_imported_late_is_so_by_functions_that_import() -> None:
+def test_only_listed_modules_import_by_name() -> None:
     """Imports inside functions keep types for callers and navigation for editors."""
     found = {
         path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -170,7 +170,7 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
-def test_the_layout_is_in_the_order_of_imports() -> None:
+def test_the_layout_is_in_import_order() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     order = {name: number for number, name in enumerate(re.findall(r"^\| `ptcompile/(\w+)/` \|", text, re.MULTILINE))}
     for module, imported in _imports().items():
@@ -179,9 +179,9 @@ def test_the_layout_is_in_the_order_of_imports() -> None:
         assert package not in order or all(order[name] < order[package] for name in below if name in order), module
 
 
-def test_no_imports_go_round_in_circles() -> None:
+def test_no_import_cycles() -> None:
     assert circle(_imports()) == []
 
 
-def test_a_circle_is_seen() -> None:
+def test_a_cycle_is_detected() -> None:
     assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}})) == {"b", "c"}

@@ -120,7 +120,7 @@ def test_the_package_alone_loads_nothing() -> None:
     assert not loaded & {"re", "typing", "enum", "json"}
 
 
-def test_no_plugin_costs_nothing_where_none_is_named(tmp_path: Path) -> None:
+def test_plugins_cost_nothing_if_none_is_named(tmp_path: Path) -> None:
     path = tmp_path / "spec.yaml"
     spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {image: i:1, script: t.py}\n"
     path.write_text(spec, encoding="utf-8")
@@ -144,7 +144,7 @@ def test_a_plain_pod_needs_neither_compiler_nor_simulation() -> None:
     assert 2 < len(_rules(loaded)) < 8, _rules(loaded)
 
 
-def test_a_pytorchjob_loads_the_rules_it_has_the_words_of() -> None:
+def test_a_pytorchjob_loads_only_rules_whose_words_it_has() -> None:
     loaded = _linted(PYTORCHJOB)
     assert not {name.partition(".")[0] for name in loaded} & NEVER
     assert not loaded & {f"ptcompile.{name}" for name in (*COMPILING, *REPORTING)}
@@ -155,7 +155,7 @@ def test_a_pytorchjob_loads_the_rules_it_has_the_words_of() -> None:
     assert not [name for name in loaded if name.startswith(others)]
 
 
-def test_a_spec_needs_no_pydantic_and_no_check_of_what_it_has_not() -> None:
+def test_a_spec_loads_neither_pydantic_nor_unneeded_checks() -> None:
     loaded = _compiled(SPEC)
     assert not {name.partition(".")[0] for name in loaded} & NEVER
     assert not loaded & {"ptcompile.apiserver.validation.apps", "ptcompile.operators.trainer.controller"}
@@ -163,7 +163,7 @@ def test_a_spec_needs_no_pydantic_and_no_check_of_what_it_has_not() -> None:
 
 
 @pytest.mark.parametrize("mistake", ["nodess: 2", "nodes: two", "sharedMemory: many", "topology: {}", "nodes: 0"])
-def test_a_mistake_in_a_spec_needs_no_pydantic(mistake: str) -> None:
+def test_a_mistake_in_a_spec_loads_no_pydantic(mistake: str) -> None:
     loaded = _compiled(SPEC.replace("nodes: 2", mistake), ok=False)
     assert "pydantic" not in loaded
 
@@ -189,7 +189,7 @@ def test_compiling_a_spec_needs_little_of_python(words: tuple[str, ...], tmp_pat
     assert not loaded & (NO_USE - {"math"} if "--no-lint" in words else {"typing"})
 
 
-def test_options_ask_no_terminal_through_shutil(tmp_path: Path) -> None:
+def test_options_do_not_load_shutil(tmp_path: Path) -> None:
     path = tmp_path / "pod.yaml"
     path.write_text(POD, encoding="utf-8")
     loaded = _commanded("lint", "--isolated", str(path))

@@ -152,7 +152,7 @@ def _bare_env() -> dict[str, str]:
 
 
 @given(specs(catalogue=True), profiles(), TARGET)
-def test_law_2_and_the_input_is_left_alone(spec: Json, profile: Json, target: str | None) -> None:
+def test_law_2_and_the_input_is_unchanged(spec: Json, profile: Json, target: str | None) -> None:
     before = copy.deepcopy((spec, profile))
     first = compile(spec, target=target, cluster=profile)
     text = first.yaml()
@@ -163,7 +163,7 @@ def test_law_2_and_the_input_is_left_alone(spec: Json, profile: Json, target: st
 
 
 @given(specs(), TARGET)
-def test_text_and_mapping_say_the_same(spec: Json, target: str | None) -> None:
+def test_text_and_mapping_compile_to_the_same(spec: Json, target: str | None) -> None:
     from_text = compile(emit_all([spec]), target=target)
     from_mapping = compile(spec, target=target)
     assert from_text.manifests == from_mapping.manifests
@@ -184,7 +184,7 @@ def test_law_3_passes_are_idempotent_one_by_one_and_together(spec: Json, profile
 
 
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
-def test_law_3_what_the_user_wrote_stands(spec: Json, profile: Json, target: str) -> None:
+def test_law_3_fields_of_the_user_are_kept(spec: Json, profile: Json, target: str) -> None:
     job, context = _lowered(spec, profile, target)
     done = run(job, context)
     assert (done.name, done.namespace, done.run_policy) == (job.name, job.namespace, job.run_policy)
@@ -279,7 +279,7 @@ def test_law_4_generated(spec: Json, profile: Json, target: str | None) -> None:
 
 
 def test_law_4_kubectl_reads_the_goldens() -> None:
-    """All goldens form one stream. Each object is returned unchanged, except for the label that makes kubectl print
+    """All goldens form one stream. kubectl returns each object unchanged, except for the label that makes it print
     it.
     """
     manifests = [one for case, target in PAIRS for one in case.compile(target).manifests]

@@ -28,7 +28,7 @@ SCHEMAS = {
 }
 
 
-def test_the_licence_is_whole_and_the_project_says_it() -> None:
+def test_the_license_is_complete_and_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert hashlib.sha256((ROOT / "LICENSE").read_bytes()).hexdigest() == APACHE
     assert (project["license"], project["license-files"]) == ("Apache-2.0", ["LICENSE", "NOTICE"])

@@ -46,7 +46,7 @@ def small() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", OVER)
-def test_over_a_limit_stands_a_finding(name: str) -> None:
+def test_input_over_a_limit_gives_a_finding(name: str) -> None:
     text, told = OVER[name]
     found = ptcompile.lint(text).diagnostics
     large = [one for one in found if one.name == "too-large"]
@@ -56,7 +56,7 @@ def test_over_a_limit_stands_a_finding(name: str) -> None:
 
 
 @pytest.mark.parametrize("verb", [ptcompile.simulate, ptcompile.compile], ids=["simulate", "compile"])
-def test_other_verbs_keep_to_it(verb: Callable[..., ptcompile.World | ptcompile.Result]) -> None:
+def test_other_verbs_have_the_same_limits(verb: Callable[..., ptcompile.World | ptcompile.Result]) -> None:
     for name in ("lines", "empty documents", "JSON documents"):
         assert any(one.name == "too-large" for one in verb(OVER[name][0]).diagnostics)
 
@@ -84,7 +84,7 @@ CAPPED: dict[str, Callable[[], Sequence[ptcompile.Diagnostic]]] = {
 
 
 @pytest.mark.parametrize("verb", CAPPED)
-def test_no_verb_tells_more_findings_than_the_budget_has(verb: str) -> None:
+def test_no_verb_reports_more_findings_than_the_budget(verb: str) -> None:
     assert len(CAPPED[verb]()) >= 10, "the case is too small"
     limits._in_force[0] = SMALL._replace(findings=5)
     found = CAPPED[verb]()
@@ -92,7 +92,7 @@ def test_no_verb_tells_more_findings_than_the_budget_has(verb: str) -> None:
     assert "more than 5 findings" in found[-1].message
 
 
-def test_what_is_not_simulated_is_named() -> None:
+def test_objects_that_are_not_simulated_are_named() -> None:
     world = ptcompile.simulate(many.tasks(9, "svc: []"))
     assert not world.jobs
     assert world.skipped == ("Job/j",)
@@ -101,15 +101,15 @@ def test_what_is_not_simulated_is_named() -> None:
     assert ptcompile.diff(many.tasks(9, "svc: []"), many.tasks(10, "svc: []")).differs
 
 
-def test_within_the_limits_nothing_is_said() -> None:
+def test_input_within_the_limits_has_no_finding() -> None:
     assert not [one for one in ptcompile.lint(POD + "---\n#\n" * 40).diagnostics if one.name == "too-large"]
 
 
-def test_strangers_get_less_of_everything() -> None:
+def test_untrusted_input_has_lower_limits() -> None:
     assert all(less < usual for less, usual in zip(UNTRUSTED, TRUSTED, strict=True))
 
 
-def test_comments_on_one_line_are_no_square() -> None:
+def test_comments_on_one_line_are_not_quadratic() -> None:
     """4,000 comments after as many findings on one line: each comment covers all of them."""
     limits._in_force[0] = TRUSTED
 
@@ -124,7 +124,7 @@ def test_comments_on_one_line_are_no_square() -> None:
     assert (more - twice) / (twice - once) < 2.3
 
 
-def test_hints_are_sought_for_findings_that_are_reported() -> None:
+def test_hints_are_computed_only_for_reported_findings() -> None:
     """Hints for 50,000 unknown fields took 10 s. The findings stay, because others may be ignored."""
     container = {"name": "a", "image": "a:1", **{f"{'_' * n}command": 1 for n in range(1, 63)}}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}

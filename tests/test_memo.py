@@ -45,7 +45,7 @@ def spoil(value: Any) -> None:
             box[:] = ["spoilt"]
 
 
-def test_a_string_is_written_alike_whatever_was_written_before() -> None:
+def test_output_of_a_string_does_not_depend_on_earlier_output() -> None:
     alone = {text: emitter.emit({text: text}) for text in TEXTS}
     for seed in range(3):
         order = turned(seed)
@@ -59,7 +59,7 @@ def test_long_strings_are_not_kept() -> None:
     assert len(emitter._lines) <= before + 1
 
 
-def test_a_key_that_is_no_string_is_refused_though_an_equal_text_is_kept() -> None:
+def test_a_key_that_is_not_a_string_is_rejected_even_if_cached() -> None:
     class Text(str):
         __slots__ = ()
 
@@ -68,7 +68,7 @@ def test_a_key_that_is_no_string_is_refused_though_an_equal_text_is_kept() -> No
         emitter.emit({Text("known"): 1})
 
 
-def test_threads_that_fill_what_is_kept_write_the_same() -> None:
+def test_threads_that_fill_the_cache_write_the_same() -> None:
     alone = emitter.emit(TEXTS)
     barrier = Barrier(8)
 
@@ -90,7 +90,7 @@ def test_threads_that_fill_what_is_kept_write_the_same() -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_spoilt_result_spoils_no_other(target: str) -> None:
+def test_a_modified_result_changes_no_other(target: str) -> None:
     every = [case for case in GOOD if (case.folder / f"{target}.yaml").exists()]
     cases = thinned(every, 3, start=list(TARGETS).index(target))
     before = [one.compile_anew(target) for one in cases]
@@ -114,7 +114,7 @@ def test_no_part_of_a_result_is_shared(case: Case) -> None:
         assert len({id(box) for box in everything}) == len(everything)
 
 
-def test_the_room_for_a_name_is_that_of_its_own_pods() -> None:
+def test_the_length_limit_of_a_name_comes_from_its_own_pods() -> None:
     def refused(nodes: int, target: str) -> list[str]:
         found = ptcompile.compile(smallest(f"nodes: {nodes}", name="n" * 61), target=target).diagnostics
         return [one.message for one in found if one.name == "name-too-long"]
@@ -126,12 +126,12 @@ def test_the_room_for_a_name_is_that_of_its_own_pods() -> None:
         assert "-worker-10, which" in refused(12, "pytorchjob")[0]
 
 
-def test_answers_about_short_texts_are_kept_and_others_are_not() -> None:
+def test_only_results_for_short_texts_are_cached() -> None:
     asked: list[str] = []
 
     @bounded_cache(2)
     def answer(text: str) -> int:
-        """Its length."""
+        """Return the text's length."""
         asked.append(text)
         return len(text)
 

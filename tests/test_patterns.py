@@ -149,7 +149,7 @@ def test_the_patterns_are_found() -> None:
     assert any(where.startswith("schemas/") for where in places)
 
 
-def test_a_pattern_is_compiled_when_it_is_asked() -> None:
+def test_a_pattern_is_compiled_on_first_use() -> None:
     asked = Pattern(r"(?i)(a)b")
     assert "compiled" not in vars(asked)
     assert asked.search("xAb") is not None
@@ -160,7 +160,7 @@ def test_a_pattern_is_compiled_when_it_is_asked() -> None:
 
 @pytest.mark.parametrize("method", ["match", "fullmatch", "search", "findall", "finditer"])
 @pytest.mark.parametrize("text", ["xAbab", "aB", ""])
-def test_a_pattern_answers_as_a_compiled_one(method: str, text: str) -> None:
+def test_a_pattern_behaves_as_a_compiled_one(method: str, text: str) -> None:
     asked = Pattern(r"(?i)(a)b")
     ours, theirs = getattr(asked, method)(text), getattr(asked.compiled, method)(text)
     shown = [list(map(str, one)) if method.startswith("find") else str(one) for one in (ours, theirs)]
@@ -168,14 +168,14 @@ def test_a_pattern_answers_as_a_compiled_one(method: str, text: str) -> None:
     assert asked.sub("-", text) == asked.compiled.sub("-", text)
 
 
-def test_a_bad_pattern_is_seen() -> None:
+def test_a_bad_pattern_is_detected() -> None:
     assert _grows_badly(_used(r"[ab]*a[ab]*c", 0, "match"), "", "ab", "\x00")
     assert _grows_badly(_used(r" +x", 0, "search"), "", " ", "")
     assert not _grows_badly(_used(r"[ab]+c", 0, "fullmatch"), "", "ab", "\x00")
 
 
 @pytest.mark.parametrize("share", range(SHARES))
-def test_time_grows_as_the_input_does(share: int) -> None:
+def test_time_is_linear_in_the_input(share: int) -> None:
     for key, where in list(_all().items())[share::SHARES]:
         run = _used(*key)
         bad = [attack for attack in _attacks(key[0]) if _grows_badly(run, *attack)]

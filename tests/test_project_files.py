@@ -70,7 +70,7 @@ def test_every_path_named_exists(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_link_to_a_section_leads_to_one(name: str) -> None:
+def test_every_link_to_a_section_resolves(name: str) -> None:
     folder = (ROOT / name).parent
     for target, anchor in re.findall(r"\]\(([^):#]*)#([^)]+)\)", _text(name)):
         document = folder / target if target else ROOT / name
@@ -83,7 +83,7 @@ def test_the_layout_names_every_package() -> None:
     assert sorted(rows) == sorted(packages)
 
 
-def test_the_tests_to_run_while_working_are_there() -> None:
+def test_the_recommended_tests_exist() -> None:
     """A stale path would be an error for everyone who copies the command."""
     (command,) = [line for line in _text("CONTRIBUTING.md").splitlines() if line.startswith("python -m pytest")]
     paths = [word for word in command.split() if word.startswith("tests/")]
@@ -106,7 +106,7 @@ def test_the_newest_entry_of_the_changelog_is_this_version_or_unreleased() -> No
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_codes_that_are_named_have_that_name(name: str) -> None:
+def test_codes_have_the_names_given_to_them(name: str) -> None:
     text = _text(name)
     for rule, code in re.findall(r"`([\w-]+)` \((PTC\d+)\)", text):
         assert CODES[rule] == code
@@ -118,7 +118,7 @@ def test_the_guide_installs_this_version() -> None:
     assert versions == {__version__}
 
 
-def test_what_is_published_names_its_authors_and_addresses() -> None:
+def test_package_metadata_has_authors_and_urls() -> None:
     project = tomllib.loads(_text("pyproject.toml"))["project"]
     assert project["authors"]
     assert set(project["urls"]) == {"Documentation", "Changelog", "Source"}
@@ -128,21 +128,21 @@ SHEETS = r"(?<![\w/-])[a-z_]+\.md\b"
 """Document names without a folder, which are useless to readers of the package."""
 
 
-def test_no_source_of_the_package_names_a_document_that_a_reader_does_not_have() -> None:
+def test_the_package_names_only_documents_that_readers_have() -> None:
     paths = [path for path in (ROOT / "ptcompile").rglob("*.py") if path.name != "about.py"]
     named = {(path.name, word) for path in paths for word in re.findall(SHEETS, path.read_text(encoding="utf-8"))}
     assert named == set()
     assert re.findall(SHEETS, "(Volcano 1.16, notes.md 3.1)") == ["notes.md"]
 
 
-def test_every_page_of_facts_that_is_named_exists() -> None:
+def test_every_named_page_of_facts_exists() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ptcompile").rglob("*.py"))
     named = set(re.findall(r"facts/([a-z-]+)", text))
     assert {"torchrun", "volcano"} & named
     assert [name for name in sorted(named) if not (ROOT / "docs" / "facts" / f"{name}.md").exists()] == []
 
 
-def test_security_tells_the_limits_of_the_code() -> None:
+def test_security_states_the_limits_of_the_code() -> None:
     told = {row[0]: (row[1], row[2]) for row in _rows("SECURITY.md", "limits")}
     usual, strangers = TRUSTED, UNTRUSTED
     lowered = {
@@ -181,7 +181,7 @@ def test_security_tells_the_limits_of_the_code() -> None:
         ("PyTorch (torchrun)", Versions().torch),
     ],
 )
-def test_the_newest_supported_version_is_the_newest_that_is_known(software: str, newest: Version) -> None:
+def test_the_newest_supported_version_is_the_newest_known(software: str, newest: Version) -> None:
     rows = [line.split(" | ") for line in _text("docs/stability.md").splitlines() if line.startswith(f"| {software} |")]
     assert [row[1].split()[-1] for row in rows] == [".".join(map(str, newest))]
 
@@ -193,7 +193,7 @@ def test_the_oldest_python_is_that_of_the_project() -> None:
 
 
 @pytest.mark.parametrize("name", [*DOCUMENTS, "README.md", *PAGES])
-def test_the_documents_keep_to_the_style_of_english(name: str) -> None:
+def test_the_documents_follow_the_style_guide(name: str) -> None:
     text = re.sub(r"<!-- now and better -->.*?<!-- /now and better -->", "", _text(name), flags=re.DOTALL)
     text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)  # other tests cover the output
     assert [found.group() for found in re.finditer(AVOIDED, text)] == []
@@ -201,7 +201,7 @@ def test_the_documents_keep_to_the_style_of_english(name: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.stem)
-def test_a_form_is_one_that_github_shows(form: Path) -> None:
+def test_github_accepts_the_forms(form: Path) -> None:
     data: dict[str, Any] = yaml.safe_load(form.read_text(encoding="utf-8"))
     assert set(data) == {"name", "description", "title", "labels", "body"}
     fields = [field for field in data["body"] if field["type"] != "markdown"]
@@ -213,7 +213,7 @@ def test_a_form_is_one_that_github_shows(form: Path) -> None:
         assert ("options" in field["attributes"]) == (field["type"] == "dropdown")
 
 
-def test_the_forms_have_the_names_that_people_are_told() -> None:
+def test_the_forms_have_the_documented_names() -> None:
     names = {yaml.safe_load(form.read_text(encoding="utf-8"))["name"] for form in FORMS}
     assert names == {"A real server disagrees", "False alarm", "Bug"}
     told = " ".join((_text("CONTRIBUTING.md") + _text("SECURITY.md")).split())
@@ -222,7 +222,7 @@ def test_the_forms_have_the_names_that_people_are_told() -> None:
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda workflow: workflow.stem)
-def test_a_workflow_reads_only_and_holds_no_secrets(workflow: Path) -> None:
+def test_workflows_are_read_only_and_without_secrets(workflow: Path) -> None:
     text = workflow.read_text(encoding="utf-8")
     data: dict[str, Any] = yaml.safe_load(text)
     assert data["permissions"] == {"contents": "read"}
@@ -236,7 +236,7 @@ def test_a_workflow_reads_only_and_holds_no_secrets(workflow: Path) -> None:
         assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
-def test_workflows_call_scripts_that_can_be_run() -> None:
+def test_workflows_call_executable_scripts() -> None:
     called = {name for workflow in WORKFLOWS for name in re.findall(r"run: .*?(\.ci/\w+)", workflow.read_text("utf-8"))}
     assert called == {".ci/run", ".ci/flyte", ".ci/torch", ".ci/adapters", ".ci/docs", ".ci/editors"}
     assert all((ROOT / name).stat().st_mode & 0o100 for name in called)

@@ -26,19 +26,19 @@ def test_the_commands_in_it_exist() -> None:
     assert {"lint", "simulate", "explain", "diff", "import", "convert", "rehearse"} <= named
 
 
-def test_what_it_links_to_is_there() -> None:
+def test_its_links_resolve() -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / link).exists(), link
 
 
-def test_the_picture_is_of_modest_size() -> None:
+def test_the_picture_is_small() -> None:
     (picture,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
     content = (ROOT / picture).read_bytes()
     assert content.startswith(b"\x89PNG")
     assert len(content) < 200_000
 
 
-def test_the_libraries_that_are_needed_are_explained() -> None:
+def test_the_required_libraries_are_explained() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -48,7 +48,7 @@ def test_the_libraries_that_are_needed_are_explained() -> None:
     assert needed <= told
 
 
-def test_the_subset_is_that_of_the_contributors() -> None:
+def test_the_subset_equals_that_of_contributing() -> None:
     """Both documents have it on one line, and all of its parts exist."""
     (named,) = re.findall(r"`(python -m pytest -n auto \S+ \S+ tests/[^`]+)`", README)
     assert named in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()

@@ -19,6 +19,6 @@ def test_every_file_is_named_with_its_rows() -> None:
     assert told == {name(path): sum(1 for _ in recorded.rows(name(path))) for path in FILES}
 
 
-def test_no_file_says_when_it_was_packed() -> None:
+def test_no_file_has_a_time() -> None:
     """In gzip's header, bytes 4 to 7 are a time, and flag 8 announces a name."""
     assert {(path.read_bytes()[3], path.read_bytes()[4:8]) for path in FILES} == {(0, b"\0\0\0\0")}

@@ -26,7 +26,7 @@ MADE: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_what_is_committed_is_what_is_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_committed_schemas_are_current(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Refresh with `python -m ptcompile schema NAME > schemas/NAME.schema.json`; edit `world` by hand."""
     ran = here(capsys, "schema", name)
     assert (ran.status, ran.err) == (0, "")
@@ -36,7 +36,7 @@ def test_what_is_committed_is_what_is_printed(name: str, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_the_wheel_has_them_all(name: str) -> None:
+def test_the_wheel_has_all_schemas(name: str) -> None:
     assert f'"schemas/{name}.schema.json"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
 
@@ -56,7 +56,7 @@ def test_a_finding_has_the_fields_of_the_schema() -> None:
     [{"severity": "fatal"}, {"code": "PTC1"}, {"more": 1}, {"span": {}}, {"stage": "later"}, {"help": 1}],
     ids=str,
 )
-def test_another_report_is_not(wrong: dict[str, Any]) -> None:
+def test_an_invalid_report_is_rejected(wrong: dict[str, Any]) -> None:
     found = ptcompile.compile("kind: TrainingJob").diagnostics[0].to_dict()
     validator = Draft202012Validator(report_schema.json_schema())
     assert validator.is_valid({"version": 1, "diagnostics": [found]})
@@ -75,7 +75,7 @@ def test_every_difference_is_valid(case: Case) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"differs": 1}, {"objects": [{}]}, {"version": 2}, {"from": None}, {"more": 1}], ids=str
 )
-def test_another_difference_is_not(wrong: dict[str, Any]) -> None:
+def test_an_invalid_difference_is_rejected(wrong: dict[str, Any]) -> None:
     given = ptcompile.diff("{kind: a}", "{kind: b}").to_dict()
     validator = Draft202012Validator(diff_schema.json_schema())
     assert validator.is_valid(given)

@@ -39,8 +39,8 @@ def test_law_5_generated(spec: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("args", [[""], ["--epochs", "3"], ["python", "train.py"]], ids=str)
-def test_where_the_image_starts_some_of_the_roles(args: list[str]) -> None:
-    """The number of processes that an image starts is unknown: the GPUs that PET_NPROC_PER_NODE counts do not tell."""
+def test_roles_that_the_image_starts(args: list[str]) -> None:
+    """The image decides how many processes it starts, so the GPUs that PET_NPROC_PER_NODE counts are not enough."""
     body = {"image": "i", "resources": {"gpu": 8}, "args": args, "master": {}, "worker": {"replicas": 3, "args": []}}
     spec = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": body}
     assert _holds(spec) >= 3

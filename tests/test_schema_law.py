@@ -78,7 +78,7 @@ def test_there_are_goldens_of_both_kinds_good_and_bad() -> None:
 
 
 @pytest.mark.parametrize("name", GOLDENS)
-def test_goldens_are_valid_where_they_are_taken(name: str) -> None:
+def test_goldens_are_valid_if_they_are_accepted(name: str) -> None:
     document = GOLDENS[name]
     valid, taken = SCHEMAS[document["kind"]].is_valid(document), _taken(document)
     if name in UNSAYABLE_GOLDENS:
@@ -216,14 +216,14 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("kind", "parts"), WRONG, ids=str)
-def test_both_refuse(kind: str, parts: dict[str, Any]) -> None:
+def test_schema_and_compiler_reject(kind: str, parts: dict[str, Any]) -> None:
     document = _document(kind, **parts)
     assert not _taken(document)
     assert not SCHEMAS[kind].is_valid(document)
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
-def test_what_the_wrong_ones_are_made_of_is_right(kind: str) -> None:
+def test_the_base_of_the_wrong_documents_is_valid(kind: str) -> None:
     """Otherwise all of them would be rejected for the same reason."""
     document = _document(kind)
     assert _taken(document)
@@ -243,7 +243,7 @@ UNSAYABLE: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "wrong", "reason"), UNSAYABLE, ids=[str(one[1]) for one in UNSAYABLE])
-def test_only_the_compiler_can_tell(kind: str, wrong: dict[str, Any], reason: str) -> None:
+def test_only_the_compiler_rejects(kind: str, wrong: dict[str, Any], reason: str) -> None:
     """Move a row to the other table once the schema can express it."""
     document = _document(kind, spec=wrong)
     assert not _taken(document), reason
@@ -265,7 +265,7 @@ RIGHT += [
 
 
 @pytest.mark.parametrize("right", RIGHT, ids=str)
-def test_both_take(right: dict[str, Any]) -> None:
+def test_schema_and_compiler_accept(right: dict[str, Any]) -> None:
     document = _document("TrainingJob", spec=right)
     assert _taken(document)
     assert SCHEMAS["TrainingJob"].is_valid(document)

@@ -104,13 +104,13 @@ def test_eight_threads_get_the_same_bytes() -> None:
     assert all(result == alone for result in results)
 
 
-def test_the_first_use_may_be_from_eight_threads() -> None:
+def test_the_first_use_can_be_from_eight_threads() -> None:
     """Lazy modules and caches are loaded once, and no thread sees a partial state."""
     for _ in range(3):
         assert _run(FIRST_USE) == "1 True\n"
 
 
-def test_importing_and_using_changes_nothing_of_the_process() -> None:
+def test_import_and_use_do_not_change_the_process() -> None:
     told = json.loads(_run(IMPORT))
     assert told == {"changed": [], "reads": []}
 

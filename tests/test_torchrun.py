@@ -26,5 +26,5 @@ def test_option_names(word: str, name: str) -> None:
         ("timeout,,", {"timeout": ""}),
     ],
 )
-def test_settings_of_a_rendezvous(text: str, conf: dict[str, str]) -> None:
+def test_rendezvous_settings(text: str, conf: dict[str, str]) -> None:
     assert conf_of(text) == conf

@@ -96,12 +96,12 @@ ASKED: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_a_named_tuple_is_as_typing_makes_it(asked: str) -> None:
+def test_a_named_tuple_equals_that_of_typing(asked: str) -> None:
     ours, theirs = (_raised(lambda one=one: ASKED[asked](one)) for one in (Ours, Theirs))  # type: ignore[misc]
     assert ours == theirs
 
 
-def test_a_class_below_a_named_tuple_is_an_ordinary_one() -> None:
+def test_a_subclass_of_a_named_tuple_is_an_ordinary_class() -> None:
     below = Below(3)
     assert (below.more(), below.double, below._fields) == ("Ours 3!", 6, Ours._fields)
     assert isinstance(below._replace(first=4), Below)
@@ -131,13 +131,13 @@ PUBLIC = [name for name in ptcompile.__all__ if hasattr(getattr(ptcompile, name)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_the_hints_of_a_public_type_can_be_asked_for(name: str) -> None:
+def test_type_hints_of_public_types_resolve(name: str) -> None:
     public = getattr(ptcompile, name)
     assert tuple(typing.get_type_hints(public)) == public._fields
     TypeAdapter(public)  # and of the types in its fields
 
 
-def test_a_program_s_own_model_may_hold_what_lint_finds() -> None:
+def test_a_pydantic_model_can_contain_findings() -> None:
     (found, *_) = ptcompile.lint("kind: Pod").diagnostics
     kept = TypeAdapter(ptcompile.Diagnostic)
     assert kept.validate_json(kept.dump_json(found)) == found

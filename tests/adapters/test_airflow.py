@@ -109,7 +109,7 @@ def test_a_pod(fake: FakeApi) -> None:
     assert event_of(waiting.trigger)["state"] == "succeeded"
 
 
-def test_the_name_is_the_try_s_own_and_the_labels_are_the_task_s(fake: FakeApi) -> None:
+def test_names_are_unique_per_try_and_labels_are_per_task(fake: FakeApi) -> None:
     first, again = deferred(operator(target="jobset")), deferred(operator(target="jobset"))
     assert first.trigger.job == again.trigger.job
     assert fake.names("jobsets") == [first.trigger.job["name"]]  # found again, not created twice
@@ -184,7 +184,7 @@ def test_in_a_dag_file(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_importing_it_asks_no_cluster(tmp_path: Path) -> None:
+def test_import_does_not_contact_a_cluster(tmp_path: Path) -> None:
     code = (
         "import socket\n"
         "def refuse(*_): raise AssertionError('a connection')\n"

@@ -55,7 +55,7 @@ def _executed(template: Json, fake: FakeApi) -> str:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("ends", "phase"), [(True, "Succeeded"), (False, "Failed"), (None, "Running")])
-def test_every_target_s_steps_end_as_the_job_does(target: str, ends: bool | None, phase: str, fake: FakeApi) -> None:
+def test_steps_end_as_the_job_does_on_every_target(target: str, ends: bool | None, phase: str, fake: FakeApi) -> None:
     nodes = SPEC if target == "pod" else SPEC.replace("script:", "nodes: 2, script:")
     made = argo.templates(ptcompile.compile(nodes, target=target))
     fake.ends = ends
@@ -76,12 +76,12 @@ def test_the_workflow_runs_the_templates_in_order() -> None:
     assert argo.workflow(ptcompile.compile(SPEC), service_account="runner")["spec"]["serviceAccountName"] == "runner"
 
 
-def test_argo_s_own_braces_are_refused() -> None:
+def test_argo_placeholders_are_rejected() -> None:
     result = ptcompile.compile(SPEC.replace("script:", 'args: ["{{x}}"], script:'))
     with pytest.raises(ValueError, match=r"has '\{\{', which Argo would substitute"):
         argo.templates(result)
 
 
-def test_what_does_not_compile_has_no_templates() -> None:
+def test_invalid_specs_have_no_templates() -> None:
     with pytest.raises(ptcompile.CompileError):
         argo.templates(ptcompile.compile(SPEC.replace("script: train.py", "script: 3")))

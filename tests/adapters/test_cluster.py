@@ -39,7 +39,7 @@ def test_every_object_is_created_in_order_and_owned_by_the_job(target: str, fake
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_pods_come_in_the_order_of_ranks_with_their_logs(target: str, api: Any) -> None:
+def test_pods_are_in_rank_order_with_their_logs(target: str, api: Any) -> None:
     _, live = _submitted(api, target)
     pods = cluster.replicas(api, live)
     assert [one.rank for one in pods] == list(range(1 if target == "pod" else 3))
@@ -52,7 +52,7 @@ def test_pods_come_in_the_order_of_ranks_with_their_logs(target: str, api: Any) 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("well", [True, False])
-def test_the_end_is_seen(target: str, *, well: bool, fake: FakeApi, api: Any) -> None:
+def test_follow_returns_the_end(target: str, *, well: bool, fake: FakeApi, api: Any) -> None:
     result, _ = _submitted(api, target)
     job = cluster.reference(target, "team-a", "train")
     assert job == result.handle.job._replace(namespace="team-a")
@@ -63,7 +63,7 @@ def test_the_end_is_seen(target: str, *, well: bool, fake: FakeApi, api: Any) ->
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_deleting_the_job_deletes_all(target: str, fake: FakeApi, api: Any) -> None:
+def test_deleting_the_job_deletes_all_objects(target: str, fake: FakeApi, api: Any) -> None:
     result, _ = _submitted(api, target)
     job = cluster.reference(target, "team-a", "train")
     cluster.delete(api, job, result.handle.propagation)
@@ -73,7 +73,7 @@ def test_deleting_the_job_deletes_all(target: str, fake: FakeApi, api: Any) -> N
     cluster.delete(api, job)
 
 
-def test_what_cannot_be_created_leaves_nothing(fake: FakeApi, api: Any) -> None:
+def test_a_failed_creation_leaves_no_objects(fake: FakeApi, api: Any) -> None:
     from kubernetes.client import ApiException
 
     result, _ = _submitted(api, "job")
@@ -89,7 +89,7 @@ def test_what_cannot_be_created_leaves_nothing(fake: FakeApi, api: Any) -> None:
     assert fake.names("services") == []
 
 
-def test_a_client_that_may_not_patch_leaves_nothing(fake: FakeApi, api: Any) -> None:
+def test_a_client_without_patch_permission_leaves_no_objects(fake: FakeApi, api: Any) -> None:
     from kubernetes.client import ApiException
 
     fake.forbidden = frozenset({"PATCH"})
@@ -99,7 +99,7 @@ def test_a_client_that_may_not_patch_leaves_nothing(fake: FakeApi, api: Any) -> 
     assert fake.objects == {}
 
 
-def test_of_a_pod_that_was_made_again_the_newest_counts(fake: FakeApi, api: Any) -> None:
+def test_the_newest_of_recreated_pods_counts(fake: FakeApi, api: Any) -> None:
     _, live = _submitted(api, "job")
     (key, first), *_ = [one for one in fake.objects.items() if one[0][1] == "pods"]
     newer = {**first, "metadata": {**first["metadata"], "name": "again", "creationTimestamp": "2026-01-02T00:00:00Z"}}
@@ -117,7 +117,7 @@ def test_jobs_are_listed_by_label(api: Any) -> None:
     assert cluster.find_all(api, jobs._replace(api_version="x.y/v1", plural="others"), "a=b") == []
 
 
-def test_an_unknown_target_is_an_error_of_the_program() -> None:
+def test_an_unknown_target_is_a_caller_error() -> None:
     with pytest.raises(ValueError, match="no target 'x'"):
         cluster.reference("x", "a", "b")
 

@@ -45,7 +45,7 @@ def test_the_entry_point_and_torchx_s_own_schedulers() -> None:
     assert factories["local_cwd"]("session").backend == "local"
 
 
-def test_ptcompile_alone_leaves_torchx_as_it_is() -> None:
+def test_ptcompile_alone_does_not_change_torchx() -> None:
     from importlib.metadata import distribution
 
     assert {point.group for point in distribution("ptcompile").entry_points} == {"console_scripts"}
@@ -92,7 +92,9 @@ def test_a_run_from_its_start_to_its_end(target: str, fake: FakeApi, scheduler: 
 
 
 @pytest.mark.parametrize("target", OPERATORS)
-def test_cancel_deletes_the_job_and_all_beside_it(target: str, fake: FakeApi, scheduler: PtcompileScheduler) -> None:
+def test_cancel_deletes_the_job_and_its_other_objects(
+    target: str, fake: FakeApi, scheduler: PtcompileScheduler
+) -> None:
     app_id = scheduler.submit(app(), {"target": target})
     scheduler.cancel(app_id)
     assert fake.objects == {}
@@ -100,7 +102,7 @@ def test_cancel_deletes_the_job_and_all_beside_it(target: str, fake: FakeApi, sc
     scheduler.cancel(app_id)
 
 
-def test_a_failure_says_why(fake: FakeApi, scheduler: PtcompileScheduler) -> None:
+def test_a_failure_has_a_reason(fake: FakeApi, scheduler: PtcompileScheduler) -> None:
     app_id = scheduler.submit(app(), {"target": "jobset"})
     fake.ends = False
     scheduler.describe(app_id)
@@ -145,13 +147,13 @@ def test_the_profile_and_the_queue(tmp_path: Path, scheduler: PtcompileScheduler
     assert "kueue.x-k8s.io/queue-name: gpus" in str(info)
 
 
-def test_what_does_not_compile_is_an_error_with_all_findings(fake: FakeApi, scheduler: PtcompileScheduler) -> None:
+def test_invalid_specs_raise_with_all_findings(fake: FakeApi, scheduler: PtcompileScheduler) -> None:
     with pytest.raises(CompileError, match="PTC"):
         scheduler.submit(app(j="2x1", env={"BAD NAME=": "x"}), {"target": "jobset"})
     assert fake.asked == []
 
 
-def test_importing_it_does_nothing() -> None:
+def test_import_has_no_side_effects() -> None:
     """The first request opens files and connections and creates the client."""
     code = (
         "import sys; before = set(sys.modules)\n"

@@ -58,7 +58,7 @@ def test_torchrun_without_a_number_of_processes_starts_one() -> None:
 
 
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "jobset", "trainjob"])
-def test_it_compiles_and_meets_at_the_target_s_own_address(target: str) -> None:
+def test_it_compiles_with_the_target_s_rendezvous_address(target: str) -> None:
     result = ptcompile.compile(spec_of(app(), "run-1"), target=target)
     assert result.ok, result.diagnostics
     assert "rank0_env" not in result.yaml()
@@ -84,7 +84,7 @@ def test_one_node_has_no_rendezvous() -> None:
     assert found["elastic"] == {"nprocPerNode": 8}
 
 
-def test_any_other_command_stays() -> None:
+def test_other_commands_are_unchanged() -> None:
     found = words(app("-c", "echo $$HOME ${app_id}", entrypoint="sh", num_replicas=1))
     assert found["command"] == ["sh", "-c", "echo $HOME run-1"]
     assert "elastic" not in found
@@ -96,7 +96,7 @@ def test_retries(policy: str, word: str) -> None:
     assert found["runPolicy"] == {"backoffLimit": 3, "onPodFailure": word}
 
 
-def test_what_says_nothing_is_left_out() -> None:
+def test_unset_resources_are_left_out() -> None:
     nothing = SimpleNamespace(cpu=-1, gpu=-1, memMB=-1, devices={})
     assert "resources" not in words(app(resource=nothing))
     devices = SimpleNamespace(cpu=1, gpu=0, memMB=0, devices={"vpc.amazonaws.com/efa": 4})
@@ -124,7 +124,7 @@ def test_mounts() -> None:
         ({"args": ["-c", "echo ${rank0_env}"]}, r"command.2 has \$\{rank0_env\}"),
     ],
 )
-def test_what_no_target_fills_in_is_a_sentence(given: Any, said: str) -> None:
+def test_unsupported_placeholders_are_rejected(given: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         words(app(**given))
 

@@ -98,13 +98,13 @@ def sources() -> dict[str, str]:
     }
 
 
-def test_every_citation_leads_to_a_section() -> None:
+def test_every_citation_names_an_existing_section() -> None:
     found = [f"{name}: {problem}" for name, text in sources().items() for problem in problems(text)]
     assert not found, "\n".join(found)
     assert sum(1 for text in sources().values() for citation in citations(text) if citation.anchor) > 250
 
 
-def test_no_document_is_cited_that_is_not_in_the_repository() -> None:
+def test_only_documents_of_the_repository_are_cited() -> None:
     found = [
         f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
         for name, text in sources().items()
@@ -137,11 +137,11 @@ def test_anchors_are_the_same_on_github_and_on_the_site(page: str) -> None:
         ("CONTRIBUTING.md#laws 13", ["CONTRIBUTING.md#laws: no number 13"]),
     ],
 )
-def test_a_citation_that_leads_nowhere_is_found(text: str, wanted: list[str]) -> None:
+def test_a_broken_citation_is_detected(text: str, wanted: list[str]) -> None:
     assert list(problems(text)) == wanted
 
 
 @pytest.mark.parametrize("text", ["kubeflow.md 3.3", "(flyte.md 6.4)", "DESIGN section 4", "law 7", "rules 47 to 63"])
-def test_a_document_that_is_not_in_the_repository_is_found(text: str) -> None:
+def test_a_citation_of_a_missing_document_is_detected(text: str) -> None:
     assert DANGLING.search(text)
     assert not DANGLING.search("docs/facts/volcano.md#gangs; docs/guide/flyte.md; test_law_5")

@@ -13,7 +13,7 @@ from website.blocks import PAGES, ROOT, blocks, run
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_what_a_page_shows_is_what_happens(path: Path, tmp_path: Path) -> None:
+def test_pages_show_the_actual_output(path: Path, tmp_path: Path) -> None:
     found = list(run(path.read_text(encoding="utf-8"), tmp_path / "page"))
     assert [f"$ {one.command}{one.happened}\n-- but the page shows\n{one.shown}" for one in found] == []
 
@@ -40,13 +40,13 @@ def page(*parts: str) -> str:
         (page("```sh\necho 'kind: Pod' | kubectl apply -f -"), []),
     ],
 )
-def test_a_page_that_is_wrong_is_told(text: str, wrong: list[str], tmp_path: Path) -> None:
+def test_wrong_pages_are_reported(text: str, wrong: list[str], tmp_path: Path) -> None:
     found = [one.happened for one in run(text, tmp_path / "page")]
     assert len(found) == len(wrong)
     assert all(one.startswith(start) for one, start in zip(found, wrong, strict=True))
 
 
-def test_every_block_that_is_not_run_says_why() -> None:
+def test_every_block_that_is_not_run_has_a_reason() -> None:
     for path in PAGES:
         for block in blocks(path.read_text(encoding="utf-8")):
             assert not block.note.startswith("not run") or len(block.note.split()) > 3, (path, block.text)

@@ -37,20 +37,20 @@ def test_every_accelerator_and_fabric_is_listed() -> None:
     assert re.findall(r"`([^`]+)`", between("clusters.md", "fabrics")) == sorted(FABRICS)
 
 
-def test_the_passes_are_in_their_order() -> None:
+def test_the_passes_are_in_order() -> None:
     table = text("simulate.md").partition("## The passes")[2]
     rows = [row for row in re.findall(r"^\| (\w+) \|", table, re.MULTILINE) if row != "Pass"]
     assert rows == [one.__name__ for one in PASSES]
 
 
-def test_every_field_of_the_profile_is_told() -> None:
+def test_every_field_of_the_profile_is_documented() -> None:
     rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", text("clusters.md"), re.MULTILINE)
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     fields = {field.alias or name for name, field in ProfileSpec.model_fields.items()}
     assert told == fields
 
 
-def test_the_words_for_ends_are_told() -> None:
+def test_the_fields_of_run_policy_are_documented() -> None:
     page = text("restarts.md")
     assert all(f"{field.alias or name}" in page for name, field in RunPolicy.model_fields.items() if name != "suspend")
 
@@ -68,7 +68,7 @@ def test_a_page_of_facts_that_a_change_cites_names_the_release(change: Feature) 
         assert re.search(rf"\b{re.escape('.'.join(map(str, change.since)))}\b", page)
 
 
-def test_the_configuration_is_taken(tmp_path: Path) -> None:
+def test_the_configuration_example_is_valid(tmp_path: Path) -> None:
     (block,) = [one for one in blocks(text("lint.md")) if one.title == "pyproject.toml"]
     (tmp_path / "pyproject.toml").write_text(block.text)
     assert load(str(tmp_path / "pyproject.toml")).fail_on == "warning"
@@ -99,7 +99,7 @@ def test_every_report_format_is_in_the_guide_to_ci() -> None:
         (("--allow-empty", "none/*.yaml"), "", 0),
     ],
 )
-def test_the_exit_status_is_that_of_the_guide_to_ci(
+def test_exit_statuses_match_the_guide_to_ci(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], content: str, status: int
 ) -> None:
     containers = "  containers: [{name: c, image: 'i:1', command: [sleep, '1']}]\n"

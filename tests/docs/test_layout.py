@@ -56,7 +56,7 @@ def addresses(site: Path) -> list[str]:  # noqa: F811
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_page_runs_off_the_side(site: Path, served: str, tab: Browser, width: int) -> None:  # noqa: F811
+def test_no_page_overflows(site: Path, served: str, tab: Browser, width: int) -> None:  # noqa: F811
     wide = []
     for address in addresses(site):
         visit(tab, served + address, width)
@@ -71,13 +71,13 @@ def test_no_page_runs_off_the_side(site: Path, served: str, tab: Browser, width:
     assert wide == []
 
 
-def test_the_check_sees_what_is_too_wide(served: str, tab: Browser) -> None:
+def test_an_overflow_is_detected(served: str, tab: Browser) -> None:
     visit(tab, served, 400)
     tab.run("document.querySelector('.md-content p').style.width = '2000px'")
     assert tab.run("document.documentElement.scrollWidth > document.documentElement.clientWidth")
 
 
-def test_it_is_dark_where_the_reader_wants_it_dark(served: str, tab: Browser) -> None:
+def test_dark_mode_follows_the_reader_s_preference(served: str, tab: Browser) -> None:
     shades = []
     for scheme in ("light", "dark"):
         visit(tab, served, 1280, scheme)
@@ -102,6 +102,6 @@ def test_search_finds_the_page_of_a_rule(served: str, tab: Browser) -> None:
     assert any("codes/PTC302/" in link for link in found)
 
 
-def test_a_page_asks_only_its_own_site(served: str, tab: Browser) -> None:
+def test_pages_load_only_from_the_site(served: str, tab: Browser) -> None:
     visit(tab, served + "guide/first-job/", 1280)
     assert [url for url in tab.asked_for() if not url.startswith((served, "blob:"))] == []

@@ -78,7 +78,7 @@ def _leads(pages: dict[str, Page], site: Path, address: str, link: str) -> bool:
     return (site / path).is_file()
 
 
-def test_one_address_is_everywhere() -> None:
+def test_the_site_address_is_the_same_everywhere() -> None:
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert urls["Documentation"] == SITE
@@ -95,7 +95,7 @@ def test_every_code_has_its_page(site: Path, pages: dict[str, Page]) -> None:
         assert f"ptcompile explain {code}" in text
 
 
-def test_every_link_leads_somewhere(site: Path, pages: dict[str, Page]) -> None:
+def test_every_link_resolves(site: Path, pages: dict[str, Page]) -> None:
     wrong = [
         (address, link)
         for address, page in pages.items()
@@ -127,7 +127,7 @@ def test_search_knows_guides_fields_and_codes(site: Path) -> None:
     assert {"guide/first-job/", "codes/PTC302/", "reference/spec/#jobspec", "reference/cli/#ptcompile-lint"} <= places
 
 
-def test_the_reference_is_whole(site: Path) -> None:
+def test_the_reference_is_complete(site: Path) -> None:
     import ptcompile
     from ptcompile.cli.commands import COMMANDS
     from ptcompile.requirements.capabilities import PROBES

@@ -70,7 +70,7 @@ def test_a_missing_label_is_found_where_labels_would_be() -> None:
     assert found(JOB, {**COST, "kind": "batch/v1/Job"}) == found(JOB, COST)
 
 
-def test_every_container_is_asked_at_its_line() -> None:
+def test_every_container_is_checked_at_its_line() -> None:
     report = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[IMAGE]))
     (one,) = report.diagnostics
     assert (one.code, one.name, one.severity, one.stage) == ("ACME102", "own-registry", "error", "style")
@@ -83,7 +83,7 @@ def test_every_container_is_asked_at_its_line() -> None:
 
 
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "jobset", "trainjob", "pod"])
-def test_a_rule_of_containers_is_asked_of_every_kind(target: str) -> None:
+def test_a_container_rule_runs_on_every_kind(target: str) -> None:
     manifests = ptcompile.compile(SPEC, target=target).yaml()
     assert {code for code, _, _ in found(manifests, IMAGE)} == {"ACME102"}
     result = ptcompile.compile(SPEC, target=target, extensions=ptcompile.extensions(rules=[IMAGE]))
@@ -91,7 +91,7 @@ def test_a_rule_of_containers_is_asked_of_every_kind(target: str) -> None:
     assert not result.manifests
 
 
-def test_a_finding_of_a_spec_is_told_once() -> None:
+def test_a_finding_in_a_spec_is_reported_once() -> None:
     report = ptcompile.lint(SPEC, extensions=ptcompile.extensions(rules=[COST]))
     assert [(one.code, one.path) for one in report.diagnostics] == [("ACME101", ("metadata", "labels"))]
 
@@ -119,7 +119,7 @@ def test_pods() -> None:
     assert found(JOB, rule)[0][1] == ("spec", "template", "spec", "serviceAccountName")
 
 
-def test_jobs_inside_other_objects_are_asked_at_their_place() -> None:
+def test_jobs_inside_other_objects_are_checked_at_their_path() -> None:
     inner: dict[str, Any] = {"spec": {"template": {"spec": {}}}, "metadata": {}}
     cron = {
         "apiVersion": "batch/v1",
@@ -132,7 +132,7 @@ def test_jobs_inside_other_objects_are_asked_at_their_place() -> None:
     assert own == [("spec", "jobTemplate", "metadata", "labels")]
 
 
-def test_an_expression_that_fails_on_its_values_does_not_hold() -> None:
+def test_an_expression_that_fails_on_its_values_is_false() -> None:
     rule = {**COST, "path": "metadata.name", "expression": "int(self) > 0"}
     (one,) = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[rule])).diagnostics
     assert (one.code, one.severity) == ("ACME101", "warning")
@@ -185,7 +185,7 @@ def test_many_rules_share_the_budget_of_an_object() -> None:
         ({"serverity": "error"}, "unknown key 'serverity'; did you mean severity?"),
     ],
 )
-def test_a_wrong_table_is_a_sentence(changed: dict[str, Any], said: str) -> None:
+def test_a_wrong_table_is_explained(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match="rule\\[0\\]: ") as raised:
         ptcompile.extensions(rules=[{**COST, **changed}])
     assert said in str(raised.value)
@@ -198,7 +198,7 @@ def test_equal_codes_and_missing_keys() -> None:
         ptcompile.extensions(rules=[{}])
 
 
-def test_one_text_is_no_list_of_plugins() -> None:
+def test_a_string_is_not_a_list_of_plugins() -> None:
     with pytest.raises(TypeError, match="plugins must be a list of names"):
         ptcompile.extensions("acme")
 
@@ -242,7 +242,7 @@ def test_the_configuration_declares_rules(tmp_path: Path) -> None:
     assert (done.returncode, "ignore: no rule 'ACME9'" in done.stderr) == (2, True)
 
 
-def test_without_the_rule_its_comment_names_nothing(tmp_path: Path) -> None:
+def test_an_ignore_comment_for_a_missing_rule_is_reported(tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text(JOB + "# ptcompile: ignore[ACME102]\n", encoding="utf-8")
     done = ran(None, tmp_path, "lint", "job.yaml", "--isolated", "--output-format", "concise")
     assert "no rule 'ACME102'; no configured plugin defines it" in done.stdout

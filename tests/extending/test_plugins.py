@@ -159,7 +159,7 @@ def test_code_of_the_repository_is_never_loaded(place: Path) -> None:
         ("missing_name", "NameError: name 'missing_name' is not defined"),
     ],
 )
-def test_a_broken_one_is_a_sentence(place: Path, rules: str, said: str) -> None:
+def test_a_broken_plugin_is_explained(place: Path, rules: str, said: str) -> None:
     _one(place, "return []", rules)
     _assert_broken(ran(place / "packages", place / "repo", "lint", "spec.yaml"), said)
 
@@ -172,14 +172,14 @@ def _assert_broken(done: subprocess.CompletedProcess[str], said: str) -> None:
 
 
 @pytest.mark.parametrize("rules", ["1/0", "exit(3)"])
-def test_a_broken_one_breaks_every_command_that_needs_it(place: Path, rules: str) -> None:
+def test_a_broken_plugin_stops_every_command_that_needs_it(place: Path, rules: str) -> None:
     _one(place, "return []", rules)
     for words in (("spec.yaml",), ("plugins",), ("explain", "ACME001"), ("rules",)):
         _assert_broken(ran(place / "packages", place / "repo", *words), "ZeroDivisionError" if "/" in rules else "Exit")
     assert ran(place / "packages", place / "repo", "lint", "spec.yaml", "--isolated").returncode == 0
 
 
-def test_a_missing_one_and_one_that_is_none(place: Path) -> None:
+def test_missing_and_invalid_plugins(place: Path) -> None:
     install(place / "packages", "other", {"console_scripts": {"x": "y:z"}}, {}, "1.0")
     _one(place, "return []")
     _named(place, "acm", "other")
@@ -189,7 +189,7 @@ def test_a_missing_one_and_one_that_is_none(place: Path) -> None:
     assert "plugin 'other' 1.0 is not a plugin" in done.stderr
 
 
-def test_two_plugins_cannot_have_one_name(example: Path) -> None:
+def test_two_plugins_cannot_share_a_name(example: Path) -> None:
     install(
         example / "packages", "zeta", {PASSES: {"cost_center": "zeta:run"}}, {"zeta.py": "def run(j, c): return j"}, "3"
     )

@@ -35,7 +35,7 @@ def platform(**config: Any) -> flyte.Platform:
     return made
 
 
-def test_01_workers_and_one_master_alike() -> None:
+def test_01_master_and_workers_are_equal() -> None:
     with pytest.warns(flyte.FlyteWarning, match="per_replica_storage_request"):
         spec = flyte.pytorch_task(
             name="job",
@@ -73,13 +73,13 @@ def test_02_elastic_has_workers_only(words: Any) -> None:
     assert "nProcPerNode" not in policy
 
 
-def test_02b_elastic_starts_flyte_s_one_process(words: Any) -> None:
+def test_02b_elastic_starts_one_process_as_in_flyte(words: Any) -> None:
     made = manifest(words.Elastic(nnodes=2), requests=words.Resources(gpu="8"), limits=words.Resources(gpu="8"))
     assert resources(made)[GPU] == ("8", "8")
     assert made["spec"]["nprocPerNode"] == "1"
 
 
-def test_03_roles_of_their_own(words: Any) -> None:
+def test_03_different_roles(words: Any) -> None:
     config = words.PyTorch(
         master=words.Master(
             image="m:1",
@@ -104,7 +104,7 @@ def test_03_roles_of_their_own(words: Any) -> None:
     assert resources(inherits, "Master")[GPU] == ("1", "1")
 
 
-def test_04_the_master_takes_the_task_s(words: Any) -> None:
+def test_04_the_master_inherits_from_the_task(words: Any) -> None:
     config = words.PyTorch(worker=words.Worker(replicas=2, requests=words.Resources(cpu="1024m")))
     task = words.Resources(cpu="100m", mem="512Mi"), words.Resources(cpu="1000m", mem="1Gi", gpu="1")
     made = manifest(config, requests=task[0], limits=task[1])
@@ -153,7 +153,7 @@ def test_08_accelerator_affinity_and_tolerations(words: Any) -> None:
     ]
 
 
-def test_09_a_partition(words: Any) -> None:
+def test_09_accelerator_partition(words: Any) -> None:
     where = platform(
         gpu_device_node_label="gpu-node-label",
         gpu_partition_size_node_label="gpu-partition-size",
@@ -175,14 +175,14 @@ def test_10_labels_on_the_job_and_its_pods(words: Any) -> None:
     assert [role["template"]["metadata"] for role in roles(made).values()] == [both, both]
 
 
-def test_11_the_old_word_for_workers(words: Any) -> None:
+def test_11_deprecated_num_workers(words: Any) -> None:
     # Flyte writes workerReplicas 10 and masterReplicas 1, both with empty resources
     spec = document(words.PyTorch(num_workers=10))
     assert spec["worker"] == {"replicas": 10}
     assert "master" not in spec
 
 
-def test_12_all_the_policies(words: Any) -> None:
+def test_12_all_policies(words: Any) -> None:
     worker = words.Worker(
         image="w:1",
         replicas=5,
@@ -208,7 +208,7 @@ def test_12_all_the_policies(words: Any) -> None:
     }
 
 
-def test_13_a_run_policy_of_an_elastic_job(words: Any) -> None:
+def test_13_run_policy_of_an_elastic_job(words: Any) -> None:
     policy = words.RunPolicy(words.CleanPodPolicy.ALL, 600, 36000)
     made = manifest(words.Elastic(nnodes=2, run_policy=policy))
     assert made["spec"]["runPolicy"] == {
@@ -218,7 +218,7 @@ def test_13_a_run_policy_of_an_elastic_job(words: Any) -> None:
     }
 
 
-def test_14_one_node_and_its_threads(words: Any) -> None:
+def test_14_single_node_timeouts_and_threads(words: Any) -> None:
     # a single node waits for nobody; with two, the 15 minutes are in the manifest
     assert document(words.Elastic()).get("elastic", {}).get("rdzvConfigs") is None
     assert "timeout=900,join_timeout=900" in " ".join(main(manifest(words.Elastic(nnodes=2)), "Master")["command"])
@@ -261,7 +261,7 @@ def test_15_shared_memory_of_the_task_wins(words: Any) -> None:
     assert "podTemplate" not in document(words.Elastic(), shared_memory=True)
 
 
-def test_16_policies_as_text_in_any_casing(words: Any) -> None:
+def test_16_policies_as_strings_in_any_case(words: Any) -> None:
     # as Flyte 2's SDK writes them
     made = manifest(words.Elastic(nnodes=2, nproc_per_node=2, max_restarts=3, run_policy=words.RunPolicy("all")))
     assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "All"}
@@ -283,7 +283,7 @@ def test_16_policies_as_text_in_any_casing(words: Any) -> None:
         ("40", "50", ("40", "50")),  # Flyte: 20 and 20
     ],
 )
-def test_17_who_fills_a_missing_half(words: Any, request_: str, limit: str, here: Any) -> None:
+def test_17_default_of_a_missing_request_or_limit(words: Any, request_: str, limit: str, here: Any) -> None:
     check_half(words, request_, limit, here, platform(default_cpus="10"))
 
 
@@ -297,7 +297,7 @@ def test_17_who_fills_a_missing_half(words: Any, request_: str, limit: str, here
         ("1", "2", ("1", "2")),
     ],
 )
-def test_18_nothing_is_clamped_in_silence(words: Any, request_: str, limit: str, here: Any) -> None:
+def test_18_nothing_is_clamped_silently(words: Any, request_: str, limit: str, here: Any) -> None:
     check_half(words, request_, limit, here, platform())
 
 
@@ -316,7 +316,7 @@ def test_19_scratch_disk(words: Any) -> None:
     assert resources(manifest(words.Elastic(), requests=words.Resources(cpu=1))) == {"cpu": ("1", "1")}
 
 
-def test_20_a_gpu_and_the_defaults(words: Any) -> None:
+def test_20_gpu_with_default_resources(words: Any) -> None:
     where = platform(default_cpus="1", default_memory="1Gi")
     made = manifest(words.Elastic(), limits=words.Resources(gpu=1), platform=where)
     assert resources(made) == {"cpu": ("1", "1"), "memory": ("1Gi", "1Gi"), GPU: ("1", "1")}
@@ -324,7 +324,7 @@ def test_20_a_gpu_and_the_defaults(words: Any) -> None:
     assert resources(tpu)["google.com/tpu"] == ("1", "1")
 
 
-def test_21_a_replica_over_the_task(words: Any) -> None:
+def test_21_replica_resources_override_the_task(words: Any) -> None:
     config = words.PyTorch(worker=words.Worker(replicas=1, limits=words.Resources(gpu=4)))
     made = manifest(
         config, requests=words.Resources(cpu=2, mem="4Gi", gpu=1), limits=words.Resources(cpu=4, mem="8Gi", gpu=1)
@@ -333,7 +333,7 @@ def test_21_a_replica_over_the_task(words: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["250x", "blah"])
-def test_22_what_is_no_quantity(words: Any, text: str) -> None:
+def test_22_invalid_quantities(words: Any, text: str) -> None:
     config = words.PyTorch(worker=words.Worker(replicas=1, requests=words.Resources(mem=text)))
     expected = f"task_config.worker.requests.mem: {text!r} is not a Kubernetes quantity"
     assert messages(config) == [expected]
@@ -374,12 +374,12 @@ def test_24_interruptible(words: Any, requirement: dict[str, Any]) -> None:
     assert expressions(manifest(words.Elastic(), platform=never)) == [[{"key": "x", "operator": "DoesNotExist"}]]
 
 
-def test_25_an_accelerator_without_a_gpu(words: Any) -> None:
+def test_25_accelerator_without_a_gpu(words: Any) -> None:
     assert "accelerator" not in document(words.Elastic(), accelerator="h100")
     assert messages(words.Elastic(), accelerator="h100") == ["accelerator: no pod requests a GPU, so it has no effect"]
 
 
-def test_26_a_whole_device(words: Any) -> None:
+def test_26_whole_device(words: Any) -> None:
     limits = words.Resources(gpu=1)
     labels = {"gpu_device_node_label": "device", "gpu_partition_size_node_label": "size"}
     made = manifest(words.Elastic(), limits=limits, accelerator="a100/unpartitioned", platform=platform(**labels))
@@ -396,7 +396,7 @@ def test_26_a_whole_device(words: Any) -> None:
     assert accepted in pod(made)["tolerations"]
 
 
-def test_27_a_tpu(words: Any) -> None:
+def test_27_tpu(words: Any) -> None:
     made = manifest(words.Elastic(), limits=words.Resources(gpu=4), accelerator="V5P/2x2x2", platform=platform())
     labels = {one["key"]: one["values"] for one in expressions(made)[0]}
     expected = {
@@ -407,7 +407,7 @@ def test_27_a_tpu(words: Any) -> None:
     assert {one["key"] for one in pod(made)["tolerations"]} == set(expected)
 
 
-def test_28_names_of_devices() -> None:
+def test_28_device_names() -> None:
     assert (
         node_device_name("h100")
         == node_device_name("H100")
@@ -450,7 +450,7 @@ def test_31_size_of_shared_memory(words: Any, asked: bool | str, limit: dict[str
     assert pod(made)["volumes"] == [{"name": "shm", "emptyDir": {"medium": "Memory", **limit}}]
 
 
-def test_31_refusals_of_shared_memory(words: Any) -> None:
+def test_31_rejected_shared_memory(words: Any) -> None:
     # of Flyte's seven errors, a missing name, path or container cannot occur; a taken name is changed
     assert messages(words.Elastic(), shared_memory="much")[0].startswith("shared_memory: ")
     taken = {"containers": [], "volumes": [{"name": "shm", "emptyDir": {}}]}
@@ -466,7 +466,7 @@ def test_32_labels_of_a_partition_come_from_the_user(words: Any) -> None:
     assert made["metadata"]["labels"] == {"platform.union.ai/gpu-partition-slices": "1"}
 
 
-def test_33_the_user_s_environment_and_no_other(words: Any) -> None:
+def test_33_only_the_user_s_environment(words: Any) -> None:
     # Flyte adds 13 or 14 variables about the execution and its console's URL; none exists outside Flyte
     made = manifest(words.Elastic(), environment={"B": "1", "A": "2"})
     assert env(made) == {"B": "1", "A": "2"}
@@ -487,7 +487,7 @@ def every(config: Any, **knobs: Any) -> dict[str, dict[str, Any]]:
     return {one["kind"]: dict(one) for one in ptcompile.compile(convert(config, **knobs).document).unwrap()}
 
 
-def test_35_what_the_nodes_are_told(words: Any) -> None:
+def test_35_options_of_torchrun(words: Any) -> None:
     # ptcompile passes Flyte's NNODES, NPROC_PER_NODE and RDZV_BACKEND as torchrun options
     job = every(words.Elastic(nnodes=4, nproc_per_node=8, max_restarts=3), target="job")["Job"]
     command = " ".join(job["spec"]["template"]["spec"]["containers"][0]["command"])
@@ -523,7 +523,7 @@ def test_37_the_launcher_s_command(words: Any) -> None:
         (2, 8, 8, None),
     ],
 )
-def test_38_numbers_that_cannot_be(words: Any, nnodes: int | str, nproc: int, gpu: int | None, at: str | None) -> None:
+def test_38_impossible_numbers(words: Any, nnodes: int | str, nproc: int, gpu: int | None, at: str | None) -> None:
     limits = words.Resources(gpu=gpu) if gpu else None
     config = words.Elastic(nnodes=nnodes, nproc_per_node=nproc)
     task = flyte.task(test_06_no_workers, task_config=config, script="t.py", image="i", limits=limits)
@@ -531,7 +531,7 @@ def test_38_numbers_that_cannot_be(words: Any, nnodes: int | str, nproc: int, gp
     assert [one[: len(at or "")] for one in found] == ([at] if at else [])
 
 
-def test_38_an_accelerator_of_flytekit() -> None:
+def test_38_accelerator_object_of_flytekit() -> None:
     real = pytest.importorskip("flytekit.extras.accelerators")
     where = platform()
     names = {

@@ -37,7 +37,7 @@ def instructions() -> dict[str, list[str]]:
     return found
 
 
-def test_the_image_holds_what_the_job_starts() -> None:
+def test_the_image_contains_what_the_job_starts() -> None:
     made = instructions()
     env = dict(re.findall(r'(\w+)="?([^\s"]+)', " ".join(made["ENV"])))
     assert re.fullmatch(r"pytorch/pytorch:[\w.-]+-cuda[\w.-]+-runtime", made["FROM"][0])
@@ -57,6 +57,6 @@ def requirements() -> list[str]:
     return [line for line in text.splitlines() if not line.startswith("#")]
 
 
-def test_the_versions_are_those_that_are_tested() -> None:
+def test_the_example_uses_the_tested_versions() -> None:
     project = tomllib.loads((EXAMPLES.parent / "pyproject.toml").read_text("utf-8"))["project"]
     assert {*project["optional-dependencies"]["flyte"]} <= {*requirements()}

@@ -55,7 +55,7 @@ def test_the_nearest_expression_is_found(function: Any, path: Keys, said: str) -
     assert TEXT.split("\n")[at.line - 1][at.column - 1 : at.end_column - 1] == said
 
 
-def test_what_is_built_in_has_no_place() -> None:
+def test_builtin_functions_have_no_location() -> None:
     assert file_of(len) is None
     assert call_span(len, TEXT, ("inputs", "x")) is None
 
@@ -97,7 +97,7 @@ FAILURE = F.RestartPolicy.FAILURE
         ),
     ],
 )
-def test_each_policy_that_the_task_does_not_name_is_noted(
+def test_each_policy_missing_from_the_task_gets_a_note(
     config: Any, knobs: dict[str, Any], paths: set[str], why: str
 ) -> None:
     made, notes = compiled(config, **knobs)
@@ -106,7 +106,7 @@ def test_each_policy_that_the_task_does_not_name_is_noted(
     assert all(why in message for message in notes.values())
 
 
-def test_what_flyte_writes_too_is_not_noted() -> None:
+def test_policies_that_flyte_writes_too_get_no_note() -> None:
     for config in (F.Elastic(nnodes=2), F.PyTorch(worker=F.Worker(replicas=1)), F.Elastic()):
         assert compiled(config)[1] == {}
 

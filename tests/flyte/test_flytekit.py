@@ -16,14 +16,14 @@ plugin = pytest.importorskip("flytekitplugins.kfpytorch")
 
 
 @pytest.mark.parametrize("name", ["PyTorch", "Master", "Worker", "RunPolicy", "Elastic"])
-def test_our_words_have_their_fields_and_defaults(name: str) -> None:
+def test_our_classes_have_the_fields_and_defaults_of_flytekit(name: str) -> None:
     ours, theirs = getattr(flyte, name)(), getattr(plugin, name)()
     assert _plain(ours) == _plain(theirs)
     assert [one.name for one in dataclasses.fields(ours)] == [one.name for one in dataclasses.fields(theirs)]
 
 
 @pytest.mark.parametrize("name", ["RestartPolicy", "CleanPodPolicy"])
-def test_our_enums_have_their_members(name: str) -> None:
+def test_our_enums_have_the_members_of_flytekit(name: str) -> None:
     ours, theirs = getattr(flyte, name), getattr(plugin, name)
     assert [one.name for one in ours] == [one.name for one in theirs]
     # the defect that makes ptcompile compare names
@@ -31,11 +31,11 @@ def test_our_enums_have_their_members(name: str) -> None:
     assert all(first == one for one in others)
 
 
-def test_resources_have_their_fields() -> None:
+def test_resources_have_the_fields_of_flytekit() -> None:
     assert _plain(flyte.Resources()) == {one.name: None for one in dataclasses.fields(flytekit.Resources)}
 
 
-def test_what_flytekit_loses() -> None:
+def test_settings_that_flytekit_loses() -> None:
     pytest.importorskip("torch")
     zeros = plugin.RunPolicy(plugin.CleanPodPolicy.ALL, 0, None, 0)
     custom = _custom(plugin.Elastic(nnodes=2, monitor_interval=9, run_policy=zeros))
@@ -76,7 +76,7 @@ def _nested(value: Any) -> Any:
     return _plain(value) if dataclasses.is_dataclass(value) else value
 
 
-def test_a_task_of_flytekit_as_it_stands() -> None:
+def test_an_unchanged_flytekit_task() -> None:
     pytest.importorskip("torch")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

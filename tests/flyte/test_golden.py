@@ -10,7 +10,7 @@ from ptcompile.flyte.convert import GPU_TAINT, to_yaml
 GOLDEN = Path(__file__).parents[2] / "golden" / "flyte-legacy-decorator" / "spec.yaml"
 
 
-def test_the_spec_of_the_golden_case_is_the_front_end_s() -> None:
+def test_the_golden_spec_equals_the_front_end_s_output() -> None:
     spec = flyte.pytorch_task(
         name="flyte-legacy-decorator",
         image="registry.example.com/flyte-workflows:v3",
@@ -38,6 +38,6 @@ def test_only_the_roles_with_gpus_tolerate_flyte_s_taint() -> None:
     assert "tolerations" not in plain
 
 
-def test_a_platform_says_its_own_tolerations() -> None:
+def test_a_platform_replaces_the_default_tolerations() -> None:
     task = flyte.task(GOLDEN.exists, image="i", script="t.py", limits=flyte.Resources(gpu=1))
     assert "tolerations" not in task.convert("job", platform=flyte.platform({})).document["spec"]

@@ -61,7 +61,7 @@ def adds(wf_params: Any, numbers: Any, scale: Any, names: Any, extra: Any, total
 GIVEN: dict[str, Any] = {"numbers": [1, 2], "scale": 2, "names": ["a", "b"], "extra": {"suffix": "!"}}
 
 
-def test_it_is_called_with_its_context_inputs_and_outputs() -> None:
+def test_a_call_passes_context_inputs_and_outputs() -> None:
     assert adds(**GIVEN) == {"total": 6.0, "first": "a!"}
     words = {"numbers": "[1, 2]", "scale": "2", "names": '["a", "b"]', "extra": '{"suffix": "!"}'}
     assert run.parse_arguments(adds.function, words) == (GIVEN, {})
@@ -74,13 +74,13 @@ def alone(wf_params: Any) -> None:
     wf_params.stats.incr("started")
 
 
-def test_without_inputs_it_gets_its_context_alone() -> None:
+def test_a_call_without_inputs_passes_only_the_context() -> None:
     assert alone.compile().ok
     with pytest.raises(AttributeError, match=r"wf_params\.stats comes from Flyte's engine"):
         alone()
 
 
-def test_what_is_not_declared_is_an_error() -> None:
+def test_undeclared_parameters_are_errors() -> None:
     @inputs(a=Types.Integer, b=Types.Integer)
     @outputs(c=Types.Integer)
     @pytorch_task(image="acme/mnist:1")
@@ -92,13 +92,13 @@ def test_what_is_not_declared_is_an_error() -> None:
     assert found["outputs.c"] == "outputs.c: the function has no such parameter"
 
 
-def test_storage_of_flyte_is_no_input() -> None:
+def test_flyte_storage_types_are_rejected_as_inputs() -> None:
     for kind in (Types.Blob, Types.CSV, Types.MultiPartBlob, Types.MultiPartCSV, Types.Schema):
         with pytest.raises(run.TaskCallError, match=f"is a {kind.__name__}, which only Flyte can pass"):
             run.value_of("s3://b/x", kind)
 
 
-def test_the_order_of_the_decorators_is_that_of_the_document() -> None:
+def test_the_order_of_the_decorators_is_as_documented() -> None:
     def bare(wf_params: Any) -> None: ...
 
     with pytest.raises(TypeError, match="go above @pytorch_task"):

@@ -82,18 +82,18 @@ def test_device_classes_of_flyte_2() -> None:
     assert spec["accelerator"] == "giant-gpu"
 
 
-def test_other_devices_are_named_by_the_caller() -> None:
+def test_the_caller_names_other_devices() -> None:
     where = flyte.platform({}, accelerators=["custom", "nvidia-h100/9g.1gb"])
     assert {"custom", "nvidia-h100/9g.1gb"} <= {*where.document["spec"]["accelerators"]}
 
 
 @pytest.mark.parametrize("key", ENGINE_KEYS)
-def test_keys_without_effect_are_warned_of(key: str) -> None:
+def test_keys_without_effect_give_warnings(key: str) -> None:
     where = flyte.platform({key: "1"})
     assert [(one.severity, one.path) for one in where.problems] == [("warning", ("k8s", key))]
 
 
-def test_a_slip_of_the_pen() -> None:
+def test_a_misspelled_key() -> None:
     assert [one.help for one in flyte.platform({"default-label": {}}).problems] == ["did you mean default-labels?"]
 
 
@@ -135,7 +135,7 @@ def test_no_pod_template_raises(template: dict[str, Any], taints: Any) -> None:
         converted.yaml()
 
 
-def test_a_label_that_the_profile_can_say_is_not_said_twice() -> None:
+def test_a_label_in_the_profile_is_not_repeated_in_the_spec() -> None:
     requirement = {"key": "spot", "operator": "In", "values": ["true"]}
     where = flyte.platform({"interruptible-node-selector-requirement": requirement})
     assert where.profile.spec.spot.node_labels == {"spot": "true"}

@@ -96,7 +96,7 @@ class Bundle:
         ("seven", Any, "seven"),
     ],
 )
-def test_a_text_is_a_value_of_its_type(text: str, hint: Any, value: object) -> None:
+def test_strings_are_parsed_by_type(text: str, hint: Any, value: object) -> None:
     made = run.value_of(text, hint)
     assert (made, type(made)) == (value, type(value))
 
@@ -131,7 +131,7 @@ def test_a_text_is_a_value_of_its_type(text: str, hint: Any, value: object) -> N
         ("1", "Later", "is a Later, which is undefined at run time; import it outside TYPE_CHECKING"),
     ],
 )
-def test_what_is_no_value_is_refused_without_repeating_it(text: str, hint: Any, why: str) -> None:
+def test_invalid_values_are_rejected_without_quoting_them(text: str, hint: Any, why: str) -> None:
     with pytest.raises(run.TaskCallError) as caught:
         run.value_of(text, hint)
     assert str(caught.value) == why
@@ -160,7 +160,7 @@ def test_a_value_as_text_reads_back(hint: Any, values: st.SearchStrategy[Any]) -
     check()
 
 
-def test_arguments_say_all_that_is_wrong_at_once() -> None:
+def test_all_wrong_arguments_are_reported_together() -> None:
     def train(epochs: int, lr: float, name: str = "a", *more: int, **others: int) -> None: ...
 
     values, wrong = run.parse_arguments(train, {"lr": "x", "nmae": "b"})
@@ -173,7 +173,7 @@ def test_arguments_say_all_that_is_wrong_at_once() -> None:
     assert run.parse_arguments(train, {"lr": "1", "epochs": "2"}) == ({"lr": 1.0, "epochs": 2}, {})
 
 
-def test_the_file_stands_alone() -> None:
+def test_the_file_has_no_dependencies() -> None:
     text = Path(run.__file__).read_text("utf-8")
     tree = ast.parse(text, feature_version=(3, 9))
     imported = {
@@ -219,7 +219,7 @@ def test_a_task_is_found_by_file_by_module_and_in_a_package(tmp_path: Path, monk
         ("json:nothing", "json has no 'nothing'"),
     ],
 )
-def test_what_is_not_there_is_refused(target: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tasks_are_rejected(target: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "json.py").write_text("def dumps(): ...\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(run.TaskCallError) as caught:
@@ -227,13 +227,13 @@ def test_what_is_not_there_is_refused(target: str, why: str, tmp_path: Path, mon
     assert str(caught.value).startswith(why)
 
 
-def test_a_module_that_misses_another_says_so_itself(tmp_path: Path) -> None:
+def test_a_failed_import_inside_a_module_is_not_hidden(tmp_path: Path) -> None:
     (tmp_path / "wants.py").write_text("import no_such_module_here\n")
     with pytest.raises(ModuleNotFoundError, match="no_such_module_here"):
         run.load_task(f"{tmp_path / 'wants.py'}:go")
 
 
-def test_only_what_trains_is_unwrapped() -> None:
+def test_only_training_tasks_are_unwrapped() -> None:
     def go() -> None: ...
 
     plain = SimpleNamespace(execution_mode=SimpleNamespace(name="DEFAULT"), task_function=go)
@@ -315,14 +315,16 @@ def test_a_copy_of_the_file_does_the_same(tmp_path: Path) -> None:
         (("hello:ignored",), 0, ""),
     ],
 )
-def test_it_ends_as_the_function_does(words: tuple[str, ...], status: int, said: str, tmp_path: Path) -> None:
+def test_the_exit_status_is_that_of_the_function(
+    words: tuple[str, ...], status: int, said: str, tmp_path: Path
+) -> None:
     done = started(tmp_path, *words)
     assert done.returncode == status
     assert done.stderr.endswith(said)
     assert done.stdout == ""
 
 
-def test_torchrun_is_told_why(tmp_path: Path) -> None:
+def test_torchrun_gets_the_error(tmp_path: Path) -> None:
     file = tmp_path / "error.json"
     assert started(tmp_path, "hello:fails", TORCHELASTIC_ERROR_FILE=str(file)).returncode == 1
     message = json.loads(file.read_text("utf-8"))["message"]

@@ -83,7 +83,7 @@ LEGACY: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("word", LEGACY)
-def test_each_word_of_the_legacy_decorator(word: str) -> None:
+def test_each_keyword_of_the_legacy_decorator(word: str) -> None:
     value, expected = LEGACY[word]
     made = LOOSE(**{word: value})(_function).convert("job", image="i").document["spec"]
     assert {key: made[key] for key in expected} == expected
@@ -91,7 +91,7 @@ def test_each_word_of_the_legacy_decorator(word: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["cache", "cache_version", "deprecated", "cls"])
-def test_words_for_the_engine_are_said_to_be_lost(word: str) -> None:
+def test_keywords_for_the_engine_are_reported_as_dropped(word: str) -> None:
     converted = LOOSE(**{word: "1"})(_function).convert("job")
     assert [one.path for one in converted.problems if one.severity == "warning"] == [(word,)]
     assert word in ENGINE_KEYWORDS
@@ -146,12 +146,12 @@ R = OURS.Resources
         (two(), {"secret_requests": 5}, "secret_requests: 5 is not a list"),
     ],
 )
-def test_one_cause_one_problem_at_its_place(config: Any, knobs: dict[str, Any], start: str) -> None:
+def test_one_problem_per_cause_at_its_location(config: Any, knobs: dict[str, Any], start: str) -> None:
     found = messages(config, **knobs)
     assert [one[: len(start)] for one in found] == [start]
 
 
-def test_a_spec_at_once_raises_with_all_mistakes() -> None:
+def test_a_direct_spec_raises_with_all_mistakes() -> None:
     with pytest.raises(flyte.FlyteError) as caught:
         flyte.task(name="job", task_config=OURS.Elastic(nnodes=0, max_restarts=-1), requests=R(cpu="x"), script="t.py")
     assert [one.path for one in caught.value.problems] == [
@@ -171,7 +171,7 @@ def test_resources_as_pairs() -> None:
     assert made["resources"] == {"memory": "4Gi", "gpu": 1, "requests": {"cpu": 1}, "limits": {"cpu": 2}}
 
 
-def test_a_function_in_main_names_nothing() -> None:
+def test_functions_that_cannot_be_imported_need_a_module_or_script() -> None:
     def trains() -> None: ...
 
     trains.__module__ = "__main__"
@@ -181,7 +181,7 @@ def test_a_function_in_main_names_nothing() -> None:
     assert [(one.path, one.help) for one in inside] == [(("script",), "define the task at the top level of its module")]
 
 
-def test_what_a_compile_says_of_amounts_is_in_flyte_s_words() -> None:
+def test_compile_errors_about_resources_use_flyte_terms() -> None:
     limits = {"requests": R(cpu=2, mem="4Gi", ephemeral_storage="2Gi"), "limits": R(mem="2Gi", ephemeral_storage="1Gi")}
     made = flyte.task(_function, task_config=OURS.Elastic(), script="t.py", image="a/b:1", **limits)
     found = {one.path for one in made.compile("job").diagnostics if one.severity == "error"}
@@ -201,7 +201,7 @@ def test_secrets_as_files_and_variables(words: Any) -> None:
     assert volumes == [{"secretName": "g", "items": items}, {"secretName": "h"}]
 
 
-def test_a_pod_template_keeps_its_words(words: Any) -> None:
+def test_a_pod_template_keeps_its_fields(words: Any) -> None:
     spec = {
         "priorityClassName": "high",
         "containers": [
@@ -247,7 +247,7 @@ OPEN = sorted({*Knobs.__annotations__} - {"platform"})
     knobs=st.dictionaries(st.sampled_from(OPEN), ANYTHING, max_size=3),
     fields=st.dictionaries(st.sampled_from(["nnodes", "nproc_per_node", "max_restarts", "rdzv_configs"]), ANYTHING),
 )
-def test_nothing_that_a_user_writes_raises(knobs: dict[str, Any], fields: dict[str, Any]) -> None:
+def test_no_user_input_raises(knobs: dict[str, Any], fields: dict[str, Any]) -> None:
     for config in (OURS.Elastic(**fields), OURS.PyTorch(worker=OURS.Worker(replicas=fields.get("nnodes")))):
         converted = flyte.task(_function, task_config=config, **knobs).convert("job")
         if converted.ok:
@@ -265,17 +265,17 @@ def _function() -> None:
     """Stand in for a task's function."""
 
 
-def test_one_node_has_no_backend_to_meet_by() -> None:
+def test_one_node_has_no_rendezvous_backend() -> None:
     assert document(OURS.Elastic())["elastic"] == {"nnodes": 1, "nprocPerNode": 1}
 
 
 @pytest.mark.parametrize(("timeout", "said", "seconds"), [(60, 90, 60), (90, 60, 60), (0, 60, 60), (60, None, 60)])
-def test_the_shorter_deadline_counts(timeout: int, said: int | None, seconds: int) -> None:
+def test_the_shorter_deadline_wins(timeout: int, said: int | None, seconds: int) -> None:
     config = two(run_policy=OURS.RunPolicy(active_deadline_seconds=said))
     assert document(config, timeout=timeout)["runPolicy"]["activeDeadlineSeconds"] == seconds
 
 
-def test_what_a_task_without_a_clean_pod_policy_holds_is_said() -> None:
+def test_a_task_without_a_clean_pod_policy_gets_a_note() -> None:
     """Flyte writes no policy, and the operator's default deletes no pods, so it is kept with a note."""
     for config in (two(), two(run_policy=OURS.RunPolicy(backoff_limit=1)), OURS.Elastic(nnodes=2)):
         found = convert(config, limits=R(gpu=1))
@@ -289,7 +289,7 @@ def test_what_a_task_without_a_clean_pod_policy_holds_is_said() -> None:
     assert "runPolicy" not in convert(OURS.Elastic()).document["spec"], "one node is a Pod"
 
 
-def test_what_is_no_task_of_flytekit_is_refused() -> None:
+def test_a_function_that_is_not_a_task_is_rejected() -> None:
     with pytest.raises(TypeError, match="function is not a flytekit task"):
         flyte.from_task(_function)
 

@@ -72,7 +72,7 @@ class Run:
 
 
 @pytest.mark.parametrize("target", ["pytorchjob", "volcano"])
-def test_two_nodes_of_two_processes_are_one_world_of_four(target: str, tmp_path: Path) -> None:
+def test_two_nodes_with_two_processes_form_a_world_of_four(target: str, tmp_path: Path) -> None:
     task = flyte.from_task(tasks().train, target=target)
     given = {"epochs": 7, "optim": tasks().Optim(0.1, [0.9]), "tags": ["a b", "$HOME", "$(PATH)", "$$", "'\""]}
     done = Run(task.compile(inputs=given), tmp_path)
@@ -82,7 +82,7 @@ def test_two_nodes_of_two_processes_are_one_world_of_four(target: str, tmp_path:
 
 
 @pytest.mark.parametrize("embed", [False, True])
-def test_one_node_is_one_world(embed: bool, tmp_path: Path) -> None:
+def test_one_node_forms_a_world(embed: bool, tmp_path: Path) -> None:
     done = Run(flyte.from_task(tasks().alone, embed=embed).compile(), tmp_path)
     assert done.statuses == [0], done.output
     assert done.seen == [{"rank": rank, "world": 2, "counted": 2, "epochs": 3} for rank in (0, 1)]
@@ -94,7 +94,7 @@ def test_a_master_and_its_worker_meet_without_torchrun(tmp_path: Path) -> None:
     assert done.seen == [{"rank": rank, "world": 2, "counted": 2, "name": "a"} for rank in (0, 1)]
 
 
-def test_the_legacy_task_of_the_first_document(tmp_path: Path) -> None:
+def test_the_legacy_task(tmp_path: Path) -> None:
     done = Run(tasks().legacy.compile(inputs={"int_list": [1, 2]}), tmp_path)
     assert done.statuses == [0, 0, 0], done.output
     said = {"world": 3, "counted": 3, "int_list": [1, 2], "result": 3}
@@ -109,7 +109,7 @@ def test_a_function_that_raises_fails_the_job(tmp_path: Path) -> None:
         assert "RuntimeError: the data is gone" in root_cause
 
 
-def test_an_input_that_only_the_pod_refuses_fails_the_job(tmp_path: Path) -> None:
+def test_an_input_that_only_the_pod_rejects_fails_the_job(tmp_path: Path) -> None:
     result = flyte.from_task(tasks().alone).compile(inputs={"epochs": 1})
     result.manifests[0]["spec"]["containers"][0]["args"][-1] = "epochs=one"
     done = Run(result, tmp_path)

@@ -142,7 +142,7 @@ def test_the_jobs_of_a_workflow_in_order() -> None:
     assert args(second) == [f"{__name__}:tune", "model=s3://m", "trials=3"]
 
 
-def test_what_is_no_pytorch_task_is_named() -> None:
+def test_other_tasks_are_named() -> None:
     found = said(flyte.from_workflow(pipeline, inputs={"epochs": 1}).compile(), "warning")
     assert found[":n0"] == "n0: prepare is a task without PyTorch or Elastic, for which no manifest is written"
     assert found[":n1"] == "n1: plan is a dynamic task, for which no manifest is written"
@@ -183,7 +183,7 @@ def test_wrong_inputs_of_a_workflow(inputs: dict[str, Any], path: str, message: 
     assert found.message.endswith(message)
 
 
-def test_overrides_are_laid_over_the_task() -> None:
+def test_overrides_replace_fields_of_the_task() -> None:
     (task,) = flyte.from_workflow(overridden).tasks
     assert task.job_name == "big-train"
     spec = task.convert().document["spec"]
@@ -204,7 +204,7 @@ def test_a_node_alone() -> None:
     assert args(result.manifests[0])[1:5] == ["data=d", "epochs=2", 'config={"lr": 0.5, "layers": [1, 2]}', "tags=[]"]
 
 
-def test_one_task_twice_is_two_jobs_in_the_order_of_their_needs() -> None:
+def test_a_repeated_task_gives_two_jobs_in_dependency_order() -> None:
     result = flyte.from_workflow(twice).compile()
     assert [(one["metadata"]["name"], args(one)[-1]) for one in result.unwrap()] == [
         ("tune", "trials=2"),
@@ -212,7 +212,7 @@ def test_one_task_twice_is_two_jobs_in_the_order_of_their_needs() -> None:
     ]
 
 
-def test_a_task_config_of_a_node_is_the_task_s() -> None:
+def test_with_overrides_replaces_the_task_config() -> None:
     @flytekit.workflow
     def bigger() -> float:
         return tune(model="m", trials=1).with_overrides(task_config=PyTorch(worker=Worker(replicas=7)))
@@ -222,13 +222,13 @@ def test_a_task_config_of_a_node_is_the_task_s() -> None:
     tune._task_config = PyTorch(worker=Worker(replicas=1))  # with_overrides changed the task itself
 
 
-def test_a_script_of_its_own_takes_no_inputs() -> None:
+def test_a_custom_script_takes_no_inputs() -> None:
     result = flyte.from_workflow(twice, script="train.py").compile()
     container = result.unwrap()[0]["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
     assert container["command"] == ["python", "train.py"]
 
 
-def test_what_is_neither_is_refused() -> None:
+def test_other_objects_are_rejected() -> None:
     assert said(flyte.from_workflow(nothing).compile(), "error") == {
         ":workflow": f"workflow: {__name__}.nothing has no PyTorch task"
     }

@@ -21,7 +21,7 @@ spec:
 HEAD = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: train}\nspec:\n"
 
 
-def test_fields_of_a_spec_that_are_not_there_yet() -> None:
+def test_missing_fields_of_a_spec() -> None:
     found = completions(SPEC + "  |")
     assert {"args", "queue", "sharedMemory"} <= set(found)
     assert not {"image", "nodes", "metadata"} & set(found)
@@ -33,7 +33,7 @@ def test_fields_below_a_key() -> None:
     assert "nprocPerNode" not in completions(f"{HEAD}  elastic: {{nprocPerNode: 8, |")
 
 
-def test_a_field_is_said_with_its_description() -> None:
+def test_a_field_has_its_description() -> None:
     item = completions(f"{HEAD}  scr|")["script"]
     assert "torchrun starts" in str(item.documentation)
 
@@ -50,7 +50,7 @@ def test_a_field_is_said_with_its_description() -> None:
         (f"{HEAD}  target: 'v|'", "volcano", f"{HEAD}  target: 'volcano'"),
     ],
 )
-def test_what_is_typed_then(text: str, label: str, after: str) -> None:
+def test_inserted_text(text: str, label: str, after: str) -> None:
     assert accepted(text, label) == after
 
 
@@ -60,7 +60,7 @@ def test_targets_enums_and_switches() -> None:
     assert set(completions(f"{HEAD}  spot: |")) == {"true", "false"}
 
 
-def test_names_of_the_profile_stand_before_the_built_in_ones() -> None:
+def test_names_of_the_profile_come_before_built_in_names() -> None:
     settings = with_profile(PROFILE)
     assert next(iter(completions(f"{HEAD}  accelerator: |", settings=settings))) == "big"
     assert {"rails", "efa"} <= set(completions(f"{HEAD}  fabric: |", settings=settings))
@@ -79,7 +79,7 @@ def test_names_of_the_workspace() -> None:
     assert set(completions(f"{HEAD}  envFrom:\n  - configMapRef:\n      name: |", elsewhere=other)) == {"settings"}
 
 
-def test_fields_in_kubernetes_words() -> None:
+def test_fields_of_kubernetes_objects() -> None:
     assert {"name", "emptyDir", "persistentVolumeClaim"} <= set(completions(f"{HEAD}  volumes:\n  - |"))
     assert {"initContainers", "containers"} <= set(completions(f"{HEAD}  podTemplate: {{spec: {{|"))
     assert {"tasks", "minAvailable"} <= set(completions(f"{HEAD}  manifest: {{volcano: {{spec: {{|"))
@@ -141,5 +141,5 @@ def test_the_codes_of_a_comment() -> None:
     assert not completions("apiVersion: v1 # some other comment |\n")
 
 
-def test_in_a_block_of_text_nothing_is_offered() -> None:
+def test_no_completions_in_a_block_scalar() -> None:
     assert not completions("apiVersion: v1\nkind: ConfigMap\ndata:\n  a: ^\n    text |".replace("^", ">"))

@@ -41,26 +41,26 @@ PLACES: list[tuple[str, Keys, str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "path", "part", "prefix"), PLACES, ids=[text for text, *_ in PLACES])
-def test_the_place(text: str, path: Keys, part: str, prefix: str) -> None:
+def test_cursor_position(text: str, path: Keys, part: str, prefix: str) -> None:
     before, _, after = text.rpartition("|")  # one of the texts has a block scalar
     found = cursor_at(before + after, len(before))
     assert (found.path, found.part, found.prefix) == (path, part, prefix)
     assert (before + after)[found.start : found.end] == prefix
 
 
-def test_inside_a_block_of_text_nothing_is_typed() -> None:
+def test_a_block_scalar_is_text() -> None:
     text, offset = split("a:\n  b: >\n    some te^".replace("^", "|"))
     assert cursor_at(text, offset).part == "text"
 
 
-def test_behind_a_hash_is_a_comment() -> None:
+def test_text_after_a_hash_is_a_comment() -> None:
     text, offset = split("a: 1 # ptcompile: ignore[P|\n")
     assert cursor_at(text, offset).part == "comment"
     text, offset = split('a: "1 # b|\n')
     assert cursor_at(text, offset).part == "value"
 
 
-def test_the_document_around_the_place() -> None:
+def test_the_document_around_the_cursor() -> None:
     text, offset = split("kind: A\n---\nkind: B\nspec:\n  vol|\n  volumes: [{name: x}, {name: y}]\n---\nkind: C\n")
     found = cursor_at(text, offset)
     assert found.document.value("kind") == "B"

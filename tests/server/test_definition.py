@@ -76,6 +76,6 @@ def test_names_of_the_profile() -> None:
     assert found(SPEC + "  queue: oth|er\n", settings=settings) == []
 
 
-def test_what_names_nothing() -> None:
+def test_other_texts_have_no_definition() -> None:
     assert found(SPEC.replace("train.py", "tra|in.py")) == []
     assert found("a: [|") == []

@@ -69,7 +69,7 @@ def test_a_text_that_cannot_be_parsed() -> None:
     assert found.severity == DiagnosticSeverity.Error
 
 
-def test_settings_decide_what_is_found() -> None:
+def test_settings_decide_the_findings() -> None:
     wrong = SPEC.replace("  nodes:", "  noodes:")
     assert not diagnostics(opened(wrong, settings=FileSettings(excluded=True)))
     odd = POD.replace("{name: train}", "{name: train, nme: x}")
@@ -80,17 +80,17 @@ def test_settings_decide_what_is_found() -> None:
     assert findings == diagnostics(opened(wrong))
 
 
-def test_objects_of_other_files_count() -> None:
+def test_objects_of_other_files_are_used() -> None:
     quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: default}\nspec: {hard: {pods: '0'}}\n"
     assert len(diagnostics(opened(POD, elsewhere=elsewhere(quota)))) == len(diagnostics(opened(POD))) + 1
 
 
-def test_a_fix_changes_what_is_wrong_and_nothing_else() -> None:
+def test_a_fix_changes_only_the_fault() -> None:
     text = SPEC.replace("  nodes: 4", "  noodes: 4  # as many as fit")
     assert fix(opened(text), "PTC021: ") == SPEC.replace("  nodes: 4", "  nodes: 4  # as many as fit")
 
 
-def test_here_it_is_ignored() -> None:
+def test_a_finding_is_ignored_here() -> None:
     text = POD.replace("  containers:", "  nme: x\n  containers:")
     new = fix(opened(text), "ignore PTC501 here")
     assert "nme: x  # ptcompile: ignore[PTC501]\n" in new
@@ -104,7 +104,7 @@ def test_here_it_is_ignored() -> None:
         SPEC.replace("target: volcano", "target: none"),
     ],
 )
-def test_what_does_not_compile_cannot_be_ignored_in_the_editor(text: str) -> None:
+def test_compile_errors_cannot_be_ignored_in_the_editor(text: str) -> None:
     """A comment would silence the editor, but the spec would still not compile."""
     one = opened(text)
     assert any(found.severity == "error" for found in one.report.diagnostics)
@@ -112,7 +112,7 @@ def test_what_does_not_compile_cannot_be_ignored_in_the_editor(text: str) -> Non
 
 
 @pytest.mark.parametrize("rule", every_rule()[::4], ids=lambda rule: str(rule.name))
-def test_a_fix_of_every_fourth_rule_is_what_fix_makes(rule: Rule) -> None:
+def test_fixes_of_every_fourth_rule(rule: Rule) -> None:
     text = rule_page(rule).bad
     one = opened(text)
     fixes = [action for action in actions(one, EVERYWHERE, None, None) if action.edit and "ignore" not in action.title]
@@ -122,7 +122,7 @@ def test_a_fix_of_every_fourth_rule_is_what_fix_makes(rule: Rule) -> None:
         assert applied(one, action) != text
 
 
-def test_all_safe_fixes_at_once_for_a_client_that_asks_for_them() -> None:
+def test_all_safe_fixes_in_one_action_on_request() -> None:
     text = POD.replace("{name: train}", "{name: train, annotations: {a: 1}}")
     text = text.replace("    image:", "    env: [{name: A, value: 2}]\n    image:")
     one = opened(text)
@@ -132,14 +132,14 @@ def test_all_safe_fixes_at_once_for_a_client_that_asks_for_them() -> None:
     assert applied(one, action) == ptcompile.fix(text).content.decode()
 
 
-def test_only_what_is_asked_for() -> None:
+def test_only_requested_kinds_of_actions() -> None:
     one = opened(SPEC.replace("  nodes:", "  noodes:"))
     assert actions(one, EVERYWHERE, {"refactor"}, None) == []
     assert {action.kind for action in actions(one, EVERYWHERE, {"quickfix"}, None)} == {"quickfix"}
     assert actions(one, Range(Position(0, 0), Position(1, 0)), None, None) == []
 
 
-def test_an_edit_is_of_a_version_where_the_client_can() -> None:
+def test_an_edit_has_a_version_if_the_client_supports_it() -> None:
     action = actions(opened(SPEC.replace("  nodes:", "  noodes:")), EVERYWHERE, None, 7)[0]
     assert action.edit is not None
     (change,) = action.edit.document_changes or ()
@@ -147,7 +147,7 @@ def test_an_edit_is_of_a_version_where_the_client_can() -> None:
 
 
 @pytest.mark.parametrize("new", ["", "a: 1\nb: 2\nc: 3\n", "b: 2\n", "a: 1\r\nx\u2028y: 2\n", "z\na: 1\nb: 2"])
-def test_edits_lead_from_one_text_to_the_other(new: str) -> None:
+def test_edits_turn_one_text_into_the_other(new: str) -> None:
     one = opened("a: 1\nb: 😀2\n")
     text = one.text
     for edit in reversed(list(text_edits(one, new))):
@@ -157,7 +157,7 @@ def test_edits_lead_from_one_text_to_the_other(new: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["{{ .Release.Name }}", '"{{ .Release.Name }}-x"'])
-def test_a_template_is_a_note_that_offers_no_edit(name: str) -> None:
+def test_a_template_gets_a_note_without_an_edit(name: str) -> None:
     one = opened(f"apiVersion: v1\nkind: Pod\nmetadata:\n  name: {name}\nspec: {{}}\n")
     assert [(d.code, d.severity) for d in diagnostics(one)] == [("PTC076", DiagnosticSeverity.Information)]
     assert not actions(one, EVERYWHERE, None, None)

@@ -16,7 +16,7 @@ TEXT = "a: 1\r\nb😀c: 'é'\n\rd\u2028e: 2\x0bx\nlast"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8", "utf-32"])
-def test_there_and_back(encoding: str) -> None:
+def test_positions_round_trip(encoding: str) -> None:
     lines = Lines(TEXT, encoding)
     for offset in range(len(TEXT) + 1):
         if TEXT[offset - 1 : offset + 1] != "\r\n":
@@ -30,11 +30,11 @@ def test_a_character_beyond_the_first_plane(encoding: str, character: int) -> No
     assert lines.offset(Position(1, character)) == TEXT.index("c")
 
 
-def test_half_a_pair_is_its_beginning() -> None:
+def test_half_a_surrogate_pair_is_its_start() -> None:
     assert Lines("😀x").offset(Position(0, 1)) == 0
 
 
-def test_lines_end_as_the_protocol_says() -> None:
+def test_line_ends_of_the_protocol() -> None:
     lines = Lines(TEXT)
     assert len(lines) == 5
     assert lines.position(TEXT.index("\u2028")) == Position(3, 1)
@@ -42,13 +42,13 @@ def test_lines_end_as_the_protocol_says() -> None:
     assert lines.position(len(TEXT)) == Position(4, 4)
 
 
-def test_beyond_the_end() -> None:
+def test_positions_after_the_end() -> None:
     lines = Lines("ab\r\ncd")
     assert lines.offset(Position(0, 99)) == 2
     assert lines.offset(Position(99, 0)) == 6
 
 
-def test_a_byte_order_mark_counts_for_the_client_alone() -> None:
+def test_a_byte_order_mark_counts_only_for_the_client() -> None:
     lines = Lines("\ufeffab\ncd")
     assert lines.text == "ab\ncd"
     assert lines.position(1) == Position(0, 2)
@@ -95,7 +95,7 @@ def _get(kept: Texts, number: int, text: str = POD) -> object:
     return kept.get(_uri(number), f"/work/{number}.yaml", text, lambda: None)
 
 
-def test_a_text_that_did_not_change_is_not_analysed_again() -> None:
+def test_an_unchanged_text_is_not_analyzed_again() -> None:
     kept = Texts(Nothing(), "utf-16")
     before = [_get(kept, number) for number in range(3)]
     assert all(_get(kept, number) is one for number, one in enumerate(before))
@@ -103,14 +103,14 @@ def test_a_text_that_did_not_change_is_not_analysed_again() -> None:
     assert _get(kept, 0) is before[0]
 
 
-def test_what_is_around_it_changed() -> None:
+def test_a_changed_workspace_clears_the_cache() -> None:
     kept = Texts(Nothing(), "utf-16")
     before = _get(kept, 0)
     kept.forget()
     assert _get(kept, 0) is not before
 
 
-def test_the_texts_asked_for_last_are_kept() -> None:
+def test_the_most_recently_used_texts_are_kept() -> None:
     kept = Texts(Nothing(), "utf-16")
     first, second = _get(kept, 0), _get(kept, 1)
     for number in range(2, KEPT):

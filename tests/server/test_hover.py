@@ -42,7 +42,7 @@ def test_a_field_with_its_description_default_and_use() -> None:
     assert "Default: `5`" in said(SPEC.replace("nprocPerNode: 8", "monitor|Interval: 5"))
 
 
-def test_a_line_that_decides_nothing_here_says_nothing_of_it() -> None:
+def test_a_line_without_effect_has_no_effects_in_its_hover() -> None:
     assert "decides" not in said("apiVersion: ptcompile/v1\nki|nd: TrainingJob\n")
 
 
@@ -59,18 +59,18 @@ def test_an_accelerator_has_its_machines() -> None:
     assert "Machines" not in said(spec.replace("nvidia|-h100", "unkno|wn"))
 
 
-def test_what_each_pod_sees_of_a_reference() -> None:
+def test_resolved_references_in_each_pod() -> None:
     found = said(MANIFEST.replace("$(RANK_OF", "$(RANK|_OF"))
     assert "| `train-0-*****` | `0` |" in found
     assert "| `train-1-*****` | `1` |" in found
 
 
-def test_what_each_pod_sees_of_a_variable() -> None:
+def test_resolved_variables_in_each_pod() -> None:
     assert "| `train-1-*****` | `1` |" in said(MANIFEST.replace("name: RANK_OF_NODE", "name: RANK|_OF_NODE"))
     assert "**NCCL_DEBUG** is `INFO` in all 4 pods" in said(SPEC.replace("NCCL_DEBUG", "NCCL|_DEBUG"))
 
 
-def test_what_torchrun_sets_for_each_process() -> None:
+def test_variables_that_torchrun_sets_for_each_process() -> None:
     found = said(MANIFEST.replace("DB_PASSWORD", "RA|NK"))
     assert "| `train-1-*****` | `8 to 15` |" in found
     assert "**WORLD_SIZE** is `16` in both pods" in said(MANIFEST.replace("DB_PASSWORD", "WORLD|_SIZE"))
@@ -82,7 +82,7 @@ def test_no_secret_is_shown() -> None:
     assert "hunter2" not in found
 
 
-def test_the_page_of_what_was_found() -> None:
+def test_the_page_of_a_finding() -> None:
     found = said(SPEC.replace("  script:", "  scr|pt:"))
     assert "PTC021 unknown-spec-field" in found or "**PTC021" in found
 
@@ -93,7 +93,7 @@ def test_the_page_of_a_code_in_a_comment() -> None:
     assert "**Fix**" in found
 
 
-def test_nothing_to_say() -> None:
+def test_no_hover() -> None:
     assert said("|") == ""
     assert "PTC001" in said("a: [|")
     assert said("a: te|xt\n") == ""

@@ -28,7 +28,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
     assert found.status == 0
 
 
-def test_an_editor_at_work(client: Client) -> None:
+def test_a_typical_editing_session(client: Client) -> None:
     """All steps share one server, because starting it takes longer than all of them."""
     (found,) = client.open("spec.yaml", WRONG)
     assert (found["code"], found["range"]["start"]) == ("PTC021", {"line": 6, "character": 2})
@@ -55,7 +55,7 @@ def test_an_editor_at_work(client: Client) -> None:
     assert fix["edit"]["changes"][client.uri("spec.yaml")][0]["newText"] == "  nodes: 4\n"
 
 
-def test_texts_that_are_shown(client: Client) -> None:
+def test_shown_documents(client: Client) -> None:
     client.open("spec.yaml", SPEC)
     lens = {"command": "ptcompile.showManifests", "arguments": [client.uri("spec.yaml"), 0, "jobset"]}
     assert "kind: JobSet" in client.call("workspace/executeCommand", **lens)["text"]
@@ -72,7 +72,7 @@ def test_texts_that_are_shown(client: Client) -> None:
     assert client.call("workspace/executeCommand", **page)["text"].startswith("<!DOCTYPE html>")
 
 
-def test_the_configuration_is_that_of_lint(client: Client, tmp_path: Path) -> None:
+def test_the_server_uses_the_configuration_of_lint(client: Client, tmp_path: Path) -> None:
     config = tmp_path / "ptcompile.toml"
     assert client.open("spec.yaml", ODD)
     config.write_text('ignore = ["PTC501"]\n', encoding="utf-8")
@@ -88,7 +88,7 @@ def test_the_configuration_is_that_of_lint(client: Client, tmp_path: Path) -> No
     assert client.diagnostics("spec.yaml") == []
 
 
-def test_a_request_that_is_cancelled_stops(client: Client) -> None:
+def test_a_canceled_request_stops(client: Client) -> None:
     stream = "---\n".join([POD] * 2_000)
     document = {"uri": client.uri("many.yaml"), "languageId": "yaml", "version": 1, "text": stream}
     client.open("small.yaml", SPEC)
@@ -103,13 +103,13 @@ def test_a_request_that_is_cancelled_stops(client: Client) -> None:
     assert client.cpu() - before < 2, "the findings of the text before are still looked for"
 
 
-def test_what_is_closed_has_no_findings(client: Client) -> None:
+def test_a_closed_document_has_no_findings(client: Client) -> None:
     assert client.open("spec.yaml", WRONG)
     client.tell("textDocument/didClose", textDocument={"uri": client.uri("spec.yaml")})
     assert client.diagnostics("spec.yaml") == []
 
 
-def test_the_connection_ends_while_a_question_is_open(client: Client) -> None:
+def test_the_connection_ends_during_an_open_request(client: Client) -> None:
     client.open("spec.yaml", SPEC)
     client.silent.add("window/showMessageRequest")
     client.ask("workspace/executeCommand", command="ptcompile.chooseTarget", arguments=[client.uri("spec.yaml"), 0])

@@ -16,7 +16,7 @@ def _names(found: list[DocumentSymbol]) -> dict[str, object]:
     return {one.name: _names(list(one.children or [])) for one in found}
 
 
-def test_a_tree_for_each_object() -> None:
+def test_each_object_has_a_tree() -> None:
     found = symbols(opened(f"{SPEC}---\n{POD}"))
     assert [one.name for one in found] == ["TrainingJob/train", "Pod/train"]
     pod = _names(found)["Pod/train"]
@@ -59,7 +59,7 @@ def test_secrets_are_not_in_the_outline() -> None:
     assert "hunter2" not in str(found)
 
 
-def test_how_large_a_job_will_be() -> None:
+def test_the_size_of_a_job() -> None:
     (hint,) = inlay_hints(opened(SPEC), EVERYWHERE)
     assert hint.label == "4 pods, 32 processes, 32 GPUs"
     assert (hint.position.line, hint.position.character) == (1, 17)
@@ -71,7 +71,7 @@ def test_a_spec_that_does_not_compile_has_no_size() -> None:
     assert not inlay_hints(opened(SPEC.replace("nodes: 4", "nodes: many")), EVERYWHERE)
 
 
-def test_what_can_be_asked() -> None:
+def test_titles_of_code_lenses() -> None:
     titles = [one.command.title for one in code_lenses(opened(SPEC)) if one.command is not None]
     assert titles == ["show manifests for volcano", "show manifests for ...", "what each pod sees"]
     titles = [one.command.title for one in code_lenses(opened(POD)) if one.command is not None]
@@ -86,7 +86,7 @@ def test_the_manifests() -> None:
     assert "kind: JobSet\n" in shown.text
 
 
-def test_why_there_are_no_manifests() -> None:
+def test_reasons_for_missing_manifests() -> None:
     shown = manifests(opened(SPEC.replace("nodes: 4", "nodes: many")), 0, None)
     assert shown is not None
     assert shown.text.startswith("# No manifests for ")
@@ -94,7 +94,7 @@ def test_why_there_are_no_manifests() -> None:
     assert all(line.startswith("#") for line in shown.text.splitlines())
 
 
-def test_what_each_pod_sees() -> None:
+def test_the_pods() -> None:
     shown = pods(opened(SPEC), 0)
     assert shown is not None
     assert "train-master-0" in shown.text
@@ -102,7 +102,7 @@ def test_what_each_pod_sees() -> None:
     assert manifests(opened(SPEC), 5, None) is None
 
 
-def test_the_page_keeps_to_the_settings() -> None:
+def test_the_page_follows_the_settings() -> None:
     text = SPEC.replace("NCCL_DEBUG", "NCCL_DEBG")
     assert "misspelt-env" in page(opened(text)).text
     assert "misspelt-env" not in page(opened(text, settings=FileSettings(ignore=("PTC815",)))).text

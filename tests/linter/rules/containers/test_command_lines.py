@@ -81,13 +81,13 @@ def test_ways_to_write_it(rule: str, fields: dict[str, object], expected: bool) 
     assert fires(rule, container(**fields)) is expected
 
 
-def test_one_word_is_taken_apart_as_a_shell_would() -> None:
+def test_one_word_is_split_as_a_shell_would() -> None:
     (problem,) = found("command-in-one-word", container(command=["python train.py --name 'a b'", "--lr=1"]))
     assert problem.fix is not None
     assert problem.fix.edits[0].value == ["python", "train.py", "--name", "a b", "--lr=1"]
 
 
-def test_the_script_of_a_launcher_is_taken_apart_in_its_own_list() -> None:
+def test_the_script_of_a_launcher_is_split_in_its_own_list() -> None:
     (problem,) = found("command-in-one-word", container(command=["torchrun"], args=["train.py --lr '3'", "x"]))
     assert "torchrun starts one file named \"train.py --lr '3'\"" in problem.message
     assert problem.fix is not None
@@ -108,6 +108,6 @@ def test_the_trainer_of_a_train_job_is_a_command_line_too() -> None:
     assert finding.path == ("spec", "trainer", "command", 1)
 
 
-def test_what_needs_a_shell_is_not_taken_apart() -> None:
+def test_words_that_need_a_shell_are_not_split() -> None:
     (problem,) = found("command-in-one-word", container(command=["cd /x && python train.py"]))
     assert problem.fix is None

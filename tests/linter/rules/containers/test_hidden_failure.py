@@ -57,11 +57,11 @@ def test_bash_agrees(text: str, lost: bool) -> None:
 
 
 @pytest.mark.parametrize("text", UNREAD)
-def test_of_others_nothing_is_said(text: str) -> None:
+def test_other_commands_have_no_finding(text: str) -> None:
     assert not fires("hidden-failure", container(command=["bash", "-c", text]))
 
 
-def test_options_of_the_shell_count() -> None:
+def test_options_of_the_shell_matter() -> None:
     for options in (["-e"], ["-o", "pipefail"], ["-eo", "pipefail"]):
         text = "python train.py | tee log" if "pipefail" in options else "python train.py; echo done"
         assert not fires("hidden-failure", container(command=["bash", *options, "-c", text]))

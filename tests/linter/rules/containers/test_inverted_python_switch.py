@@ -28,5 +28,5 @@ def test_python_agrees(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["1", "", "true", "2"])
-def test_on_and_nothing_are_what_they_say(value: str) -> None:
+def test_on_and_empty_values_are_not_reported(value: str) -> None:
     assert not fires("inverted-python-switch", container(env=[{"name": "PYTHONUNBUFFERED", "value": value}]))

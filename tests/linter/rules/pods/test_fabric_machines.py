@@ -43,6 +43,6 @@ TCPX, TCPXO = "{name: NCCL_GPUDIRECTTCPX_CTRL_DEV, value: eth0}", "{name: NCCL_F
         ("pool: gold", TCPX, EFA, ""),
     ],
 )
-def test_it_is_judged_by_the_machines(pin: str, env: str, device: str, name: str) -> None:
+def test_findings_depend_on_the_machine(pin: str, env: str, device: str, name: str) -> None:
     names = [one.name for one in ptcompile.lint(POD % (pin, env, device)).diagnostics if one.name in NAMES]
     assert names == ([name] if name else [])

@@ -71,7 +71,7 @@ def test_every_machine(name: str) -> None:
         (pod({"nvidia.com/gpu": 16}), []),
     ],
 )  # fmt: skip
-def test_what_is_found(manifest: dict[str, Any], expected: list[str]) -> None:
+def test_findings(manifest: dict[str, Any], expected: list[str]) -> None:
     assert [(name, where) for name, _, where in told(manifest)] == [("fits-no-machine", one) for one in expected]
 
 
@@ -83,7 +83,7 @@ def test_a_product_may_be_in_hardware_that_no_cloud_has() -> None:
     assert told(pod({"nvidia.com/gpu": 64}, {PRODUCT: "NVIDIA-H20"})) == []  # no machine with this product is known
 
 
-def test_the_containers_of_a_pod_count_together() -> None:
+def test_the_containers_of_a_pod_are_summed() -> None:
     manifest = pod({"nvidia.com/gpu": 4}, {TYPE: "p5.48xlarge"})
     second = {"name": "b", "image": "b:1", "resources": {"limits": {"nvidia.com/gpu": 5}}}
     manifest["spec"]["containers"].append(second)

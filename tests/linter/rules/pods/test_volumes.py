@@ -102,7 +102,7 @@ def test_variants(rule: str, manifest: Json, expected: bool) -> None:
     assert fires(rule, manifest) is expected
 
 
-def test_a_mode_that_somebody_chose_is_not_changed() -> None:
+def test_a_chosen_mode_is_not_changed() -> None:
     (chosen,) = found("script-not-executable", _pod({"secret": {"defaultMode": 0o400}}, AT, command=["/s/x"]))
     (default,) = found("script-not-executable", _pod(SCRIPTS, AT, command=["/s/x"]))
     assert chosen.fix is None
@@ -134,6 +134,6 @@ def test_a_claim_of_one_node_and_one_pod_is_fine() -> None:
         ({"runAsUser": 0}, {}, False),
     ],
 )
-def test_who_runs_it(own: Json, whole: Json, expected: bool) -> None:
+def test_run_as_non_root_of_pod_and_container(own: Json, whole: Json, expected: bool) -> None:
     container = {"name": "a", "image": "a:1", "securityContext": own}
     assert fires("root-against-non-root", pod(securityContext=whole, containers=[container])) is expected
