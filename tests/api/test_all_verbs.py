@@ -52,7 +52,7 @@ def test_requires(capsys: Capture) -> None:
     assert "jobsets.jobset.x-k8s.io/v1alpha2" in {one.name for one in needed.requirements if one.kind == "crd"}
 
 
-def test_requires_of_what_does_not_compile() -> None:
+def test_requires_for_an_invalid_spec() -> None:
     needed = ptcompile.requires(BAD, filename="x.yaml")
     assert (needed.requirements, needed.ok) == ((), False)
     assert {one.filename for one in needed.diagnostics} == {"x.yaml"}
@@ -68,7 +68,7 @@ def test_platform(capsys: Capture) -> None:
     assert ptcompile.platform().requirements
 
 
-def test_platform_of_what_does_not_compile() -> None:
+def test_platform_for_an_invalid_spec() -> None:
     for setup in (ptcompile.platform(CLUSTER, [SPEC, BAD]), ptcompile.platform({"x": 1}, [SPEC])):
         assert (setup.manifests, setup.values, setup.requirements, setup.ok) == ((), {}, (), False)
     with pytest.raises(TypeError, match="specs"):
@@ -145,14 +145,14 @@ def test_fix(tmp_path: Path, capsys: Capture) -> None:
     assert ptcompile.fix(SHARED.encode(), ignore=["unknown-field"], unsafe=True).text == SHARED
 
 
-def test_fixes_that_may_change_the_job_are_asked_for() -> None:
+def test_unsafe_fixes_must_be_requested() -> None:
     rule = next(one for one in ptcompile.rules() if one["name"] == "too-little-parallelism")
     safe, unsafe = ptcompile.fix(rule["bad"]), ptcompile.fix(rule["bad"], unsafe=True)
     assert "too-little-parallelism" not in {one.name for one in safe.applied}
     assert "too-little-parallelism" in {one.name for one in unsafe.applied}
 
 
-def test_a_text_that_cannot_be_read_stays() -> None:
+def test_unreadable_text_is_returned_unchanged() -> None:
     fixed = ptcompile.fix("a: [")
     assert (fixed.text, fixed.applied) == ("a: [", ())
     assert not fixed.report.ok

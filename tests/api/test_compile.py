@@ -21,7 +21,7 @@ BAD_POD = POD.replace("image: i", "imag: i")
 PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {defaults: {labels: {team: ml}}}\n"
 
 
-def test_the_public_names_are_the_list() -> None:
+def test_public_names() -> None:
     assert sorted(ptcompile.__all__) == sorted(set(ptcompile.__all__))
     for name in ptcompile.__all__:
         assert getattr(ptcompile, name) is not None
@@ -33,19 +33,19 @@ FORMS: list[Any] = [smallest("nodes: 2"), smallest("nodes: 2").encode(), yaml.sa
 
 
 @pytest.mark.parametrize("form", FORMS, ids=["text", "bytes", "mapping"])
-def test_a_spec_in_any_form_gives_the_same(form: Any) -> None:
+def test_any_form_of_a_spec_gives_the_same_result(form: Any) -> None:
     result = ptcompile.compile(form)
     assert result.ok
     assert result.diagnostics == ()
     assert result.unwrap() == result.manifests == ptcompile.compile(FORMS[0]).manifests
 
 
-def test_a_spec_made_in_python() -> None:
+def test_spec_built_in_python() -> None:
     spec = Spec(metadata=Metadata(name="train"), spec=JobSpec(image="img:1", script="train.py"))
     assert ptcompile.compile(spec).unwrap() == ptcompile.compile(smallest()).unwrap()
 
 
-def test_a_mistake_of_a_spec_made_in_python_is_a_finding() -> None:
+def test_mistake_in_a_spec_built_in_python_is_a_finding() -> None:
     spec = Spec(metadata=Metadata(name="A B"), spec=JobSpec(image="img:1", script="train.py"))
     (found,) = ptcompile.compile(spec).diagnostics
     assert (found.path, found.span) == (("metadata", "name"), None)
@@ -54,7 +54,7 @@ def test_a_mistake_of_a_spec_made_in_python_is_a_finding() -> None:
 @pytest.mark.parametrize(
     "form", [PROFILE, PROFILE.encode(), yaml.safe_load(PROFILE), profile({"defaults": {"labels": {"team": "ml"}}})]
 )
-def test_a_profile_in_any_form(form: Any) -> None:
+def test_any_form_of_a_profile(form: Any) -> None:
     (pod,) = ptcompile.compile(smallest(), cluster=form).unwrap()
     assert pod["metadata"]["labels"] == {"team": "ml"}
 
@@ -62,19 +62,19 @@ def test_a_profile_in_any_form(form: Any) -> None:
 @pytest.mark.parametrize(
     "bad", ["", "a: [", "[]", {"kind": "ClusterProfile", "spec": {"x": 1}}, PROFILE + "---\n" + PROFILE]
 )
-def test_a_bad_profile_gives_no_manifest(bad: Any) -> None:
+def test_bad_profile_gives_no_manifest(bad: Any) -> None:
     result = ptcompile.compile(smallest(), cluster=bad)
     assert not result.ok
     assert result.manifests == ()
 
 
-def test_a_profile_among_other_documents() -> None:
+def test_profile_among_other_documents() -> None:
     found, problems = load_profile(smallest() + "---\n" + PROFILE)
     assert found is not None
     assert problems == []
 
 
-def test_the_input_is_never_changed() -> None:
+def test_input_is_not_changed() -> None:
     data = copy.deepcopy(MAPPING)
     first = ptcompile.compile(data, target="pytorchjob")
     for one in first.manifests:
@@ -83,7 +83,7 @@ def test_the_input_is_never_changed() -> None:
     assert ptcompile.compile(data, target="pytorchjob") == ptcompile.compile(MAPPING, target="pytorchjob")
 
 
-def test_a_profile_is_not_changed_by_who_edits_the_manifests() -> None:
+def test_editing_the_manifests_does_not_change_the_profile() -> None:
     cluster = profile({"defaults": {"imagePullSecrets": [{"name": "r"}]}})
     before = cluster.model_dump_json()
     for one in ptcompile.compile(smallest(), cluster=cluster).unwrap():
@@ -98,7 +98,7 @@ def spoil(value: Any) -> None:
     value.clear()
 
 
-def test_overrides_by_text_are_those_of_the_command_line() -> None:
+def test_text_overrides_match_the_command_line() -> None:
     texts: list[Any] = [('metadata.annotations."a.b/c"', "x"), ("spec.args[1]", "c"), ("spec.nodes", 2)]
     paths: list[Any] = [(("metadata", "annotations", "a.b/c"), "x"), (("spec", "args", 1), "c"), (("spec", "nodes"), 2)]
     for given in (texts, paths):
@@ -108,20 +108,20 @@ def test_overrides_by_text_are_those_of_the_command_line() -> None:
 
 
 @pytest.mark.parametrize("where", ["spec..nodes", "", 'spec."a', "spec.a=b", ".".join("a" * 65), ("a",) * 65])
-def test_a_place_that_cannot_be_read_is_a_finding(where: Any) -> None:
+def test_unreadable_override_path_is_a_finding(where: Any) -> None:
     result = ptcompile.compile(smallest(), overrides=[("spec.nodes", 2), (where, 1)])
     assert (result.ok, result.manifests) == (False, ())
     assert [(one.name, one.filename) for one in result.diagnostics] == [("spec-invalid-value", "overrides[1]")]
 
 
-def test_what_is_wrong_with_an_override_is_found_in_it() -> None:
+def test_findings_of_an_override_point_at_it() -> None:
     result = ptcompile.compile(smallest(), filename="job.yaml", overrides=[("spec.nodes", 2), ("spec.nods", 1)])
     assert [(one.name, one.filename, one.span) for one in result.diagnostics] == [
         ("spec-unknown-field", "overrides[1]", None)
     ]
 
 
-def test_overrides_are_laid_over_each_document() -> None:
+def test_overrides_apply_to_each_document() -> None:
     result = ptcompile.compile(smallest(), overrides=[("spec.args.0", "x")])
     assert not result.ok, "args is no list yet, and only a number in brackets makes one"
     result = ptcompile.compile(smallest(), overrides=[("spec.args[0]", "x")])
@@ -130,7 +130,7 @@ def test_overrides_are_laid_over_each_document() -> None:
     assert result.unwrap()[1]["spec"]["completions"] == 3
 
 
-def test_one_document_s_error_does_not_stop_the_others() -> None:
+def test_error_in_one_document_does_not_stop_the_others() -> None:
     result = ptcompile.compile(smallest(name="a") + "---\n" + smallest("nods: 1", name="b"))
     assert [one["metadata"]["name"] for one in result.manifests] == ["a"]
     (found,) = result.diagnostics
@@ -140,18 +140,18 @@ def test_one_document_s_error_does_not_stop_the_others() -> None:
     assert caught.value.diagnostics == result.diagnostics
 
 
-def test_yaml_is_read_back_as_the_manifests() -> None:
+def test_yaml_round_trip() -> None:
     result = ptcompile.compile(MAPPING)
     assert list(yaml.safe_load_all(result.yaml())) == list(result.manifests)
     assert json.loads(json.dumps(result.manifests)) == list(result.manifests)
 
 
-def test_an_unknown_target_is_a_finding_with_the_name_that_was_meant() -> None:
+def test_unknown_target_is_a_finding_with_a_suggestion() -> None:
     (found,) = ptcompile.compile(smallest(), target="volcanoo").diagnostics
     assert (found.name, found.help) == ("unknown-target", "did you mean volcano?")
 
 
-def test_a_finding_has_everything_of_the_contract() -> None:
+def test_finding_has_all_documented_fields() -> None:
     (found,) = ptcompile.compile(smallest("nods: 1"), filename="x.yaml").diagnostics
     assert (found.code, found.name, found.severity) == ("PTC021", "spec-unknown-field", "error")
     assert (found.path, found.filename, found.document) == (("spec", "nods"), "x.yaml", 0)
@@ -173,20 +173,20 @@ def test_lint(source: Any, documents: int, errors: int) -> None:
     assert bool(report.diagnostics) == bool(errors)
 
 
-def test_a_list_is_its_items_with_their_paths() -> None:
+def test_items_of_a_list_keep_their_paths() -> None:
     items = [yaml.safe_load(POD), yaml.safe_load(BAD_POD)]
     report = ptcompile.lint({"apiVersion": "v1", "kind": "List", "items": items})
     assert {found.path[:2] for found in report.diagnostics} == {("items", 1)}
     assert {found.resource for found in report.diagnostics} == {"Pod/p"}
 
 
-def test_an_item_that_is_no_object_is_told() -> None:
+def test_item_that_is_not_an_object_is_reported() -> None:
     """Nothing is skipped silently (CONTRIBUTING.md#house-rules)."""
     report = ptcompile.lint({"apiVersion": "v1", "kind": "List", "items": [yaml.safe_load(POD), "x", None]})
     assert not report.ok
 
 
-def test_a_kind_that_nobody_knows_is_counted_or_refused() -> None:
+def test_unknown_kind_is_counted_or_rejected() -> None:
     source = POD.replace("v1\nkind: Pod", "x.y/v1\nkind: Foo")
     report = ptcompile.lint(source)
     assert (report.ok, report.unchecked) == (True, ("Foo/p",))
@@ -200,12 +200,12 @@ def test_nothing_raises(source: Any) -> None:
     ptcompile.lint(source)
 
 
-def test_the_same_twice() -> None:
+def test_compile_is_repeatable() -> None:
     assert ptcompile.compile(MAPPING) == ptcompile.compile(MAPPING)
     assert ptcompile.lint(BAD_POD) == ptcompile.lint(BAD_POD)
 
 
-def test_a_name_for_the_run() -> None:
+def test_run_name() -> None:
     made = ptcompile.compile(smallest("nodes: 2", name="sft"), target="jobset", name="run-7").unwrap()
     assert made[-1]["metadata"]["name"] == "run-7"
     assert "sft" not in str(made)

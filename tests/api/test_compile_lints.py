@@ -25,7 +25,7 @@ def said(found: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
 
 
 @pytest.mark.parametrize("case", [one for one in ALL if one.name not in ("bad-kind", "bad-empty")], ids=pair_name)
-def test_they_say_the_same(case: Case) -> None:
+def test_compile_and_lint_report_the_same(case: Case) -> None:
     """The cases bad-kind and bad-empty are left out: compile only reports that they contain no TrainingJob."""
     profile, _ = load_profile(case.cluster)
     if profile is None:
@@ -34,7 +34,7 @@ def test_they_say_the_same(case: Case) -> None:
     assert said(case.compile().diagnostics) == said(linted)
 
 
-def test_an_error_of_a_rule_gives_no_manifest() -> None:
+def test_error_of_a_rule_gives_no_manifest() -> None:
     result = ptcompile.compile(ONE_WORD)
     (found,) = result.diagnostics
     assert (found.name, found.severity, found.path) == ("command-in-one-word", "error", ("spec", "command", 0))
@@ -43,27 +43,27 @@ def test_an_error_of_a_rule_gives_no_manifest() -> None:
     assert (result.ok, result.manifests) == (False, ())
 
 
-def test_the_other_documents_of_the_stream_are_written() -> None:
+def test_other_documents_of_the_stream_are_compiled() -> None:
     result = ptcompile.compile(f"{ONE_WORD}---\n{smallest(name='other')}")
     assert not result.ok
     assert [one["metadata"]["name"] for one in result.manifests] == ["other"]
     assert [found.document for found in result.diagnostics] == [0]
 
 
-def test_a_warning_does_not_stop_it() -> None:
+def test_warning_does_not_stop_compile() -> None:
     result = ptcompile.compile(MOVING)
     assert [one.name for one in result.diagnostics] == ["latest-image"]
     assert result.ok
     assert result.manifests
 
 
-def test_it_can_be_switched_off() -> None:
+def test_lint_can_be_disabled() -> None:
     result = ptcompile.compile(ONE_WORD, lint=False)
     assert (result.ok, result.diagnostics) == (True, ())
     assert result.manifests
 
 
-def test_what_is_not_selected_is_not_asked() -> None:
+def test_unselected_rules_do_not_run() -> None:
     assert ptcompile.compile(ONE_WORD, ignore=["command-in-one-word"]).ok
     assert ptcompile.compile(MOVING, select=["PTC3"]).diagnostics == ()
     assert not ptcompile.compile(smallest("nods: 2"), ignore=["ALL"]).ok, "what does not compile is no matter of choice"
@@ -71,34 +71,34 @@ def test_what_is_not_selected_is_not_asked() -> None:
         ptcompile.compile(ONE_WORD, ignore=["no-such-rule"])
 
 
-def test_a_comment_in_the_spec_ignores_a_finding_of_a_rule() -> None:
+def test_comment_in_the_spec_ignores_a_finding_of_a_rule() -> None:
     meant = ONE_WORD.replace('epochs 3"]', 'epochs 3"]  # ptcompile: ignore[command-in-one-word] the image has it')
     result = ptcompile.compile(meant)
     assert (result.ok, result.diagnostics) == (True, ())
     assert result.manifests
 
 
-def test_no_comment_makes_manifests_of_what_does_not_compile() -> None:
+def test_comments_cannot_ignore_compile_errors() -> None:
     wrong = smallest("nods: 2  # ptcompile: ignore[spec-unknown-field]")
     result = ptcompile.compile(wrong)
     assert [one.name for one in result.diagnostics] == ["spec-unknown-field", "bad-ignore"]
     assert (result.ok, result.manifests, result.meant) == (False, (), ())
 
 
-def test_a_finding_that_every_role_has_is_told_once() -> None:
+def test_finding_of_every_role_is_reported_once() -> None:
     both = text("image: ghcr.io/acme/train:latest\nscript: t.py\nmaster: {}\nworker: {replicas: 3}")
     for target in ("pytorchjob", "volcano", "jobset"):
         found = ptcompile.compile(both, target=target).diagnostics
         assert [(one.name, one.path) for one in found] == [("latest-image", ("spec", "image"))]
 
 
-def test_retries_that_a_pass_wrote_are_told_at_the_word_that_made_it_write_them() -> None:
+def test_findings_of_derived_retries_point_at_their_spec_field() -> None:
     body = "image: img:1\nargs: [--backend, gloo]\nrestartPolicy: OnFailure\nnodes: 2"
     (found,) = ptcompile.compile(text(body), target="job").diagnostics
     assert (found.name, found.path) == ("job-restarts-alone", ("spec", "restartPolicy"))
 
 
-def test_a_restart_policy_of_a_role_is_told_there() -> None:
+def test_finding_of_a_role_restart_policy_points_at_the_role() -> None:
     body = "image: img:1\nscript: t.py\nmaster: {restartPolicy: Always}\nworker: {replicas: 1}"
     found = ptcompile.compile(text(body), target="pytorchjob").diagnostics
     assert [one.path for one in found if one.name == "endless-restart-policy"] == [("spec", "master", "restartPolicy")]
@@ -119,7 +119,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path, mo
     assert "1 warning" in warned.err
 
 
-def test_the_project_s_configuration_chooses_here_too(
+def test_project_configuration_applies_to_compile(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -130,7 +130,7 @@ def test_the_project_s_configuration_chooses_here_too(
     assert here(capsys, "spec.yaml").status == 0
 
 
-def test_without_it_no_rule_is_loaded() -> None:
+def test_no_rule_is_loaded_without_lint() -> None:
     code = "import sys, ptcompile.cli as c; c.main(['--no-lint', '-']); print(*sys.modules, file=sys.stderr)"
     ran = process(stdin=MOVING.encode(), flags=("-c", code))
     assert ran.status == 0
@@ -139,7 +139,7 @@ def test_without_it_no_rule_is_loaded() -> None:
     assert not [name for name in loaded if ".rules" in name or ".simulation" in name]
 
 
-def test_a_fault_has_one_severity_whoever_finds_it() -> None:
+def test_compile_and_lint_agree_on_severity() -> None:
     """The checks of a spec give a problem the severity of its rule's page."""
     pages = {rule.name: rule.severity for rule in every_rule()}
     seen = {(one.name, one.severity) for case in ALL for one in case.compile().diagnostics if one.name in pages}
@@ -157,7 +157,7 @@ def test_too_many_processes_are_an_error_in_both() -> None:
         assert ("more-processes-than-gpus", "error") in [(one.name, one.severity) for one in found]
 
 
-def test_the_help_speaks_of_the_spec_and_is_right() -> None:
+def test_help_names_spec_fields_and_works() -> None:
     """The rule's own help names manifest fields that a spec does not have."""
     body = "image: img:1\nargs: [--backend, gloo]\nnodes: 2\n"
     (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="jobset").diagnostics
@@ -170,13 +170,13 @@ def test_the_help_speaks_of_the_spec_and_is_right() -> None:
     assert ptcompile.compile(text(body), target="job").diagnostics == ()
 
 
-def test_a_volume_that_a_pass_wrote_is_told_where_its_size_would_come_from() -> None:
+def test_finding_of_a_derived_volume_points_at_the_resources() -> None:
     (found,) = ptcompile.compile(smallest("resources: {requests: {cpu: 1, memory: 1Gi}}")).diagnostics
     assert (found.name, found.path) == ("unbounded-shm", ("spec", "resources"))
     assert "sharedMemory" in (found.help or "")
 
 
-def test_what_is_ignored_is_counted(
+def test_ignored_findings_are_counted(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = f"{MOVING}  resources: {{gpu: 8}}\n".replace("latest\n", "latest  # ptcompile: ignore[PTC801] pinned\n")

@@ -34,7 +34,7 @@ def _simulated(_: int) -> ptcompile.World:
 
 
 @pytest.mark.parametrize("copied", COPIES)
-def test_an_error_keeps_its_findings(copied: Callable[[Any], Any]) -> None:
+def test_error_keeps_its_findings(copied: Callable[[Any], Any]) -> None:
     with pytest.raises(ptcompile.CompileError) as caught:
         _unwrapped(0)
     caught.value.__dict__["job"] = "a"
@@ -46,20 +46,20 @@ def test_an_error_keeps_its_findings(copied: Callable[[Any], Any]) -> None:
 
 @pytest.mark.parametrize("copied", COPIES)
 @pytest.mark.parametrize("name", WORLDS)
-def test_a_world_is_the_same_world(name: str, copied: Callable[[Any], Any]) -> None:
+def test_world_survives_pickling(name: str, copied: Callable[[Any], Any]) -> None:
     world = ptcompile.simulate(WORLDS[name])
     other = copied(world)
     assert other.to_dict() == world.to_dict()
     assert [pod.view for pod in other.pods] == [pod.view for pod in world.pods]
 
 
-def test_a_process_pool_raises_the_error() -> None:
+def test_process_pool_raises_the_error() -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool, pytest.raises(ptcompile.CompileError) as caught:
         pool.map_async(_unwrapped, [1]).get(timeout=60)
     assert caught.value.diagnostics == ptcompile.compile(BAD).diagnostics
 
 
-def test_an_executor_returns_worlds() -> None:
+def test_process_pool_returns_worlds() -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         (found,) = pool.map(_simulated, [1], timeout=60)
     assert found.to_dict() == _simulated(1).to_dict()

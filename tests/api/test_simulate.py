@@ -17,7 +17,7 @@ from ptcompile.simulator.world import simulate
 from tests.simulator.worlds import SPEC, everything, pytorchjob
 
 
-def test_a_spec_is_simulated_for_every_target_that_can_express_it() -> None:
+def test_spec_is_simulated_for_every_target_that_can_express_it() -> None:
     world = simulate_text(SPEC)
     assert world.ok
     # a Pod is a single node
@@ -26,7 +26,7 @@ def test_a_spec_is_simulated_for_every_target_that_can_express_it() -> None:
     assert all(len(list(job.pods())) == 2 for job in world.jobs)
 
 
-def test_a_spec_with_mistakes_gives_findings() -> None:
+def test_spec_with_mistakes_gives_findings() -> None:
     world = simulate_text(SPEC.replace("script", "scripd"), filename="s.yaml")
     assert not world.ok
     assert not world.jobs
@@ -40,14 +40,14 @@ def test_bad_text_is_a_finding(text: str | bytes) -> None:
     json.dumps(world.to_dict())
 
 
-def test_the_profile_says_which_versions_run() -> None:
+def test_profile_sets_the_versions() -> None:
     versions = {"trainingOperator": "1.6"}
     cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"versions": versions}}
     assert "PET_NNODES" not in simulate_text(yaml.safe_dump(pytorchjob()), cluster=cluster).pods[0].env
     assert not simulate_text(SPEC, cluster="kind: 5").ok
 
 
-def test_a_mapping_is_taken_and_not_changed() -> None:
+def test_mapping_is_accepted_and_not_changed() -> None:
     manifest = pytorchjob()
     before = copy.deepcopy(manifest)
     everything(simulate_text(manifest))
@@ -61,7 +61,7 @@ def test_views_are_reachable() -> None:
     assert [container.name for container in pod.containers] == ["pytorch"]
 
 
-def test_findings_of_a_spec_have_their_places() -> None:
+def test_findings_of_a_spec_have_locations() -> None:
     text = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: x}\nspec:\n  image: a:1\n  scrpt: t.py\n"
     world = ptcompile.simulate(text, filename="x.yaml")
     assert [(d.name, d.span and d.span.line, d.filename) for d in world.diagnostics] == [

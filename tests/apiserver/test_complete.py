@@ -145,7 +145,7 @@ def always_written(shape: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...
 
 
 @pytest.mark.parametrize("kind", sorted(CUSTOM))
-def test_checked_fields_are_those_of_the_schemas(kind: tuple[str, str]) -> None:
+def test_checked_fields_match_the_schemas(kind: tuple[str, str]) -> None:
     """The fields that `decode_problems` checks are amounts and 32-bit numbers wherever a schema has them."""
     document, seen = CUSTOM[kind], set[int]()
     pending = [(document, load(document)["properties"]["spec"])]

@@ -79,11 +79,11 @@ def test_no_pattern_hangs(engine: str, pattern: str) -> None:
         (r"^\d$", "٣", False),
     ],
 )
-def test_simple_patterns_mean_what_they_mean_in_go(engine: str, pattern: str, text: str, right: bool) -> None:
+def test_simple_patterns_match_as_in_go(engine: str, pattern: str, text: str, right: bool) -> None:
     assert matches(pattern, text) is right
 
 
-def test_re2_reads_what_go_reads() -> None:
+def test_re2_accepts_the_syntax_of_go() -> None:
     pytest.importorskip("re2")
     goregex.compile_search.cache_clear()
     assert compile_search(r"(?=a)b") is None, "Go has no lookahead"

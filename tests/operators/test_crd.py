@@ -94,7 +94,7 @@ def test_names_of_train_jobs(metadata: Json, path: str | None, text: str) -> Non
 
 @pytest.mark.parametrize("kind", sorted(operators.kinds_with(Kind.crd_rules)), ids="/".join)
 @pytest.mark.parametrize("junk", [None, 1, "x", [], [1], {"a": 1}])
-def test_junk_is_passed_over(kind: tuple[str, str], junk: Any) -> None:
+def test_invalid_data_is_ignored(kind: tuple[str, str], junk: Any) -> None:
     keys = ("replicatedJobs", "volumeClaimPolicies", "mlPolicy", "template", "trainer", "initializer", "managedBy")
     list(operators.kind_named(kind).crd_rules({"metadata": junk, "spec": junk}))
     if junk != "x":

@@ -47,7 +47,7 @@ def theirs(pod: dict[str, Any], *, ordered: bool) -> dict[Any, Any]:
 
 
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
-def test_pods_are_those_of_the_operator(operator: str) -> None:
+def test_pods_match_the_operator(operator: str) -> None:
     wrong, total = [], 0
     ordered = operator != "volcano"  # Volcano runs its plugins in random order
     for row, manifest in rows(operator):
@@ -70,7 +70,7 @@ def test_numbers_of_pods(operator: str) -> None:
             assert len(expand(manifest).pods) == row["pods_total"], row.get("n") or (row.get("base"), row.get("path"))
 
 
-def test_no_row_makes_it_raise() -> None:
+def test_no_recorded_object_raises() -> None:
     for operator in ("pytorchjob", "volcano", "jobset", "trainjob"):
         for _, manifest in rows(operator):
             world = expand(manifest)

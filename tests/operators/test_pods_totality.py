@@ -92,7 +92,7 @@ LARGE = [
 
 
 @pytest.mark.parametrize("manifest", LARGE, ids=lambda m: m["kind"])
-def test_nothing_is_built_before_it_is_asked_for(manifest: Json, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pod_views_are_built_lazily(manifest: Json, monkeypatch: pytest.MonkeyPatch) -> None:
     """Expansion builds as many pod views for ten thousand pods as for a hundred."""
     from ptcompile.registry import pods as expansion
 
@@ -124,7 +124,7 @@ def test_pods_are_a_sequence() -> None:
         pods[6]
 
 
-def test_the_same_twice() -> None:
+def test_expansion_is_repeatable() -> None:
     for manifest in WHOLE:
         order = sorted(manifest["spec"], reverse=True)
         first = [[c.to_dict() for c in p.containers] for p in expand(manifest).pods]
@@ -133,7 +133,7 @@ def test_the_same_twice() -> None:
         assert first == again == [[c.to_dict() for c in p.containers] for p in expand(turned).pods]
 
 
-def test_a_pod_that_is_asked_for_again_is_not_built_again() -> None:
+def test_pod_views_are_cached() -> None:
     (role,) = expand(pytorchjob(None, 1000)).roles
     asked = [role.pod(index) for index in (0, 1, 999)]
     assert all(one is other for one, other in zip(asked, [role.pod(i) for i in (0, 1, 999)], strict=True))

@@ -59,7 +59,7 @@ def _overridden() -> Iterator[tuple[Kind | Operator, Callable[..., Any]]]:
 
 
 @pytest.mark.parametrize(("record", "method"), [*_overridden()], ids=lambda one: getattr(one, "__name__", ""))
-def test_a_method_imports_and_is_total(record: Kind | Operator, method: Callable[..., Any]) -> None:
+def test_overridden_methods_import_and_accept_any_data(record: Kind | Operator, method: Callable[..., Any]) -> None:
     answer = getattr(record, method.__name__)(*ARGUMENTS[method])
     if isinstance(answer, Iterator):
         list(answer)
@@ -70,14 +70,14 @@ def test_every_method_of_the_base_classes_is_called() -> None:
     assert methods == ARGUMENTS.keys()
 
 
-def test_a_class_says_only_what_its_base_class_documents() -> None:
+def test_classes_only_override_documented_attributes() -> None:
     for operator in operators.OPERATORS:
         for record, base in ((operator, Operator), *((kind, Kind) for kind in operator.kinds)):
             own = {name for name in dir(type(record)) if not name.startswith("__")}
             assert own <= {*dir(base), *base.__annotations__}, operator.folder
 
 
-def test_an_unknown_kind_has_nothing() -> None:
+def test_unknown_kind_has_no_behavior() -> None:
     job, unknown = operators.kind_named(("batch/v1", "Job")), operators.kind_named(("example.com/v1", "Train"))
     assert (job.rendezvous.across_objects, job.rendezvous.roles, job.schema) == (True, False, "")
     assert job.key == ("batch/v1", "Job")
@@ -90,7 +90,7 @@ def test_an_unknown_kind_has_nothing() -> None:
             assert not (list(answer) if isinstance(answer, Iterator) else answer) or answer == Expansion(), method
 
 
-def test_what_a_profile_calls_queue_systems_and_gang_schedulers() -> None:
+def test_profile_names_of_queue_systems_and_gang_schedulers() -> None:
     """`gangScheduler: scheduler-plugins` is looked up by this value, not by the name of a package."""
     assert {name: one.folder for name, one in operators.BY_QUEUE_SYSTEM.items()} == {
         "kueue": "kueue",

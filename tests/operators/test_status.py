@@ -253,7 +253,7 @@ def test_states(name: str) -> None:
     assert given_object == before
 
 
-def test_every_kind_that_is_written_has_every_state_that_it_can_say() -> None:
+def test_each_kind_has_a_case_for_every_possible_state() -> None:
     states: dict[str, set[str]] = {}
     for name, (_, state, _) in TABLE.items():
         states.setdefault(name.partition(",")[0], set()).add(state)
@@ -272,13 +272,13 @@ def test_every_kind_that_is_written_has_every_state_that_it_can_say() -> None:
     ],
     ids=lambda one: str(one["kind"]),
 )
-def test_a_condition_counts_where_its_status_is_the_text_true(given_object: Json) -> None:
+def test_condition_counts_only_if_its_status_is_true(given_object: Json) -> None:
     """The string "False" is truthy in Python."""
     assert ptcompile.status(given_object).state == "created"
 
 
 @pytest.mark.parametrize("version", ["kubeflow.org/v1/PyTorchJob", "batch/v1/Job", "jobset.x-k8s.io/v1alpha2/JobSet"])
-def test_kueue_s_queue_is_where_the_reason_is(version: str) -> None:
+def test_message_of_a_job_queued_by_kueue(version: str) -> None:
     api, _, kind = version.rpartition("/")
     found = ptcompile.status(live(api, kind, {"conditions": [condition("Suspended", reason="x")]}, labels=QUEUE))
     assert found.state == "queued"
@@ -287,7 +287,7 @@ def test_kueue_s_queue_is_where_the_reason_is(version: str) -> None:
     )
 
 
-def test_why_is_one_text() -> None:
+def test_reason_is_one_string() -> None:
     assert Status("failed", "OOMKilled", "container c exited with status 137").why == (
         "OOMKilled: container c exited with status 137"
     )
@@ -301,7 +301,7 @@ def test_why_is_one_text() -> None:
 
 
 @pytest.mark.parametrize("other", [{}, {"apiVersion": "v1", "kind": "Service"}, {"apiVersion": 1, "kind": []}], ids=str)
-def test_another_kind_is_an_error_of_the_program(other: Json) -> None:
+def test_unsupported_kind_raises(other: Json) -> None:
     with pytest.raises(ValueError, match="PyTorchJob"):
         ptcompile.status(other)
     with pytest.raises(TypeError):
@@ -309,7 +309,7 @@ def test_another_kind_is_an_error_of_the_program(other: Json) -> None:
 
 
 @given(mutated(st.sampled_from([one for one, _, _ in TABLE.values()])))
-def test_a_status_of_any_shape_has_a_state(changed: Json) -> None:
+def test_any_status_has_a_state(changed: Json) -> None:
     try:
         found = ptcompile.status(changed)
     except ValueError:

@@ -60,7 +60,7 @@ def address(target: str, pod: PodView) -> tuple[str, list[str]]:
     return options.get("master-addr") or env["PET_MASTER_ADDR"], words
 
 
-def test_1_a_hyphen_in_a_name_is_no_shell(target: str) -> None:
+def test_1_hyphen_in_a_name(target: str) -> None:
     """The address is a name of node 0, the script is unchanged, and neither a shell nor a variable is involved."""
     all_pods = pods(made(GPU_JOB, target))
     for pod in all_pods:
@@ -70,14 +70,14 @@ def test_1_a_hyphen_in_a_name_is_no_shell(target: str) -> None:
         assert any(f"{one.dns}.".startswith(f"{master}.") for one in all_pods)
 
 
-def test_2_no_worker_meets_itself(target: str) -> None:
+def test_2_all_workers_meet_the_master(target: str) -> None:
     """All pods use one address, which is never localhost and has no fallback to it."""
     addresses = {address(target, pod)[0] for pod in pods(made(GPU_JOB, target))}
     assert len(addresses) == 1
     assert "localhost" not in yaml.safe_dump_all(made(GPU_JOB, target))
 
 
-def test_3_what_the_platform_adds_arrives_and_a_lost_word_is_told(target: str) -> None:
+def test_3_platform_settings_are_kept_and_lost_fields_reported(target: str) -> None:
     taint = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
     profile: dict[str, Any] = {"kind": "ClusterProfile", "spec": {"gpu": {"tolerations": [taint]}}}
     for pod in pods(made(GPU_JOB, target, **profile)):
@@ -88,7 +88,7 @@ def test_3_what_the_platform_adds_arrives_and_a_lost_word_is_told(target: str) -
 PATCH = "podTemplate: {spec: {containers: [{name: pytorch, %s}]}}"
 
 
-def test_4_a_patch_meets_its_container_on_every_replica(target: str) -> None:
+def test_4_patch_applies_to_its_container_on_every_replica(target: str) -> None:
     body = f"{GPU_JOB}\n{PATCH % 'lifecycle: {preStop: {sleep: {seconds: 5}}}'}"
     for pod in pods(made(body, target)):
         assert all(container.get("image") for container in pod.spec["containers"])
@@ -96,14 +96,14 @@ def test_4_a_patch_meets_its_container_on_every_replica(target: str) -> None:
     assert all(container["lifecycle"]["preStop"] for container in containers(target, body))
 
 
-def test_5_a_patch_adds_a_variable_and_drops_none(target: str) -> None:
+def test_5_patch_adds_a_variable_and_drops_none(target: str) -> None:
     body = f"{GPU_JOB}\nenv: {{KEPT: a}}\n{PATCH % 'env: [{name: ADDED, value: b}]'}"
     before = [{entry["name"] for entry in one["env"]} for one in containers(target, f"{GPU_JOB}\nenv: {{KEPT: a}}")]
     after = [{entry["name"] for entry in one["env"]} for one in containers(target, body)]
     assert after == [names | {"ADDED"} for names in before]
 
 
-def test_6_one_name_stands_once(target: str) -> None:
+def test_6_each_name_occurs_once(target: str) -> None:
     body = f"""{GPU_JOB}
 podTemplate:
   spec:
@@ -120,7 +120,7 @@ podTemplate:
 
 
 @pytest.mark.parametrize("word", ["tolerationz: []", "nodeSelectr: {a: b}"])
-def test_7_a_misspelt_word_is_told(word: str, target: str) -> None:
+def test_7_misspelled_field_is_reported(word: str, target: str) -> None:
     for body in (word, f"podTemplate: {{spec: {{{word}}}}}"):
         ((name, message),) = refusals(f"{GPU_JOB}\n{body}", target)
         assert name in {"spec-unknown-field", "unknown-field"}
@@ -139,7 +139,7 @@ def _labels(value: Any) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["exp_", "-r", "a_b", "é", ".r"])
-def test_8_no_name_is_bent_into_another(name: str, target: str) -> None:
+def test_8_bad_names_are_not_changed(name: str, target: str) -> None:
     """A bad name is rejected instead of being silently replaced."""
     result = ptcompile.compile(text(GPU_JOB, f"'{name}'"), target=target)
     assert [(one.name, one.path) for one in result.diagnostics] == [("spec-invalid-value", ("metadata", "name"))]
@@ -157,11 +157,11 @@ def test_8_no_name_is_bent_into_another(name: str, target: str) -> None:
         ("image: i\nscript: t.py\nmaster: {}\nworker: {}\nnodes: 2", "train"),
     ],
 )
-def test_9_what_cannot_be_is_refused_without_a_switch(body: str, name: str, target: str) -> None:
+def test_9_invalid_values_are_rejected_by_default(body: str, name: str, target: str) -> None:
     assert refusals(body, target, name)
 
 
-def test_9_every_pod_s_name_fits(target: str) -> None:
+def test_9_pod_names_fit(target: str) -> None:
     for pod in pods(made(GPU_JOB, target, "a" * 40)):
         assert is_dns_label(pod.hostname or pod.name)
 
@@ -169,12 +169,12 @@ def test_9_every_pod_s_name_fits(target: str) -> None:
 @pytest.mark.parametrize(
     "body", ["restartPolicy: ROLE", "env: {A: 1}", "env: {A: [x]}", "runPolicy: {backoffLimit: x}"]
 )
-def test_10_a_wrong_value_is_a_finding_with_a_place(body: str, target: str) -> None:
+def test_10_wrong_value_is_a_finding_with_a_location(body: str, target: str) -> None:
     result = ptcompile.compile(text(f"{GPU_JOB}\n{body}"), target=target)
     assert [one.name for one in result.diagnostics if one.span is not None]
 
 
-def test_11_nothing_is_needed_but_the_file(tmp_path: Path, target: str) -> None:
+def test_11_compiling_needs_only_the_file(tmp_path: Path, target: str) -> None:
     """Compiling needs no daemon, home directory, kubeconfig or network."""
     (tmp_path / "spec.yaml").write_text(text(GPU_JOB), encoding="utf-8")
     command = [sys.executable, "-m", "ptcompile", "spec.yaml", "--target", target]

@@ -44,7 +44,7 @@ def test_verdicts(operator: str) -> None:
     assert len(wrong) <= 0.015 * total, wrong[:5]
 
 
-def test_never_changes_and_never_raises() -> None:
+def test_controller_errors_do_not_change_their_input() -> None:
     for operator in ("pytorchjob", "volcano", "jobset", "trainjob"):
         for _, manifest in rows(operator):
             kind = kind_named(kind_of(manifest))
@@ -54,7 +54,7 @@ def test_never_changes_and_never_raises() -> None:
 
 
 @pytest.mark.parametrize("operator", ["volcano", "jobset", "trainjob"])
-def test_defaulting_is_that_of_the_webhook(operator: str) -> None:
+def test_defaults_match_the_webhook(operator: str) -> None:
     """The fields that our defaulting sets have the values of the operator's `mutated` object."""
     keys = ("queue", "schedulerName", "maxRetry", "minAvailable", "plugins", "network", "successPolicy",
             "startupPolicy", "runtimeRef", "suspend", "managedBy")  # fmt: skip

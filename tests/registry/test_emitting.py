@@ -22,7 +22,7 @@ def made(body: str, profile: dict[str, Any], target: str) -> list[dict[str, Any]
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_they_stand_before_the_job_on_every_target(target: str) -> None:
+def test_claim_objects_precede_the_job_on_every_target(target: str) -> None:
     nodes = "" if target == "pod" else "nodes: 2"
     first, *others = made(GB200 + nodes, {"cloud": "eks"}, target)
     assert (first["kind"], first["metadata"], first["spec"]["numNodes"]) == ("ComputeDomain", {"name": "train"}, 0)
@@ -34,7 +34,7 @@ def test_they_stand_before_the_job_on_every_target(target: str) -> None:
     ("release", "nodes"),
     [("25.3", 3), ("25.8", 0), ("25.12", 0), ("0.1", 0)],  # the driver's releases after 25.12 are numbered 0.x
 )
-def test_an_older_driver_is_told_the_number_of_nodes(release: str, nodes: int) -> None:
+def test_older_driver_gets_the_number_of_nodes(release: str, nodes: int) -> None:
     first, *_ = made(GB200 + "nodes: 3", {"cloud": "eks", "versions": {"nvidiaDra": release}}, "job")
     assert first["spec"]["numNodes"] == nodes
     assert waits_for_nodes((25, 3)) is not waits_for_nodes((0, 9))
@@ -43,7 +43,7 @@ def test_an_older_driver_is_told_the_number_of_nodes(release: str, nodes: int) -
 @pytest.mark.parametrize(
     ("release", "version", "flat"), [("1.32", "v1beta1", True), ("1.33", "v1beta2", False), ("1.34", "v1", False)]
 )
-def test_templates_in_the_words_of_each_kubernetes(release: str, version: str, flat: bool) -> None:
+def test_templates_in_the_fields_of_each_kubernetes(release: str, version: str, flat: bool) -> None:
     profile = {"versions": {"kubernetes": release}, "gpu": {"claim": {}}}
     done = making.compiled(making.smallest(GPU), "job", making.profile(profile))
     template = done.manifests[0]
@@ -63,7 +63,7 @@ def test_before_1_32_there_are_no_claims() -> None:
     assert "need Kubernetes 1.32" in problem.message
 
 
-def test_each_number_of_gpus_has_its_template() -> None:
+def test_one_template_per_number_of_gpus() -> None:
     body = "nodes: 2\nresources: {gpu: 8}\nroles: {scorer: {command: [serve], resources: {gpu: 1}}}"
     kinds = [(one["kind"], one["metadata"]["name"]) for one in made(body, {"gpu": {"claim": {}}}, "jobset")]
     assert kinds == [
@@ -71,7 +71,7 @@ def test_each_number_of_gpus_has_its_template() -> None:
     ]  # fmt: skip
 
 
-def test_a_plain_command_of_a_trainjob_counts_the_claimed_gpus() -> None:
+def test_plain_command_of_a_trainjob_counts_the_claimed_gpus() -> None:
     body = "image: img:1\ncommand: [python, train.py]\nnodes: 2\nresources: {cpu: 96, gpu: 8}"
     done = making.compiled(making.text(body), "trainjob", making.profile({"gpu": {"claim": {}}}))
     assert done.manifests[-1]["spec"]["trainer"]["numProcPerNode"] == 8
@@ -91,7 +91,7 @@ def group(target: str, body: str, profile: Any) -> dict[str, Any] | None:
 
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
-def test_volcano_s_pod_group(target: str) -> None:
+def test_volcano_pod_group(target: str) -> None:
     """minResources are the requests of the first minMember pods.
 
     Source: docs/facts/volcano.md#gangs, #minresources.
@@ -120,7 +120,7 @@ def test_the_requests_of_every_role_and_sidecar() -> None:
 BESIDE = "\nroles: {loader: {replicas: 3, command: [serve], resources: {cpu: 1, memory: 2Gi}}}"
 
 
-def test_pods_beside_the_trainers_are_in_the_gang() -> None:
+def test_auxiliary_pods_are_in_the_gang() -> None:
     """The gang includes all auxiliary pods, so no node holds GPUs while it waits for a data loader."""
     body = "elastic: {nnodes: '2:4'}\nresources: {cpu: 8}\nqueue: q\npriority: high" + BESIDE
     found = group("jobset", body, VOLCANO)
@@ -140,7 +140,7 @@ def test_pods_beside_the_trainers_are_in_the_gang() -> None:
     assert compiled(smallest(body), "volcano", VOLCANO).manifests[0]["spec"]["minAvailable"] == 5
 
 
-def test_one_node_and_a_pod_beside_it_are_a_gang() -> None:
+def test_one_node_and_an_auxiliary_pod_form_a_gang() -> None:
     found = group("jobset", "nodes: 1" + BESIDE, PLUGINS)
     assert found is not None
     assert found["spec"]["minMember"] == 4
@@ -162,11 +162,11 @@ def test_one_node_and_a_pod_beside_it_are_a_gang() -> None:
         ("pod", "queue: q", VOLCANO, False),
     ],
 )
-def test_where_there_is_one(target: str, body: str, profile: Any, *, there: bool) -> None:
+def test_which_jobs_get_a_pod_group(target: str, body: str, profile: Any, *, there: bool) -> None:
     assert (group(target, body, profile) is not None) is there
 
 
-def test_it_stands_before_the_pods_and_they_name_it() -> None:
+def test_pod_group_precedes_the_pods_that_name_it() -> None:
     service, made, job = compiled(smallest("nodes: 2"), "job", VOLCANO).manifests
     assert (service["kind"], made["kind"], job["kind"]) == ("Service", "PodGroup", "Job")
     template = job["spec"]["template"]
@@ -178,7 +178,7 @@ def test_it_stands_before_the_pods_and_they_name_it() -> None:
     assert "schedulerName" not in template["spec"]
 
 
-def test_the_queue_of_kueue_is_none_of_volcano_s() -> None:
+def test_kueue_queue_is_not_set_in_the_pod_group() -> None:
     found = group("job", "nodes: 2\nqueue: q\npriority: p", making.profile({"gangScheduler": "volcano"}))
     assert found is not None
     assert found["spec"].keys() == {"minMember"}

@@ -194,7 +194,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
 
 
 @pytest.mark.parametrize(("target", "body", "wanted"), WRITTEN)
-def test_what_is_written(target: str, body: str, wanted: Json) -> None:
+def test_emitted_fields(target: str, body: str, wanted: Json) -> None:
     """Sources: docs/facts/training-operator.md#restarts-and-the-end; docs/facts/jobset.md#failure-and-success;
     docs/facts/volcano.md#policies; docs/facts/api-server.md#jobs; kubernetes-sigs/jobset issue 262.
     """
@@ -286,7 +286,7 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
 
 
 @pytest.mark.parametrize(("target", "body", "wanted"), SAID)
-def test_what_is_said(target: str, body: str, wanted: list[tuple[str, str, str]]) -> None:
+def test_findings(target: str, body: str, wanted: list[tuple[str, str, str]]) -> None:
     assert said(target, body) == wanted
 
 
@@ -295,19 +295,19 @@ def test_restart_pod_needs_volcano_1_12() -> None:
 
 
 @pytest.mark.parametrize("target", ["job", "jobset", "trainjob"])
-def test_the_success_of_node_0_needs_kubernetes_1_33(target: str) -> None:
+def test_success_of_node_0_needs_kubernetes_1_33(target: str) -> None:
     older = making.profile({"versions": {"kubernetes": "1.32"}})
     assert said(target, FIXED + policy("successPolicy: Node0"), older) == [(*ERROR, SUCCESS)]
     assert said(target, RANGE + policy("successPolicy: AllNodes"), older) == [CRASH]
 
 
-def test_a_jobset_of_roles_ends_by_its_own_policy_in_any_kubernetes() -> None:
+def test_jobset_of_roles_uses_its_own_success_policy_on_any_kubernetes() -> None:
     older = making.profile({"versions": {"kubernetes": "1.32"}})
     assert said("jobset", ROLES + policy("successPolicy: Node0"), older) == []
 
 
 @pytest.mark.parametrize(("target", "body", "_wanted"), WRITTEN)
-def test_law_1(target: str, body: str, _wanted: Json) -> None:
+def test_emitted_manifests_have_no_errors(target: str, body: str, _wanted: Json) -> None:
     """Our offline API server and webhooks accept all of these manifests."""
     assert compiled(smallest(body), target, SPOT_NODES).manifests
 
@@ -317,7 +317,7 @@ def test_law_1(target: str, body: str, _wanted: Json) -> None:
     [("", "Pod"), ("spot: true", "Job"), ("restartPolicy: OnFailure", "Job"), ("restartPolicy: Always", "Pod"),
      ("runPolicy: {onDisruption: Ignore}", "Job"), ("runPolicy: {onPodFailure: FailJob}", "Pod")],
 )  # fmt: skip
-def test_the_default_is_a_job_where_a_pod_does_it_only_roughly(body: str, kind: str) -> None:
+def test_default_target_is_a_job_if_a_pod_only_approximates_the_spec(body: str, kind: str) -> None:
     (made,) = compiled(smallest(body), None, SPOT_NODES).manifests
     assert made["kind"] == kind
 
@@ -350,7 +350,7 @@ BACKENDS = [
 
 
 @pytest.mark.parametrize(("body", "backend"), BACKENDS)
-def test_who_may_return_alone_can_meet_the_others(body: str, backend: str) -> None:
+def test_backend_lets_replaced_pods_rejoin(body: str, backend: str) -> None:
     """A replaced pod cannot rejoin a static rendezvous.
 
     Source: docs/facts/kubernetes.md#indexed-jobs.
@@ -369,6 +369,6 @@ CRASHES = [
 
 
 @pytest.mark.parametrize(("target", "crash"), CRASHES)
-def test_the_note_says_what_a_crash_does_on_this_target(target: str, crash: str) -> None:
+def test_note_describes_a_crash_on_the_target(target: str, crash: str) -> None:
     (problem,) = compiled(smallest(RANGE), target).problems
     assert problem.message.endswith(f"but a pod that crashes ends the job: {crash}")

@@ -37,7 +37,7 @@ def role_of(pod: PodView, found: Handle) -> RolePods:
 
 
 @pytest.mark.parametrize(("case", "target"), ABLE, ids=pair_name)
-def test_selectors_ranks_and_containers_are_those_of_the_pods(case: Case, target: str) -> None:
+def test_selectors_ranks_and_containers_match_the_pods(case: Case, target: str) -> None:
     """The pods of every golden are expanded as recorded from the operators."""
     result = case.compile(target)
     jobs = [
@@ -104,7 +104,7 @@ def _at_path(path: str, live: Json) -> object:
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_argo_waits_for_the_same(name: str) -> None:
+def test_argo_expressions_agree_with_status(name: str) -> None:
     """Argo Workflows evaluates the failure first; a comma means "or", and a path alone tests for existence."""
     live, state, _ = TABLE[name]
     target = next(op.target_name for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
@@ -137,7 +137,7 @@ def _argo(requirement: str, live: Json) -> bool:
     return value in re.findall(r"\w+", wanted.removeprefix("in"))
 
 
-def test_a_trainjob_that_is_created_suspended_has_another_first_condition() -> None:
+def test_first_condition_of_a_trainjob_created_suspended() -> None:
     for body in ("queue: gpus", "runPolicy: {suspend: true}"):
         assert handle(body, "trainjob").succeeded.argo == "status.conditions.1.type == Complete"
     assert handle("", "trainjob").succeeded.argo == "status.conditions.0.type == Complete"
@@ -157,7 +157,7 @@ SUSPEND = {
 
 
 @pytest.mark.parametrize("target", SUSPEND)
-def test_suspended_by_its_patch_a_job_is_as_compiled_suspended(target: str) -> None:
+def test_suspend_patch_gives_the_same_job_as_compiling_suspended(target: str) -> None:
     found = handle("nodes: 1", target)
     assert found.suspend == SUSPEND[target]
     if found.suspend is None:
@@ -178,11 +178,11 @@ def _leaves(value: Any) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("target", SUSPEND)
-def test_a_deleted_job_takes_its_pods_along(target: str) -> None:
+def test_deleting_a_job_deletes_its_pods(target: str) -> None:
     assert handle("", target).propagation == ("Foreground" if target in ("jobset", "trainjob") else "Background")
 
 
-def test_what_must_exist() -> None:
+def test_required_objects() -> None:
     body = """
     serviceAccountName: trainer
     imagePullSecrets: [{name: registry}]
@@ -208,7 +208,7 @@ def test_what_must_exist() -> None:
         assert {f"{kind}/{name}" for kind, name in wanted} <= {one.name for one in required if one.kind == "object"}
 
 
-def test_one_handle_a_job() -> None:
+def test_one_handle_per_job() -> None:
     two = smallest("nodes: 2", name="a") + "---\n" + smallest("", name="b")
     result = ptcompile.compile(two, target="job")
     assert [one.job.name for one in result.handles] == ["a", "b"]
@@ -228,7 +228,7 @@ def test_roles_that_do_not_train_have_no_rank() -> None:
     ]
 
 
-def test_a_pod_is_found_by_its_name() -> None:
+def test_pod_is_selected_by_name() -> None:
     found = handle("", "pod")
     assert (found.label_selector, found.field_selector) == ("", "metadata.name=train")
     assert [(one.selector, one.replicas, one.first_rank, one.index_label) for one in found.roles] == [("", 1, 0, None)]
@@ -246,14 +246,14 @@ def test_every_companion_has_a_plural() -> None:
     }  # fmt: skip
 
 
-def test_argo_finds_a_failure_behind_every_other_condition() -> None:
+def test_argo_finds_a_failure_after_all_other_conditions() -> None:
     """training-operator 1.9 has six types of conditions (pkg/apis/kubeflow.org/v1/common_types.go)."""
     others = [condition(kind, "False") for kind in ("Created", "Running", "Restarting", "Suspended", "Succeeded")]
     failed = {"status": {"conditions": [*others, condition("Failed")]}}
     assert any(_argo(one, failed) for one in handle("nodes: 1", "pytorchjob").failed.argo.split(", "))
 
 
-def test_a_job_that_the_server_names_has_no_handle() -> None:
+def test_job_with_generated_name_has_no_handle() -> None:
     (job,) = ptcompile.compile(smallest(""), target="pod").unwrap()
     job["metadata"] = {"generateName": "train-"}
     with pytest.raises(ValueError, match="generateName"):
@@ -261,7 +261,7 @@ def test_a_job_that_the_server_names_has_no_handle() -> None:
 
 
 @pytest.mark.parametrize("target", SUSPEND)
-def test_a_run_s_own_name_is_everywhere(target: str) -> None:
+def test_run_name_is_used_everywhere(target: str) -> None:
     found = ptcompile.compile(smallest(""), target=target, name="run-7").handle
     assert {one.name for one in found.objects} == {"run-7"}
     assert "run-7" in (found.label_selector or found.field_selector)

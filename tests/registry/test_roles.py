@@ -28,7 +28,7 @@ def tasks(body: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> tuple[dict[st
 
 
 @pytest.mark.parametrize("target", [name for name in TARGETS if name not in ABLE])
-def test_who_has_no_such_pods_says_who_has(target: str) -> None:
+def test_other_targets_reject_roles_and_name_those_that_support_them(target: str) -> None:
     body = smallest("roles: {loader: {}, ps: {}}")
     problems = compiled(body, target).problems
     assert [(one.name, one.path, one.on_key) for one in problems] == [
@@ -38,11 +38,11 @@ def test_who_has_no_such_pods_says_who_has(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ABLE)
-def test_who_the_help_names_has_them(target: str) -> None:
+def test_targets_named_in_the_help_support_roles(target: str) -> None:
     assert compiled(smallest(LOADER), target).manifests
 
 
-def test_without_a_target_it_is_a_jobset() -> None:
+def test_default_target_is_jobset() -> None:
     done = compiled(smallest(LOADER))
     assert (done.problems, [one["kind"] for one in done.manifests]) == ((), ["JobSet"])
 
@@ -51,7 +51,7 @@ def test_without_a_target_it_is_a_jobset() -> None:
 
 
 @pytest.mark.parametrize("target", ["jobset", "trainjob"])
-def test_one_job_of_its_own_behind_the_trainers(target: str) -> None:
+def test_role_is_a_separate_job_after_the_training_jobs(target: str) -> None:
     _, jobs = replicated(f"nodes: 3\n{LOADER}", target)
     assert list(jobs) == ["node", "loader"]
     spec = jobs["loader"]["template"]["spec"]
@@ -61,14 +61,14 @@ def test_one_job_of_its_own_behind_the_trainers(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["jobset", "trainjob"])
-def test_the_job_ends_with_its_trainers(target: str) -> None:
+def test_job_ends_with_its_training_roles(target: str) -> None:
     spec, _ = replicated(LOADER, target)
     assert spec["successPolicy"] == {"operator": "All", "targetReplicatedJobs": ["node"]}
     spec, _ = replicated("restartPolicy: Never", "jobset")
     assert "successPolicy" not in spec
 
 
-def test_the_trainers_may_be_two_replicated_jobs() -> None:
+def test_training_roles_may_be_two_replicated_jobs() -> None:
     spec, jobs = replicated(f"master: {{}}\nworker: {{replicas: 2}}\n{LOADER}", "jobset")
     assert list(jobs) == ["master", "worker", "loader"]
     assert spec["successPolicy"]["targetReplicatedJobs"] == ["master", "worker"]
@@ -88,14 +88,14 @@ def test_the_trainers_may_be_two_replicated_jobs() -> None:
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 2}", 2),
     ],
 )
-def test_its_containers_are_restarted_in_place(target: str, body: str, limit: int | None) -> None:
+def test_role_containers_are_restarted_in_place(target: str, body: str, limit: int | None) -> None:
     _, jobs = replicated(f"{LOADER}\n{body}", target)
     job = jobs["loader"]["template"]["spec"]
     assert job.get("backoffLimit") == limit
     assert job["template"]["spec"]["restartPolicy"] == "OnFailure"
 
 
-def test_a_role_that_is_restarted_in_place_takes_no_retries_from_the_trainers() -> None:
+def test_role_restarted_in_place_uses_no_retries_of_the_job() -> None:
     spec, jobs = replicated(f"runPolicy: {{backoffLimit: 2}}\n{LOADER}", "jobset")
     (rule,) = spec["failurePolicy"]["rules"]
     assert spec["failurePolicy"]["maxRestarts"] == 2
@@ -105,7 +105,7 @@ def test_a_role_that_is_restarted_in_place_takes_no_retries_from_the_trainers() 
     assert jobs["node"]["template"]["spec"]["backoffLimit"] == 0
 
 
-def test_a_role_that_is_not_restarted_in_place_is_retried_with_the_job() -> None:
+def test_role_not_restarted_in_place_is_retried_with_the_job() -> None:
     body = "restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 2}\nroles: {loader: {restartPolicy: Never}}"
     spec, jobs = replicated(body, "jobset")
     assert spec["failurePolicy"] == {"maxRestarts": 2}
@@ -113,20 +113,20 @@ def test_a_role_that_is_not_restarted_in_place_is_retried_with_the_job() -> None
 
 
 @pytest.mark.parametrize("target", ["jobset", "trainjob"])
-def test_only_a_range_of_nodes_ends_with_its_first(target: str) -> None:
+def test_only_a_range_of_nodes_ends_with_node_0(target: str) -> None:
     _, jobs = replicated(f"elastic: {{nnodes: '1:2'}}\n{LOADER}", target)
     assert "successPolicy" in jobs["node"]["template"]["spec"]
     assert not {"successPolicy", "podFailurePolicy"} & jobs["loader"]["template"]["spec"].keys()
 
 
-def test_a_runtime_of_its_own_even_where_the_built_in_one_would_do() -> None:
+def test_trainjob_with_roles_always_has_its_own_runtime() -> None:
     done = compiled(smallest("restartPolicy: OnFailure"), "trainjob")
     assert [one["kind"] for one in done.manifests] == ["TrainJob"]
     done = compiled(smallest(f"restartPolicy: OnFailure\n{LOADER}"), "trainjob")
     assert [one["kind"] for one in done.manifests] == ["TrainingRuntime", "TrainJob"]
 
 
-def test_trainer_s_queue_of_volcano_schedules_all_pods() -> None:
+def test_volcano_schedules_all_pods_of_a_trainjob() -> None:
     cluster = making.profile({"queueSystem": "volcano"})
     _, jobs = replicated(f"queue: q\n{LOADER}", "trainjob", cluster)
     pods = [job["template"]["spec"]["template"]["spec"] for job in jobs.values()]
@@ -136,7 +136,7 @@ def test_trainer_s_queue_of_volcano_schedules_all_pods() -> None:
 # ---- Volcano
 
 
-def test_a_task_that_belongs_to_the_gang() -> None:
+def test_role_is_a_task_of_the_gang() -> None:
     spec, found = tasks(f"nodes: 3\n{LOADER}")
     assert list(found) == ["master", "worker", "loader"]
     assert spec["minAvailable"] == 5
@@ -144,7 +144,7 @@ def test_a_task_that_belongs_to_the_gang() -> None:
     assert "dependsOn" not in found["master"]
 
 
-def test_a_range_of_nodes_counts_the_fewest_and_all_of_the_role() -> None:
+def test_gang_has_fewest_nodes_and_all_pods_of_the_role() -> None:
     spec, found = tasks(f"elastic: {{nnodes: '2:4'}}\n{LOADER}")
     assert spec["minAvailable"] == 4
     assert [t["minAvailable"] for t in found.values()] == [1, 1, 2]
@@ -159,19 +159,19 @@ def test_a_range_of_nodes_counts_the_fewest_and_all_of_the_role() -> None:
         ("runPolicy: {backoffLimit: 4}", 4),
     ],
 )
-def test_its_restarts_in_place_end_somewhere(body: str, retries: int) -> None:
+def test_restarts_in_place_of_a_role_are_limited(body: str, retries: int) -> None:
     _, found = tasks(f"{LOADER}\n{body}")
     assert found["loader"]["maxRetry"] == retries
     assert found["loader"]["policies"] == [{"event": "TaskFailed", "action": "TerminateJob"}]
     assert found["loader"]["template"]["spec"]["restartPolicy"] == "OnFailure"
 
 
-def test_its_own_never_restarts_the_job() -> None:
+def test_role_with_policy_never_restarts_the_job() -> None:
     _, found = tasks("roles: {loader: {restartPolicy: Never}}")
     assert not {"policies", "maxRetry"} & found["loader"].keys()
 
 
-def test_before_1_12_volcano_counts_them_in_what_a_plain_command_reads() -> None:
+def test_before_1_12_volcano_counts_roles_in_the_world_size() -> None:
     old = making.profile({"versions": {"volcano": "1.11"}})
     plain = text(f"image: i\ncommand: [train]\n{LOADER}")
     assert [one.path for one in compiled(plain, "volcano", old).problems] == [("spec", "roles", "loader")]
@@ -183,7 +183,7 @@ def test_before_1_12_volcano_counts_them_in_what_a_plain_command_reads() -> None
 
 
 @pytest.mark.parametrize("target", ABLE)
-def test_the_longest_name_of_all_pods_counts(target: str) -> None:
+def test_longest_pod_name_limits_the_job_name(target: str) -> None:
     body = "nodes: 2\nroles: {a-rather-long-role: {replicas: 11}}"
     (problem,) = compiled(smallest(body, "a" * 63), target).problems
     assert (problem.name, problem.path) == ("name-too-long", ("metadata", "name"))

@@ -27,7 +27,7 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("target", "shape", "whose", "jobs", "index"), ENDS)
-def test_whose_success_counts_is_said_of_the_trainers(
+def test_success_policy_names_the_training_roles(
     target: str, shape: str, whose: str | None, jobs: list[str], index: str | None
 ) -> None:
     word = f"runPolicy: {{successPolicy: {whose}}}" if whose else ""
@@ -50,9 +50,7 @@ def test_whose_success_counts_is_said_of_the_trainers(
         ("nodes: 2\nroles: {loader: {}, ps: {restartPolicy: Never}}", ["PodFailed"], ["PodEvicted"]),
     ],
 )
-def test_what_follows_is_said_of_the_tasks_that_it_follows(
-    body: str, of_all: list[str], of_trainers: list[str]
-) -> None:
+def test_policies_are_set_on_the_affected_tasks(body: str, of_all: list[str], of_trainers: list[str]) -> None:
     """A policy for PodFailed has no effect only if all pods restart in place; a task's own policies take precedence.
 
     Source: docs/facts/volcano.md#policies.
@@ -64,19 +62,19 @@ def test_what_follows_is_said_of_the_tasks_that_it_follows(
         assert own == ([] if name == "loader" else of_trainers)
 
 
-def test_where_a_trainer_s_pod_is_made_again_alone_no_task_has_a_policy_for_its_loss() -> None:
+def test_no_task_policy_for_lost_pods_if_training_pods_are_replaced_alone() -> None:
     spec, found = tasks(f"nodes: 2\nrunPolicy: {{onPodFailure: RestartPod}}\n{LOADER}")
     assert spec["policies"] == [{"events": ["PodFailed"], "action": "RestartPod"}]
     assert all(one["event"] != "PodEvicted" for task in found.values() for one in task.get("policies", []))
 
 
-def test_nodes_that_are_lost_without_being_counted_are_those_of_trainers() -> None:
+def test_only_lost_training_nodes_are_uncounted() -> None:
     spec, found = tasks(f"nodes: 2\nrunPolicy: {{onDisruption: Ignore}}\n{LOADER}")
     assert spec["policies"] == [{"events": ["PodFailed"], "action": "TerminateJob"}]
     assert {"event": "PodEvicted", "action": "RestartJob"} in found["worker"]["policies"]
 
 
-def test_success_of_all_nodes_is_counted_over_all_roles() -> None:
+def test_success_of_all_nodes_counts_all_roles() -> None:
     """minSuccess is a number of pods of the whole job.
 
     Source: docs/facts/volcano.md#fields.
@@ -99,13 +97,13 @@ def test_success_of_all_nodes_is_counted_over_all_roles() -> None:
         "roles: {loader: {restartPolicy: OnFailure}}\nrunPolicy: {onPodFailure: RestartJob}",
     ],
 )
-def test_the_words_for_trainers_are_no_contradiction_to_a_role_that_restarts_in_place(target: str, words: str) -> None:
+def test_job_policies_do_not_conflict_with_a_role_restarted_in_place(target: str, words: str) -> None:
     cluster = making.profile({"spot": {"nodeLabels": {"spot": "true"}}})
     body = words if "roles" in words else f"{words}\n{LOADER}"
     assert compiled(smallest(body), target, cluster).problems == ()
 
 
-def test_a_role_that_restarts_in_place_asks_for_no_retries_of_the_trainers() -> None:
+def test_role_restarted_in_place_needs_no_retries_of_the_job() -> None:
     spec, jobs = replicated(f"nodes: 2\n{LOADER}", "jobset")
     assert "failurePolicy" not in spec
     limits = {name: job["template"]["spec"]["backoffLimit"] for name, job in jobs.items()}
@@ -114,7 +112,7 @@ def test_a_role_that_restarts_in_place_asks_for_no_retries_of_the_trainers() -> 
     assert spec["maxRetry"] == 1
 
 
-def test_a_role_that_says_never_fails_and_is_lost_as_the_trainers_are() -> None:
+def test_role_with_policy_never_fails_like_a_training_role() -> None:
     body = "nodes: 2\nroles: {loader: {restartPolicy: Never}}\nrunPolicy: {onDisruption: Ignore%s}"
     spec, jobs = replicated(body % "", "jobset")
     assert spec["failurePolicy"]["rules"][0]["action"] == "RestartJobSetAndIgnoreMaxRestarts"
@@ -125,7 +123,7 @@ def test_a_role_that_says_never_fails_and_is_lost_as_the_trainers_are() -> None:
         assert job["backoffLimit"] == limit
 
 
-def test_no_restarts_where_a_role_asks_for_them_is_a_warning() -> None:
+def test_zero_retries_for_a_role_that_restarts_is_a_warning() -> None:
     """A backoffLimit of 0 counts as set, and it also limits a role's restarts."""
     problems = compiled(smallest("roles: {ps: {restartPolicy: OnFailure}}\nrunPolicy: {backoffLimit: 0}")).problems
     assert "no-retries-left" in [one.name for one in problems]
@@ -135,7 +133,7 @@ def test_no_restarts_where_a_role_asks_for_them_is_a_warning() -> None:
 
 @pytest.mark.parametrize("policy", ["OnFailure", "Never"])
 @pytest.mark.parametrize("target", [name for name in TARGETS if name not in ABLE])
-def test_who_refuses_roles_says_nothing_of_their_restarts(target: str, policy: str) -> None:
+def test_targets_without_roles_do_not_report_role_restarts(target: str, policy: str) -> None:
     cluster = making.profile({"spot": {"nodeLabels": {"spot": "true"}}})
     body = "spot: true\nelastic: {maxRestarts: 1}\n"
     with_role = compiled(smallest(f"{body}roles: {{loader: {{restartPolicy: {policy}}}}}"), target, cluster).problems

@@ -36,7 +36,7 @@ def test_trainer_by_release(trainer: tuple[int, int], words: list[str]) -> None:
     assert sorted(name for name in rows if has_feature(name, Versions(trainer=trainer))) == sorted(words)
 
 
-def test_the_newest_release_has_what_none_took_away() -> None:
+def test_newest_release_has_all_fields_that_were_not_removed() -> None:
     assert [name for name in FEATURES if not has_feature(name, Versions())] == [
         name for name, change in FEATURES.items() if change.until is not None
     ]

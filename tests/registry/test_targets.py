@@ -21,7 +21,7 @@ REFUSED = {
 ROWS = [(target, body) for target, bodies in REFUSED.items() for body in bodies]
 
 
-def test_names_are_their_keys_and_their_files() -> None:
+def test_names_match_keys_and_files() -> None:
     for name in TARGETS:
         target = target_named(name)
         assert target.name == name
@@ -45,11 +45,11 @@ def test_names_are_their_keys_and_their_files() -> None:
         ("runPolicy: {activeDeadlineSeconds: 60}", ["Pod"]),
     ],
 )
-def test_a_job_that_names_no_target_gets_what_it_needs(body: str, kind: list[str]) -> None:
+def test_default_target_fits_the_spec(body: str, kind: list[str]) -> None:
     assert [one["kind"] for one in compiled(smallest(body)).manifests] == kind
 
 
-def test_the_spec_s_own_target_and_the_caller_s_over_it() -> None:
+def test_target_of_the_spec_and_override_by_the_caller() -> None:
     assert compiled(smallest("target: volcano")).manifests[0]["apiVersion"] == "batch.volcano.sh/v1alpha1"
     assert compiled(smallest("target: volcano"), "pod").manifests[0]["kind"] == "Pod"
 
@@ -59,7 +59,7 @@ def test_the_default_needs_no_operator() -> None:
     assert default_target(making.job(), DEFAULT_CLUSTER) is target_named("pod")
 
 
-def test_a_job_over_a_runtime_is_a_trainjob() -> None:
+def test_job_with_a_runtime_is_a_trainjob() -> None:
     for words in ("runtimeRef: {name: ours}", "runtimeRef: {name: ours}\nqueue: research"):
         made = compiled(text(words)).manifests
         assert [one["kind"] for one in made] == ["TrainJob"]
@@ -75,26 +75,26 @@ def test_a_job_over_a_runtime_is_a_trainjob() -> None:
         ("roles: {loader: {resources: {cpu: 1}}}\nqueue: q", "jobset"),
     ],
 )
-def test_the_default_is_a_jobset_where_it_alone_can(body: str, target: str) -> None:
+def test_default_is_a_jobset_only_if_no_other_target_fits(body: str, target: str) -> None:
     chosen = compiled(smallest(body)).target
     assert chosen is target_named(target)
 
 
-def test_a_job_of_spot_nodes_is_a_job_with_a_warning() -> None:
+def test_spot_job_is_a_job_with_a_warning() -> None:
     assert compiled(smallest("nodes: 2\nspot: true"), None, making.profile({"cloud": "gke"})).target is target_named(
         "job"
     )
 
 
 @pytest.mark.parametrize(("target", "body"), ROWS)
-def test_a_refusal_begins_with_the_field_and_says_how_to_mend_it(target: str, body: str) -> None:
+def test_rejection_starts_with_the_field_and_has_help(target: str, body: str) -> None:
     for problem in compiled(smallest(body), target).problems:
         assert problem.message.startswith(field_path(problem.path) + ": ")
         assert problem.severity == "error"
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_name_without_room_is_explained(target: str) -> None:
+def test_name_that_is_too_long_is_explained(target: str) -> None:
     body = "nodes: 2" if target != "pod" else ""
     (problem,) = compiled(smallest(body, "a" * 64), target).problems
     assert problem.path == ("metadata", "name")
@@ -103,7 +103,7 @@ def test_a_name_without_room_is_explained(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", [name for name in TARGETS if name != "pod"])
-def test_the_help_of_a_long_name_proposes_one_that_fits(target: str) -> None:
+def test_help_for_a_long_name_proposes_one_that_fits(target: str) -> None:
     (problem,) = compiled(smallest("nodes: 2", "a" * 63), target).problems
     assert problem.name == "name-too-long"
     room = int("".join(c for c in (problem.help or "").partition("characters")[0] if c.isdigit()))
@@ -126,7 +126,7 @@ def test_manifests_are_plain_json_and_share_nothing(target: str) -> None:
             plain += one.values() if isinstance(one, dict) else one
 
 
-def test_wired_targets_agree_about_who_overwrites_what() -> None:
+def test_operator_variables_override_user_variables() -> None:
     """The operator appends its variables after the user's, so the operator's values win.
 
     Source: docs/facts/training-operator.md#environment and docs/facts/volcano.md#the-pytorch-plugin.

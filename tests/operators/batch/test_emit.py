@@ -19,13 +19,13 @@ def found(body: str, cluster: Any = None, name: str = "train") -> list[tuple[str
     return [(p.name, p.path) for p in compiled(smallest(body, name), "job", *args).problems if p.severity == "error"]
 
 
-def test_a_service_stands_before_the_job() -> None:
+def test_service_precedes_the_job() -> None:
     service, job = compiled(smallest("nodes: 2"), "job").manifests
     assert (service["kind"], job["kind"]) == ("Service", "Job")
     assert service["metadata"]["name"] == job["spec"]["template"]["spec"]["subdomain"] == "train"
 
 
-def test_the_service_gives_every_pod_its_name_before_it_is_ready() -> None:
+def test_service_resolves_pods_before_they_are_ready() -> None:
     """Source: docs/facts/kubernetes.md#indexed-jobs."""
     service = compiled(smallest("nodes: 2"), "job").manifests[0]
     assert service["spec"] == {
@@ -35,12 +35,12 @@ def test_the_service_gives_every_pod_its_name_before_it_is_ready() -> None:
     }
 
 
-def test_both_are_in_one_namespace() -> None:
+def test_service_and_job_share_a_namespace() -> None:
     source = smallest("nodes: 2").replace("{name: train}", "{name: train, namespace: research}")
     assert {one["metadata"]["namespace"] for one in compiled(source, "job").manifests} == {"research"}
 
 
-def test_every_rank_runs_at_once() -> None:
+def test_all_ranks_run_at_once() -> None:
     """The API server sets parallelism to 1 by default.
 
     Source: docs/facts/api-server.md#jobs; docs/facts/kubernetes.md#indexed-jobs.
@@ -58,7 +58,7 @@ def test_one_node_needs_no_service() -> None:
 @pytest.mark.parametrize(
     ("given", "wanted"), [("", 0), ("runPolicy: {backoffLimit: 0}", 0), ("runPolicy: {backoffLimit: 3}", 3)]
 )
-def test_a_replaced_pod_cannot_rejoin_so_retries_are_asked_for(given: str, wanted: int) -> None:
+def test_retries_only_if_the_spec_sets_them(given: str, wanted: int) -> None:
     """The server's default of 6 retries would leave the other pods waiting.
 
     Source: docs/facts/kubernetes.md#indexed-jobs.
@@ -66,27 +66,27 @@ def test_a_replaced_pod_cannot_rejoin_so_retries_are_asked_for(given: str, wante
     assert manifest(smallest(f"nodes: 2\n{given}"), "job")["spec"]["backoffLimit"] == wanted
 
 
-def test_zeros_of_a_run_policy_are_values() -> None:
+def test_zeros_in_the_run_policy_are_kept() -> None:
     """Source: docs/facts/flyte.md#defects 1."""
     body = "nodes: 2\nrunPolicy: {ttlSecondsAfterFinished: 0, backoffLimit: 0}"
     spec = manifest(smallest(body), "job")["spec"]
     assert (spec["ttlSecondsAfterFinished"], spec["backoffLimit"]) == (0, 0)
 
 
-def test_absent_words_of_a_run_policy_are_absent() -> None:
+def test_unset_run_policy_fields_are_omitted() -> None:
     assert (
         not {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend"} & manifest(smallest(), "job")["spec"].keys()
     )
 
 
-def test_the_rest_of_a_run_policy() -> None:
+def test_other_run_policy_fields() -> None:
     body = "runPolicy: {activeDeadlineSeconds: 60, suspend: true, cleanPodPolicy: Running}"
     spec = manifest(smallest(body), "job")["spec"]
     assert (spec["activeDeadlineSeconds"], spec["suspend"]) == (60, True)
 
 
 @pytest.mark.parametrize(("body", "policy"), [("", "Never"), ("restartPolicy: OnFailure", "OnFailure")])
-def test_the_restart_policy_is_always_written(body: str, policy: str) -> None:
+def test_restart_policy_is_always_set(body: str, policy: str) -> None:
     """A Job's template must set one, and Always is rejected.
 
     Source: docs/facts/api-server.md#jobs.
@@ -94,23 +94,23 @@ def test_the_restart_policy_is_always_written(body: str, policy: str) -> None:
     assert manifest(smallest(body), "job")["spec"]["template"]["spec"]["restartPolicy"] == policy
 
 
-def test_an_elastic_job_is_done_when_node_0_is() -> None:
+def test_elastic_job_ends_with_node_0() -> None:
     spec = manifest(smallest(RANGE), "job")["spec"]
     assert spec["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
     assert spec["parallelism"] == 4
 
 
-def test_a_fixed_job_is_done_when_all_are() -> None:
+def test_fixed_job_ends_with_all_nodes() -> None:
     assert "successPolicy" not in manifest(smallest("nodes: 4"), "job")["spec"]
 
 
-def test_a_queue_is_kueue_s_label_of_the_job_alone() -> None:
+def test_queue_is_a_kueue_label_on_the_job_only() -> None:
     service, job = compiled(smallest("nodes: 2\nqueue: research"), "job").manifests
     assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "research"}
     assert "labels" not in service["metadata"]
 
 
-def test_a_plain_command_gets_its_rank_from_its_index() -> None:
+def test_plain_command_gets_its_rank_from_the_index() -> None:
     """`$(JOB_COMPLETION_INDEX)` in a value stays literal, but a fieldRef is resolved.
 
     Source: docs/facts/kubernetes.md#indexed-jobs.
@@ -136,16 +136,16 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("body", "path"), REFUSED)
-def test_what_an_indexed_job_cannot_do_is_refused_once(body: str, path: tuple[str, ...]) -> None:
+def test_unsupported_fields_are_rejected_once(body: str, path: tuple[str, ...]) -> None:
     assert found(body) == [("unsupported-by-target", path)]
 
 
-def test_equal_roles_are_one_template() -> None:
+def test_equal_roles_share_one_template() -> None:
     spec = manifest(smallest("master: {}\nworker: {replicas: 2}"), "job")["spec"]
     assert spec["completions"] == 3
 
 
-def test_the_success_policy_needs_its_kubernetes() -> None:
+def test_success_policy_needs_a_newer_kubernetes() -> None:
     assert found(RANGE) == []
     assert found(RANGE, BEFORE_SUCCESS_POLICY) == [("unsupported-by-target", ("spec", "elastic", "nnodes"))]
 
@@ -154,7 +154,7 @@ BUDGETS = [("nodes: 2", 61), ("nodes: 10", 61), ("nodes: 11", 60), ("nodes: 100"
 
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
-def test_names_at_the_boundary(body: str, room: int) -> None:
+def test_longest_names(body: str, room: int) -> None:
     """The host name `<job>-<last index>` is a DNS label of at most 63 characters.
 
     Source: docs/facts/kubernetes.md#indexed-jobs.
@@ -164,7 +164,7 @@ def test_names_at_the_boundary(body: str, room: int) -> None:
 
 
 @pytest.mark.parametrize(("cluster", "wanted"), [(None, []), (OLD, [("spec-invalid-value", ("metadata", "name"))])])
-def test_a_service_may_begin_with_a_digit_since_1_36(cluster: Any, wanted: list[Any]) -> None:
+def test_service_name_may_start_with_a_digit_since_1_36(cluster: Any, wanted: list[Any]) -> None:
     """The feature gate is RelaxedServiceNameValidation.
 
     Source: docs/facts/volcano.md#names.

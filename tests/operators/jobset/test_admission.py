@@ -164,7 +164,7 @@ def test_78_defaults() -> None:
     assert "managedBy" not in spec
 
 
-def test_78_what_is_written_is_kept() -> None:
+def test_78_explicit_values_are_kept() -> None:
     job = {"completionMode": "NonIndexed", "template": template(restartPolicy="Never")}
     given = jobset(
         replicated("a", job=job),
@@ -180,7 +180,7 @@ def test_78_what_is_written_is_kept() -> None:
     assert (made["completionMode"], made["template"]["spec"]["restartPolicy"]) == ("NonIndexed", "Never")
 
 
-def test_the_name_is_a_label_of_the_jobs() -> None:
+def test_jobset_name_is_a_label_of_the_jobs() -> None:
     assert one(later(jobset(replicated("-lead")))).path == ("spec", "replicatedJobs", 0, "name")
     assert later(jobset(replicated("lead"))) == []
 

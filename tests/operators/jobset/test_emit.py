@@ -47,7 +47,7 @@ def ranks(body: str, word: str) -> dict[str, str]:
     return out
 
 
-def test_equal_nodes_are_one_indexed_job() -> None:
+def test_equal_nodes_become_one_indexed_job() -> None:
     """The API server sets parallelism to 1 by default.
 
     Source: docs/facts/jobset.md#pods; docs/facts/kubernetes.md#indexed-jobs.
@@ -70,7 +70,7 @@ def test_the_completion_index_is_the_rank_and_node_0_has_a_name() -> None:
     assert ranks(spec, "$(JOB_COMPLETION_INDEX)") == {f"train-node-0-{i}": str(i) for i in range(4)}
 
 
-def test_roles_are_replicated_jobs_of_one_pod_each() -> None:
+def test_roles_become_replicated_jobs() -> None:
     """Completion indexes start at 0 in each child Job, but job-global-index continues across them.
 
     Source: docs/facts/jobset.md#pods.
@@ -81,7 +81,7 @@ def test_roles_are_replicated_jobs_of_one_pod_each() -> None:
         assert (one["template"]["spec"]["completions"], one["template"]["spec"]["parallelism"]) == (1, 1)
 
 
-def test_ranks_of_roles_count_on_from_the_master() -> None:
+def test_ranks_continue_from_the_master() -> None:
     """job-global-index continues across the replicatedJobs in their order.
 
     Source: docs/facts/jobset.md#cases 71.
@@ -100,18 +100,18 @@ def test_c10d_needs_no_rank() -> None:
     assert "RANK" not in {entry["name"] for entry in main.get("env", [])}
 
 
-def test_a_master_alone_is_a_node() -> None:
+def test_master_without_workers_is_a_node() -> None:
     (job,) = spec_of("master: {}")["replicatedJobs"]
     assert (job["name"], job["template"]["spec"]["completions"]) == ("node", 1)
 
 
-def test_a_user_s_rank_is_refused_where_torchrun_reads_ours() -> None:
+def test_user_set_rank_is_rejected_if_torchrun_reads_it() -> None:
     assert found(f"env: {{RANK: '0'}}\n{ROLES}") == [("unsupported-by-target", ("spec", "env", "RANK"))]
     assert found("env: {RANK: '0'}\nnodes: 4") == []
 
 
 @pytest.mark.parametrize("value", ["env: {JOB_COMPLETION_INDEX: '1'}", "podTemplate: {spec: {hostname: h}}"])
-def test_what_the_jobs_give_each_pod_is_theirs(value: str) -> None:
+def test_variables_set_by_the_jobs_are_reserved(value: str) -> None:
     assert found(f"nodes: 2\n{value}")
 
 
@@ -122,7 +122,7 @@ def test_names_resolve_before_pods_are_ready() -> None:
     assert [service["metadata"]["name"] for service in made.services] == ["train"]
 
 
-def test_one_node_meets_itself() -> None:
+def test_single_node_rendezvous() -> None:
     command = child()["template"]["spec"]["containers"][0]["command"]
     assert "--standalone" in command
 
@@ -150,7 +150,7 @@ def test_retries(body: str, job: dict[str, Any], jobset: dict[str, Any] | None) 
     assert own["template"]["spec"]["restartPolicy"] == ("OnFailure" if "OnFailure" in body else "Never")
 
 
-def test_a_deadline_is_not_retried() -> None:
+def test_deadline_is_not_retried() -> None:
     """The deadline fails the child Job, which maxRestarts would retry, so a rule selects the failure by its reason.
 
     Source: docs/facts/jobset.md#fields, #admission.
@@ -162,7 +162,7 @@ def test_a_deadline_is_not_retried() -> None:
     assert "failurePolicy" not in spec_of("runPolicy: {activeDeadlineSeconds: 60}")
 
 
-def test_zeros_and_the_rest_of_a_run_policy() -> None:
+def test_zeros_and_other_run_policy_fields() -> None:
     """Source: docs/facts/flyte.md#defects 1."""
     spec = spec_of("runPolicy: {ttlSecondsAfterFinished: 0, suspend: true, cleanPodPolicy: Running}")
     assert (spec["ttlSecondsAfterFinished"], spec["suspend"]) == (0, True)
@@ -172,11 +172,11 @@ def test_zeros_and_the_rest_of_a_run_policy() -> None:
 @pytest.mark.parametrize(
     "body", ["runPolicy: {cleanPodPolicy: All}", "restartPolicy: Always", "restartPolicy: ExitCode"]
 )
-def test_what_a_jobset_cannot(body: str) -> None:
+def test_unsupported_fields_are_rejected(body: str) -> None:
     assert [name for name, _ in found(body)] == ["unsupported-by-target"]
 
 
-def test_an_elastic_job_is_done_when_node_0_is() -> None:
+def test_elastic_job_ends_with_node_0() -> None:
     job = child(RANGE)
     assert job["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
     assert job["parallelism"] == 4
@@ -184,7 +184,7 @@ def test_an_elastic_job_is_done_when_node_0_is() -> None:
     assert not {"successPolicy", "podFailurePolicy"} & child("nodes: 4").keys()
 
 
-def test_an_elastic_job_outlives_a_node() -> None:
+def test_elastic_job_survives_a_lost_node() -> None:
     """podFailurePolicy requires pods that are never restarted in place.
 
     Source: docs/facts/api-server.md#jobs.
@@ -194,13 +194,13 @@ def test_an_elastic_job_outlives_a_node() -> None:
     assert "podFailurePolicy" not in child(f"{RANGE}\nrestartPolicy: OnFailure")
 
 
-def test_a_range_needs_the_success_policy_of_kubernetes_1_33() -> None:
+def test_range_of_nodes_needs_kubernetes_1_33() -> None:
     assert found(RANGE, making.profile({"versions": {"kubernetes": "1.32"}})) == [
         ("unsupported-by-target", ("spec", "elastic", "nnodes"))
     ]
 
 
-def test_kueue_s_queue_is_a_label_of_the_jobset() -> None:
+def test_kueue_queue_is_a_label_of_the_jobset() -> None:
     """Source: docs/facts/kueue.md#jobs-and-queues."""
     made = manifest(smallest("queue: team-a"), "jobset")
     assert made["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team-a"}
@@ -208,7 +208,7 @@ def test_kueue_s_queue_is_a_label_of_the_jobset() -> None:
 
 
 @pytest.mark.parametrize(("body", "room"), [("nodes: 2", 48), ("nodes: 100", 47), (ROLES, 46), ("", 48)])
-def test_the_longest_name(body: str, room: int) -> None:
+def test_longest_names(body: str, room: int) -> None:
     """The limit is len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54; names are DNS-1035 labels.
 
     Source: docs/facts/jobset.md#admission.
@@ -222,13 +222,13 @@ def test_the_longest_name(body: str, room: int) -> None:
     "body", ["", "nodes: 4", ROLES, RANGE, "runPolicy: {backoffLimit: 2, activeDeadlineSeconds: 9}"]
 )
 @pytest.mark.parametrize("version", ["0.8", "0.12"])
-def test_law_1(body: str, version: str) -> None:
+def test_emitted_manifests_have_no_findings(body: str, version: str) -> None:
     cluster = making.profile({"versions": {"jobset": version}})
     made = manifest(smallest(body), "jobset", cluster)
     assert validate(made, versions=cluster.versions()) == []
 
 
-def test_a_refusal_is_at_the_role_that_says_it() -> None:
+def test_rejection_points_at_the_role() -> None:
     """The pod template is nested in two others, and the replicatedJob is named after the role."""
     body = "master: {podLabels: {app: 'a b'}}\nworker: {replicas: 2, nodeSelector: {'a b': x}}"
     assert {path for _, path in found(body)} == {
@@ -238,7 +238,7 @@ def test_a_refusal_is_at_the_role_that_says_it() -> None:
 
 
 @pytest.mark.parametrize("body", ["nodes: 1024", "worker: {replicas: 1023}"])
-def test_a_thousand_nodes_are_a_few_kilobytes(body: str) -> None:
+def test_thousand_nodes_take_a_few_kilobytes(body: str) -> None:
     """TorchX writes 1.4 MB for such a job.
 
     Source: docs/facts/torchx.md#runs.

@@ -74,7 +74,7 @@ def test_3_3_the_coordinator_is_a_label() -> None:
     assert pod.labels[P + "coordinator"] == "js-w-0-1.js"
 
 
-def test_suspended_is_said() -> None:
+def test_suspended_jobset_is_reported() -> None:
     assert "suspended" in expand(jobset(replicated("w"), suspend=True)).notes[0]
 
 
@@ -106,19 +106,19 @@ def test_5_13_indexed_job() -> None:
     ],
     ids=["no Service", "not headless", "selector does not fit", "no selector"],
 )
-def test_5_13_no_record_without_a_fitting_service(other: Json | None) -> None:
+def test_5_13_no_dns_record_without_a_matching_service(other: Json | None) -> None:
     indexed = job(completionMode="Indexed", completions=1, template=template(subdomain="svc"))
     assert expand(indexed, related=[other] if other else []).pods[0].dns is None
 
 
-def test_5_13_an_own_variable_is_kept() -> None:
+def test_5_13_user_variable_is_kept() -> None:
     own = template(container(env=[{"name": "JOB_COMPLETION_INDEX", "value": "7"}]))
     assert env(expand(job(completionMode="Indexed", completions=1, template=own)).pods[0]) == {
         "JOB_COMPLETION_INDEX": "7"
     }
 
 
-def test_the_label_came_with_1_28() -> None:
+def test_index_label_exists_since_1_28() -> None:
     indexed = job(completionMode="Indexed", completions=1, template=template())
     pod = expand(indexed, versions=Versions(kubernetes=(1, 27))).pods[0]
     assert "batch.kubernetes.io/job-completion-index" not in pod.labels

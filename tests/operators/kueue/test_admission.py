@@ -71,7 +71,7 @@ ALL = (POD, JOB, PYTORCHJOB, JOBSET, TRAINJOB, MPIJOB)
 
 
 @pytest.mark.parametrize("manifest", ALL, ids=lambda one: one["kind"])
-def test_labels_of_every_kind_that_it_admits(manifest: Json) -> None:
+def test_labels_of_every_supported_kind(manifest: Json) -> None:
     assert refused(manifest) == refused(labelled(manifest, QUEUE)) == []
     bad = {f"{K}queue-name": "My_Queue", f"{K}max-exec-time-seconds": "1h"}
     assert refused(labelled(manifest, bad)) == [
@@ -81,7 +81,7 @@ def test_labels_of_every_kind_that_it_admits(manifest: Json) -> None:
     assert refused(labelled(manifest, {f"{K}max-exec-time-seconds": "60"})) == []
 
 
-def test_volcano_s_jobs_are_none_of_its_kinds() -> None:
+def test_volcano_jobs_are_not_supported() -> None:
     manifest = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "a"}, "spec": {}}
     assert refused(labelled(manifest, {f"{K}queue-name": "My_Queue"})) == []
 
@@ -97,7 +97,7 @@ GROUPS: list[tuple[Json, Json, Path | None]] = [
 
 
 @pytest.mark.parametrize(("labels", "annotations", "path"), GROUPS)
-def test_a_group_of_pods_has_a_name_and_a_size(labels: Json, annotations: Json, path: Path | None) -> None:
+def test_pod_groups_need_a_name_and_a_size(labels: Json, annotations: Json, path: Path | None) -> None:
     assert refused(labelled(POD, labels, annotations)) == ([] if path is None else [("unpaired-pod-group", path)])
     assert refused(labelled(JOB, labels, annotations)) == []
 
@@ -125,12 +125,12 @@ def test_topology_requests(manifest: Json, annotations: Json, where: str | None)
 @pytest.mark.parametrize(
     ("manifest", "pods"), [(POD, 1), (JOB, 2), (PYTORCHJOB, 3), (JOBSET, 4)], ids=["Pod", "Job", "PyTorchJob", "JobSet"]
 )
-def test_a_slice_has_no_more_pods_than_the_set(manifest: Json, pods: int) -> None:
+def test_slice_is_at_most_as_large_as_the_pod_set(manifest: Json, pods: int) -> None:
     assert refused(near(manifest, {SLICE: "rack", SIZE: str(pods)})) == []
     assert len(refused(near(manifest, {SLICE: "rack", SIZE: str(pods + 1)}))) == 1
 
 
-def test_it_is_a_webhook_like_the_others() -> None:
+def test_problems_are_those_of_a_webhook() -> None:
     bad = labelled(JOB, {f"{K}queue-name": "My_Queue"})
     assert [d.code for d in ptcompile.lint(bad).diagnostics if d.authority == "kueue"] == ["PTC229"]
     assert [d for d in ptcompile.lint(bad, webhooks=False).diagnostics if d.authority == "kueue"] == []
@@ -141,13 +141,13 @@ def test_it_is_a_webhook_like_the_others() -> None:
 @pytest.mark.parametrize(
     "value", [None, [], "x", 1, {"labels": 1}, {"labels": {f"{K}queue-name": 5}, "annotations": []}]
 )
-def test_any_shape(value: Any) -> None:
+def test_any_data(value: Any) -> None:
     for manifest in ALL:
         for key in ("metadata", "spec"):
             refused({**manifest, key: value})
 
 
-def test_a_slice_size_of_another_type_is_refused_once() -> None:
+def test_slice_size_of_wrong_type_is_rejected_once() -> None:
     """A number where a string is required is the only problem; the annotation is not also reported as missing."""
     job = """\
 apiVersion: batch/v1

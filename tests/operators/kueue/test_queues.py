@@ -62,13 +62,13 @@ def short(objects: list[Json], *sets: PodSet) -> tuple[str, bool] | None:
     return (found.why, found.certain) if found else None
 
 
-def test_every_resource_is_covered_by_some_group() -> None:
+def test_some_group_must_cover_each_resource() -> None:
     asked = PodSet("main", 1, {"memory": 1}, {})
     assert short([cluster("a")], asked) == ("resource memory unavailable in ClusterQueue", True)
     assert short([cluster("a")], PodSet("main", 1, {"memory": 0}, {})) is None
 
 
-def test_pods_of_one_set_are_of_one_flavor() -> None:
+def test_pod_set_gets_a_single_flavor() -> None:
     two = cluster("a", flavors={"f": {"nominalQuota": 8}, "g": {"nominalQuota": 8}})
     assert short([two], pods("main", 1, 8)) is None
     assert short([two], pods("main", 2, 8)) is not None
@@ -76,7 +76,7 @@ def test_pods_of_one_set_are_of_one_flavor() -> None:
     assert short([two], pods("one", 1, 8), pods("two", 1, 8), pods("three", 1, 1)) is not None
 
 
-def test_a_cohort_makes_it_uncertain_and_a_limit_certain() -> None:
+def test_shortage_is_uncertain_in_a_cohort_but_certain_with_a_limit() -> None:
     assert short([cluster("a")], pods("main", 1, 11)) == (
         "insufficient quota for cpu in flavor f: request > maximum capacity (11 > 10)",
         True,
@@ -109,5 +109,5 @@ TAINT = {"key": "gpu", "value": "x", "effect": "NoSchedule"}
         (_flavor(nodeTaints=[{**TAINT, "effect": "PreferNoSchedule"}]), {}, True),
     ],
 )
-def test_a_flavor_suits_the_pods(flavor: Json, pod: Json, suits: bool) -> None:
+def test_flavor_must_fit_the_pods(flavor: Json, pod: Json, suits: bool) -> None:
     assert (short([cluster("a"), flavor], pods("main", 1, 1, **pod)) is None) == suits

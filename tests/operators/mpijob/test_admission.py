@@ -50,7 +50,7 @@ def test_rejected_after_admission(path: str, value: Any, text: str) -> None:
     assert text in found.message
 
 
-def test_a_good_one_is_not() -> None:
+def test_valid_mpijob_is_accepted() -> None:
     assert ptcompile.lint(mpijob()).ok
 
 

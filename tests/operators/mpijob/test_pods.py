@@ -35,7 +35,7 @@ def hostfile(**spec: Any) -> str:
     return str(config["data"]["hostfile"])
 
 
-def test_names_of_pods_and_what_resolves() -> None:
+def test_names_of_pods_and_dns_records() -> None:
     pods = list(expand(mpijob(), KindContext()).pods)
     assert [(pod.name, pod.hostname, pod.subdomain, pod.random_suffix) for pod in pods] == [
         ("train-launcher", "train-launcher", "train", True),
@@ -74,7 +74,7 @@ def test_the_hostfile(spec: Json, lines: list[str]) -> None:
         ({"mpiImplementation": "MPICH"}, {"HYDRA_HOST_FILE": "/etc/mpi/hostfile"}),
     ],
 )
-def test_what_the_launcher_and_the_workers_are_told(spec: Json, names: dict[str, str]) -> None:
+def test_environment_of_launcher_and_workers(spec: Json, names: dict[str, str]) -> None:
     launcher, worker, _ = expand(mpijob(**spec), KindContext()).pods
     told = {entry["name"]: entry["value"] for entry in launcher.containers[0].env}
     assert names.items() <= told.items()
@@ -83,7 +83,7 @@ def test_what_the_launcher_and_the_workers_are_told(spec: Json, names: dict[str,
     assert not {"MASTER_ADDR", "RANK", "WORLD_SIZE"} & told.keys()
 
 
-def test_a_launcher_that_works_sees_its_gpus_and_counts_as_worker_0() -> None:
+def test_launcher_as_worker_sees_its_gpus_and_is_worker_0() -> None:
     launcher, worker = expand(mpijob(1, runLauncherAsWorker=True), KindContext()).pods
     assert "NVIDIA_VISIBLE_DEVICES" not in {entry["name"] for entry in launcher.containers[0].env}
     assert launcher.dns == "train-launcher.train.ml.svc.cluster.local"
@@ -94,7 +94,7 @@ def test_a_launcher_that_works_sees_its_gpus_and_counts_as_worker_0() -> None:
     ("container", "command"),
     [({}, ("/usr/sbin/sshd", "-De")), ({"command": ["x"]}, ("x",)), ({"args": ["x"]}, None)],
 )
-def test_a_worker_without_a_command_is_an_ssh_server(container: Json, command: tuple[str, ...] | None) -> None:
+def test_worker_without_command_runs_an_ssh_server(container: Json, command: tuple[str, ...] | None) -> None:
     *_, worker = expand(mpijob(1, worker=container), KindContext()).pods
     assert worker.containers[0].command == command
 
@@ -113,7 +113,7 @@ def test_without_a_launcher_nothing_is_created() -> None:
     assert not list(expand(manifest, KindContext()).pods)
 
 
-def test_the_world_and_the_difference_of_two_mpijobs() -> None:
+def test_simulate_and_diff_of_mpijobs() -> None:
     world = ptcompile.simulate(mpijob())
     assert [pod.role for pod in world.pods] == ["launcher", "worker", "worker"]
     same = mpijob(mpiImplementation="OpenMPI", runPolicy={"cleanPodPolicy": "None"})

@@ -67,7 +67,7 @@ def told(*objects: Json) -> list[tuple[str, str]]:
     ],
     ids=str,
 )
-def test_published_shapes_are_accepted_without_a_word(objects: tuple[Json, ...]) -> None:
+def test_published_manifests_have_no_findings(objects: tuple[Json, ...]) -> None:
     assert told(*objects) == []
 
 
@@ -83,7 +83,7 @@ def test_published_shapes_are_accepted_without_a_word(objects: tuple[Json, ...])
         (claim_template(exactly={"deviceClassName": "neuron.aws.com", "allocationMode": "all"}), "allocationMode"),
     ],
 )  # fmt: skip
-def test_what_the_server_refuses(bad: Json, message: str) -> None:
+def test_rejections_of_the_server(bad: Json, message: str) -> None:
     found = [one for one in ptcompile.lint(emit_all([bad])).diagnostics if one.severity == "error"]
     assert found
     assert any(message in one.message for one in found), [one.message for one in found]
@@ -99,26 +99,26 @@ def test_what_the_server_refuses(bad: Json, message: str) -> None:
         ((domain(), job(claim=None)), "unused-claim"),
     ],
 )
-def test_what_hangs_is_told(objects: tuple[Json, ...], name: str) -> None:
+def test_hanging_pods_are_reported(objects: tuple[Json, ...], name: str) -> None:
     assert told(*objects) == [(name, "warning")]
 
 
-def test_a_domain_of_another_namespace_counts_no_pods_of_this_one() -> None:
+def test_domain_ignores_pods_of_other_namespaces() -> None:
     others = job(namespace="research")
     names = {name for name, _ in told(domain({"numNodes": 18}, namespace="default"), others)}
     assert names == {"claim-in-other-namespace"}
 
 
-def test_a_claim_of_a_cluster_s_own_template_is_not_judged() -> None:
+def test_claim_from_an_unknown_template_is_not_checked() -> None:
     assert told(job(template="of-the-cluster")) == []
 
 
-def test_a_network_s_claim_needs_no_container() -> None:
+def test_network_claim_needs_no_container() -> None:
     """The mrdma and netdev drivers attach interfaces to the pod (GKE, DRANET)."""
     assert told(claim_template(), job(template="rdma", claim=None)) == []
 
 
-def test_the_spec_may_not_change() -> None:
+def test_spec_is_immutable() -> None:
     old, new = emit_all([domain()]), emit_all([domain({"numNodes": 4})])
     (found,) = ptcompile.diff(old, new).diagnostics
     assert "A computeDomain.spec is immutable" in found.message

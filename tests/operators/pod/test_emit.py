@@ -14,7 +14,7 @@ def refused(body: str) -> list[tuple[Any, ...]]:
     return [problem.path for problem in compiled(smallest(body), "pod").problems]
 
 
-def test_the_smallest_pod() -> None:
+def test_smallest_pod() -> None:
     assert manifest(smallest(), "pod") == {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -35,16 +35,16 @@ def test_the_smallest_pod() -> None:
 
 
 @pytest.mark.parametrize("policy", ["Never", "OnFailure", "Always"])
-def test_a_restart_policy_of_the_user(policy: str) -> None:
+def test_user_restart_policy(policy: str) -> None:
     assert manifest(smallest(f"restartPolicy: {policy}"), "pod")["spec"]["restartPolicy"] == policy
 
 
-def test_a_deadline_is_a_pod_s_own() -> None:
+def test_deadline_is_a_pod_field() -> None:
     body = "runPolicy: {activeDeadlineSeconds: 3600}"
     assert manifest(smallest(body), "pod")["spec"]["activeDeadlineSeconds"] == 3600
 
 
-def test_a_queue_is_kueue_s_label() -> None:
+def test_queue_is_a_kueue_label() -> None:
     labels = manifest(smallest("queue: research"), "pod")["metadata"]["labels"]
     assert labels == {"kueue.x-k8s.io/queue-name": "research"}
 
@@ -61,7 +61,7 @@ def test_a_queue_is_kueue_s_label() -> None:
         ("runPolicy: {suspend: true}", ("spec", "runPolicy", "suspend")),
     ],
 )
-def test_what_a_pod_cannot_do_is_refused(body: str, path: tuple[str, ...]) -> None:
+def test_unsupported_fields_are_rejected(body: str, path: tuple[str, ...]) -> None:
     (found,) = refused(body)
     assert found == path or path[: len(found)] == found == ("spec",)
 
@@ -77,40 +77,40 @@ def test_what_a_pod_cannot_do_is_refused(body: str, path: tuple[str, ...]) -> No
         "elastic: {nnodes: '1:1'}",
     ],
 )
-def test_what_a_pod_does_by_itself_is_taken(body: str) -> None:
+def test_default_behavior_of_a_pod_is_accepted(body: str) -> None:
     assert refused(body) == []
 
 
-def test_everything_that_is_refused_is_told_at_once() -> None:
+def test_all_rejections_are_reported_together() -> None:
     assert len(refused("nodes: 2\nrunPolicy: {ttlSecondsAfterFinished: 1, backoffLimit: 1, suspend: true}")) == 4
 
 
 @pytest.mark.parametrize("part", ["labels", "annotations"])
-def test_the_pod_s_own_metadata_wins_over_the_profile_s(part: str) -> None:
+def test_pod_metadata_overrides_the_profile(part: str) -> None:
     field = {"labels": "podLabels", "annotations": "podAnnotations"}[part]
     cluster = making.profile({"defaults": {part: {"team": "platform", "tier": "gold"}}})
     metadata = manifest(smallest(f"{field}: {{team: mine}}"), "pod", cluster)["metadata"]
     assert metadata[part] == {"team": "mine", "tier": "gold"}
 
 
-def test_labels_of_object_and_pod_are_one_mapping_here() -> None:
+def test_labels_of_object_and_pod_are_merged() -> None:
     source = smallest("podLabels: {pod: a}").replace("{name: train}", "{name: train, labels: {object: b}}")
     assert manifest(source, "pod")["metadata"]["labels"] == {"object": "b", "pod": "a"}
 
 
-def test_the_patch_s_metadata_does_not_rename_the_pod() -> None:
+def test_patch_does_not_rename_the_pod() -> None:
     done = compiled(smallest("podTemplate: {metadata: {name: other, finalizers: [a.b/c]}}"), "pod")
     names = [one["metadata"]["name"] for one in done.manifests]
     assert names == ["train"] or done.problems
 
 
-def test_a_plain_command() -> None:
+def test_plain_command() -> None:
     source = making.text("image: img:1\ncommand: [python, x.py]\nargs: ['$(RANK)']")
     (container,) = manifest(source, "pod")["spec"]["containers"]
     assert (container["command"], container["args"]) == (["python", "x.py"], ["$(RANK)"])
 
 
-def test_the_image_s_own_command_is_left_to_the_image() -> None:
+def test_command_of_the_image_is_used() -> None:
     (container,) = manifest(making.text("image: img:1\nargs: [--epochs, '3']"), "pod")["spec"]["containers"]
     assert "command" not in container
     assert container["args"] == ["--epochs", "3"]

@@ -79,7 +79,7 @@ def test_refused(origin: str, job: Json, path: tuple[str | int, ...], text: str)
     assert problem.help
 
 
-def test_omitted_master_replicas_are_refused_and_omitted_worker_replicas_are_not() -> None:
+def test_master_replicas_are_required_but_worker_replicas_are_not() -> None:
     job = pytorchjob(1, 1)
     del job["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"]
     assert said(job) == []
@@ -100,7 +100,7 @@ def test_section_8_null_replica_and_empty_replicas_are_accepted() -> None:
     assert said(pytorchjob(None, None)) == []
 
 
-def test_6_1_21_a_warning_and_no_refusal() -> None:
+def test_6_1_21_warning_without_rejection() -> None:
     job = pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 1})
     webhook = admission(job)
     problem = one(list(webhook.validate(job, KindContext())))
@@ -166,7 +166,7 @@ def test_section_8_empty_rdzv_conf() -> None:
     assert (problem.name, problem.authority) == ("controller-failure", "training-operator")
 
 
-def test_what_go_cannot_decode() -> None:
+def test_values_that_go_cannot_decode() -> None:
     """`1e1.5` matches the schema's pattern, but Go's parser rejects it.
 
     Source: docs/facts/volcano.md#templates.
@@ -177,6 +177,6 @@ def test_what_go_cannot_decode() -> None:
     assert one(said(with_containers(container(readinessProbe=probe)))).path[-1] == "port"
 
 
-def test_1_3_before_1_8_the_controller_said_it() -> None:
+def test_1_3_before_1_8_the_controller_reports_it() -> None:
     problem = one(said(pytorchjob(2, 1), versions=Versions(training_operator=(1, 7))))
     assert problem.stage == "pod"

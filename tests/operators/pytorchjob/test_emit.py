@@ -22,7 +22,7 @@ def replicas(body: str) -> dict[str, Any]:
     return {key: role["replicas"] for key, role in spec(body)["pytorchReplicaSpecs"].items()}
 
 
-def test_the_container_that_trains_is_called_pytorch() -> None:
+def test_training_container_is_named_pytorch() -> None:
     """The webhook rejects a role without such a container.
 
     Source: docs/facts/training-operator.md#admission.
@@ -52,7 +52,7 @@ def test_roles(body: str, wanted: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize(("nproc", "wanted"), [("4", "4"), ("auto", "auto"), ("gpu", "gpu"), ("cpu", "cpu")])
-def test_nproc_is_a_string_of_the_spec(nproc: str, wanted: str) -> None:
+def test_nproc_is_a_string_field(nproc: str, wanted: str) -> None:
     """`spec.nprocPerNode` is a string, and `elasticPolicy.nProcPerNode` may not be set with it.
 
     Source: docs/facts/training-operator.md#fields.
@@ -62,13 +62,13 @@ def test_nproc_is_a_string_of_the_spec(nproc: str, wanted: str) -> None:
     assert "nProcPerNode" not in job["elasticPolicy"]
 
 
-def test_a_plain_command_leaves_nproc_out() -> None:
+def test_plain_command_omits_nproc() -> None:
     job = manifest(text("image: img:1\ncommand: [python, x.py]\nnodes: 2"), "pytorchjob")["spec"]
     assert "nprocPerNode" not in job
     assert "elasticPolicy" not in job
 
 
-def test_the_meeting_of_a_range_is_the_operator_s() -> None:
+def test_elastic_policy_sets_the_rendezvous_of_a_range() -> None:
     """The manifest that runs is the one that was reviewed.
 
     Source: docs/facts/flyte.md#elastic, #defects 6.
@@ -91,7 +91,7 @@ def test_rdzv_conf_is_never_an_empty_list() -> None:
     assert spec(RANGE)["elasticPolicy"]["rdzvConf"]
 
 
-def test_an_etcd_server() -> None:
+def test_etcd_server() -> None:
     """The etcd backends need rdzvHost.
 
     Source: docs/facts/training-operator.md#environment.
@@ -101,7 +101,7 @@ def test_an_etcd_server() -> None:
     assert (policy["rdzvBackend"], policy["rdzvHost"], policy["rdzvPort"]) == ("etcd", "etcd.infra", 2379)
 
 
-def test_a_fixed_number_has_no_elastic_policy() -> None:
+def test_fixed_number_of_nodes_has_no_elastic_policy() -> None:
     assert "elasticPolicy" not in spec("elastic: {nnodes: 4, maxRestarts: 3}")
 
 
@@ -117,7 +117,7 @@ def test_a_fixed_number_has_no_elastic_policy() -> None:
         ("restartPolicy: ExitCode", "ExitCode"),
     ],
 )
-def test_the_restart_policy_is_always_written(body: str, policy: str) -> None:
+def test_restart_policy_is_always_set(body: str, policy: str) -> None:
     """The controller's default is OnFailure, although the CRD's description says Never.
 
     Source: docs/facts/training-operator.md#fields.
@@ -127,7 +127,7 @@ def test_the_restart_policy_is_always_written(body: str, policy: str) -> None:
     assert all("restartPolicy" not in role["template"]["spec"] for role in roles.values())
 
 
-def test_roles_with_their_own_words() -> None:
+def test_roles_with_their_own_settings() -> None:
     """Source: docs/facts/flyte.md#cases 3 and 12."""
     body = """
       master: {image: m:1, restartPolicy: Always, resources: {requests: {cpu: 250m}, limits: {cpu: 500m}}}
@@ -142,12 +142,12 @@ def test_roles_with_their_own_words() -> None:
 
 
 @pytest.mark.parametrize("zero", ["ttlSecondsAfterFinished", "backoffLimit"])
-def test_zeros_of_a_run_policy_are_values(zero: str) -> None:
+def test_zeros_in_the_run_policy_are_kept(zero: str) -> None:
     """Source: docs/facts/flyte.md#defects 1."""
     assert spec(f"runPolicy: {{{zero}: 0}}")["runPolicy"] == {"cleanPodPolicy": "Running", zero: 0}
 
 
-def test_a_whole_run_policy() -> None:
+def test_complete_run_policy() -> None:
     """Source: docs/facts/flyte.md#cases 5."""
     body = "{cleanPodPolicy: All, backoffLimit: 100, activeDeadlineSeconds: 1000, ttlSecondsAfterFinished: 10000}"
     assert spec(f"runPolicy: {body}")["runPolicy"] == {
@@ -164,9 +164,7 @@ def test_a_whole_run_policy() -> None:
 )
 @pytest.mark.parametrize("restart", ["", "restartPolicy: Never", "restartPolicy: Always"])
 @pytest.mark.parametrize("said", ["", "None", "All", "Running"])
-def test_pods_that_still_run_are_deleted_at_the_end_unless_the_spec_says_otherwise(
-    words: str, restart: str, said: str
-) -> None:
+def test_running_pods_are_deleted_unless_the_spec_keeps_them(words: str, restart: str, said: str) -> None:
     """Pods that outlive a failed job would keep their GPUs; no other field changes this."""
     if words == "onPodFailure: FailJob" and restart == "restartPolicy: Always":
         return  # these two fields contradict each other
@@ -175,7 +173,7 @@ def test_pods_that_still_run_are_deleted_at_the_end_unless_the_spec_says_otherwi
     assert spec(f"runPolicy: {{{policy}}}\n{restart}")["runPolicy"]["cleanPodPolicy"] == (said or "Running")
 
 
-def test_a_port_of_one_s_own_is_the_one_that_the_operator_reads() -> None:
+def test_custom_port_is_the_operator_port() -> None:
     """The operator finds the port by its name.
 
     Source: docs/facts/training-operator.md#defaults, #environment.
@@ -209,7 +207,7 @@ BUDGETS = [
 
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
-def test_names_at_the_boundary(body: str, room: int) -> None:
+def test_longest_names(body: str, room: int) -> None:
     """The Services `<job>-master-0` and `<job>-worker-<i>` have names of at most 63 characters.
 
     Source: docs/facts/training-operator.md#pods-and-services.
@@ -218,7 +216,7 @@ def test_names_at_the_boundary(body: str, room: int) -> None:
     assert errors(body, "a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
 
 
-def test_the_name_begins_with_a_letter_on_every_kubernetes() -> None:
+def test_name_starts_with_a_letter_on_every_kubernetes() -> None:
     """The webhook requires a DNS-1035 label.
 
     Source: docs/facts/training-operator.md#admission; docs/facts/flyte.md#defects 16.
@@ -227,7 +225,7 @@ def test_the_name_begins_with_a_letter_on_every_kubernetes() -> None:
 
 
 @pytest.mark.parametrize("field", ["subdomain", "hostname"])
-def test_names_of_one_s_own_are_refused_where_c10d_hands_them_out(field: str) -> None:
+def test_custom_host_names_are_rejected_with_c10d(field: str) -> None:
     """The kubelet's /etc/hosts turns these names into the pod's full name, which no Service resolves.
 
     Three pods of three exit with 1 after 69 seconds (PyTorch 2.13, measured).

@@ -21,7 +21,7 @@ def with_port(job: Json, number: int) -> Json:
     return job
 
 
-def test_6_1_2_elastic_with_everything_written() -> None:
+def test_6_1_2_elastic_with_all_fields_set() -> None:
     conf = [
         {"key": "rdzv-conf-name", "value": "rdzv-conf-value"},
         {"key": "rdzv-conf-name-1", "value": "rdzv-conf-value-1"},
@@ -134,7 +134,7 @@ def test_1_5_standalone_is_the_empty_string() -> None:
     assert found["PET_STANDALONE"] == ""
 
 
-def test_1_5_every_container_and_behind_the_user() -> None:
+def test_1_5_every_container_gets_variables_after_the_user() -> None:
     job = pytorchjob(1, None)
     own = container(env=[{"name": "RANK", "value": "7"}])
     job["spec"]["pytorchReplicaSpecs"]["Master"]["template"] = template(own, container("side"))
@@ -144,7 +144,7 @@ def test_1_5_every_container_and_behind_the_user() -> None:
     assert env(pod, "side")["RANK"] == "0"
 
 
-def test_1_2_the_port_goes_to_the_container_called_pytorch() -> None:
+def test_1_2_port_goes_to_the_container_named_pytorch() -> None:
     job = pytorchjob(1, None)
     job["spec"]["pytorchReplicaSpecs"]["Master"]["template"] = template(container("side"), container())
     side, main = pods(job)["test-job-master-0"].containers
@@ -180,9 +180,9 @@ def test_section_8_an_empty_rdzv_conf_panics() -> None:
     assert "panics" in world.refused[0]
 
 
-def test_section_8_no_replicas_no_pods() -> None:
+def test_section_8_no_pods_without_replicas() -> None:
     assert len(expand(pytorchjob(None, None)).pods) == 0
 
 
-def test_6_1_31_suspended_is_said() -> None:
+def test_6_1_31_suspended_job_is_reported() -> None:
     assert "suspended" in expand(pytorchjob(1, 1, runPolicy={"suspend": True})).notes[0]

@@ -78,7 +78,7 @@ def test_allowed(case: str, manifest: Json) -> None:
     assert [p.message for p in said(manifest)] == []
 
 
-def test_47_injection_into_a_container_that_is_not_there() -> None:
+def test_47_injection_into_a_missing_container() -> None:
     targets = [{"jobName": "node", "containerNames": ["nope"]}]
     own = runtime({"torch": {"envInjection": {"targets": targets}}})
     assert "nope" in one(said(trainjob("mine"), others=[own])).message
@@ -109,7 +109,7 @@ def test_2_2_runtimes() -> None:
     assert said(runtime({"torch": {}}, replicated("anything", replicas=5))) == []
 
 
-def test_2_2_the_label_turns_the_webhook_off() -> None:
+def test_2_2_label_disables_the_webhook() -> None:
     off = runtime({"torch": {}}, step(replicas=2))
     off["metadata"]["labels"] = {"trainer.kubeflow.org/webhook-validation": "disabled"}
     assert [p.stage for p in said(off)] == ["run"]
@@ -126,7 +126,7 @@ def test_2_6_long_names(name: str, nodes: int, longest: int) -> None:
     assert f"at most {longest}" in (problem.help or "")
 
 
-def test_2_3_a_patch_that_hits_nothing_adds_a_container() -> None:
+def test_2_3_patch_without_a_match_adds_a_container() -> None:
     assert one(later(trainjob(runtimePatches=patch("trainer")))).path[-2:] == (0, "name")
     assert "no such job" in one(later(trainjob(runtimePatches=patch("node", job="nodes")))).message
     assert later(trainjob(runtimePatches=patch("node"))) == []
@@ -137,13 +137,13 @@ def test_flux_without_nodes_panics() -> None:
     assert later(trainjob("flux-distributed", trainer={"numNodes": 1})) == []
 
 
-def test_2_3_the_mount_of_an_initializer_is_asked_for_since_2_3() -> None:
+def test_2_3_mount_of_an_initializer_is_required_since_2_3() -> None:
     job = trainjob("torch-distributed-with-cache", initializer=DATA)
     assert said(job, versions=Versions(trainer=(2, 2))) == []
     assert len(said(job)) == 1
 
 
-def test_readme_what_the_job_of_the_nodes_cannot_have() -> None:
+def test_readme_fields_rejected_in_the_node_job() -> None:
     assert one(later(trainjob(trainer={"image": ""}))).path == ("spec", "trainer", "image")
     device = {"resourcesPerNode": {"requests": {"example.com/gpu": 2}}}
     assert one(later(trainjob(trainer=device))).path[-2:] == ("requests", "example.com/gpu")
@@ -157,7 +157,7 @@ RUNTIMES = ["misspelt-runtime", "runtime-after-trainjob", "runtime-of-other-kind
 
 
 @pytest.mark.parametrize("name", RUNTIMES)
-def test_a_runtime_that_the_webhook_may_not_find_is_told_at_its_stage(name: str) -> None:
+def test_possibly_missing_runtime_is_a_warning(name: str) -> None:
     """These are warnings, because the runtime may already be installed."""
     rule = next(one for one in every_rule() if one.name == name)
     bad = rule_page(rule).bad

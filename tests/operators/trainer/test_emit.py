@@ -31,7 +31,7 @@ from tests.operators.trainer.trainjobs import (
 # ---- the runtime and the TrainJob
 
 
-def test_the_runtime_stands_first_and_is_the_job_s() -> None:
+def test_own_runtime_precedes_the_trainjob() -> None:
     """The runtime must exist before the TrainJob.
 
     Source: docs/facts/pytorchjob-to-trainjob.md#field-by-field.
@@ -43,7 +43,7 @@ def test_the_runtime_stands_first_and_is_the_job_s() -> None:
     assert {one["metadata"]["namespace"] for one in compiled(source, "trainjob").manifests} == {"research"}
 
 
-def test_the_names_that_trainer_looks_for() -> None:
+def test_names_that_trainer_requires() -> None:
     """Trainer finds the label, the replicatedJob and the container by fixed names.
 
     Source: docs/facts/trainer.md#runtimes, #environment.
@@ -57,13 +57,13 @@ def test_the_names_that_trainer_looks_for() -> None:
     assert runtime["spec"]["mlPolicy"] == {"torch": {}}  # 2.2 removed numProcPerNode from it
 
 
-def test_an_older_trainer_has_none() -> None:
+def test_trainer_1_is_rejected() -> None:
     assert found("nodes: 2", release("1.9")) == [("unsupported-by-target", ("spec",))]
     assert compiled(smallest("nodes: 2"), "trainjob", release("3.1")).manifests
 
 
 @pytest.mark.parametrize("body", ["", IN_PLACE, "nodes: 4", "podTemplate: {spec: {hostIPC: true}}"])
-def test_trainer_is_always_there(body: str) -> None:
+def test_trainer_is_always_set(body: str) -> None:
     """Without `trainer`, no PET_* variable reaches the pods.
 
     Source: docs/facts/trainer.md#environment, issue 4076.
@@ -76,7 +76,7 @@ def test_trainer_is_always_there(body: str) -> None:
 
 @pytest.mark.parametrize("body", ["nodes: 3", f"nodes: 3\n{IN_PLACE}"])
 @pytest.mark.parametrize("trainer", RELEASES)
-def test_the_operator_s_variables_replace_the_arguments(body: str, trainer: str) -> None:
+def test_operator_variables_replace_the_arguments(body: str, trainer: str) -> None:
     """Source: docs/facts/trainer.md#environment."""
     cluster = release(trainer)
     made = pods(body, cluster)
@@ -90,7 +90,7 @@ def test_the_operator_s_variables_replace_the_arguments(body: str, trainer: str)
 
 
 @pytest.mark.parametrize(("port", "argument"), [(23456, None), (29500, None), (29400, "--master-port=29400")])
-def test_a_port_of_the_user_s_own_is_an_argument(port: int, argument: str | None) -> None:
+def test_custom_port_is_an_argument(port: int, argument: str | None) -> None:
     """The operator's port is fixed, but an argument overrides PET_MASTER_PORT.
 
     Source: docs/facts/trainer.md#environment.
@@ -99,7 +99,7 @@ def test_a_port_of_the_user_s_own_is_an_argument(port: int, argument: str | None
     assert words == ([argument] if argument else [])
 
 
-def test_one_node_meets_itself() -> None:
+def test_single_node_rendezvous() -> None:
     command = main("elastic: {nprocPerNode: 4}")["command"]
     assert "--standalone" in command
     assert not [word for word in command if word.startswith("--nproc")]
@@ -119,7 +119,7 @@ def test_one_node_meets_itself() -> None:
         ("rdma/hca: 1", None),
     ],
 )
-def test_auto_is_a_number_where_the_name_has_no_gpu(devices: str, resolved: int | None) -> None:
+def test_auto_is_resolved_if_the_resource_name_has_no_gpu(devices: str, resolved: int | None) -> None:
     """Trainer would start one process per CPU.
 
     Source: docs/facts/trainer.md#number-of-processes.
@@ -135,7 +135,7 @@ def test_auto_is_a_number_where_the_name_has_no_gpu(devices: str, resolved: int 
 
 @pytest.mark.parametrize("word", ["cpu", "gpu"])
 @pytest.mark.parametrize("trainer", RELEASES)
-def test_torchrun_s_own_words_stay_arguments(word: str, trainer: str) -> None:
+def test_nproc_keywords_of_torchrun_stay_arguments(word: str, trainer: str) -> None:
     """Since 2.2 numProcPerNode is a number; an argument overrides PET_NPROC_PER_NODE.
 
     Source: docs/facts/trainer.md#what-releases-changed.
@@ -145,7 +145,7 @@ def test_torchrun_s_own_words_stay_arguments(word: str, trainer: str) -> None:
     assert "numProcPerNode" not in train_job(body, release(trainer))["spec"]["trainer"]
 
 
-def test_a_range_meets_by_c10d_and_ends_with_node_0() -> None:
+def test_range_uses_c10d_and_ends_with_node_0() -> None:
     """The operator does not support ranges, but the arguments override PET_NNODES.
 
     Source: docs/facts/pytorchjob-to-trainjob.md#field-by-field.
@@ -160,7 +160,7 @@ def test_a_range_meets_by_c10d_and_ends_with_node_0() -> None:
 
 
 @pytest.mark.parametrize("extra", ["", IN_PLACE])
-def test_a_plain_command_gets_the_usual_four(extra: str) -> None:
+def test_plain_command_gets_the_four_torch_variables(extra: str) -> None:
     """Trainer injects none of these variables (issue 3492).
 
     Source: docs/facts/trainer.md#environment.
@@ -186,7 +186,7 @@ def test_reserved_variables(name: str) -> None:
 
 
 @pytest.mark.parametrize("trainer", RELEASES)
-def test_a_deadline(trainer: str) -> None:
+def test_deadline(trainer: str) -> None:
     """The deadline is a field of the TrainJob since 2.2; before, it belongs to the runtime's Job.
 
     Source: docs/facts/trainer.md#what-releases-changed.
@@ -202,7 +202,7 @@ def test_a_deadline(trainer: str) -> None:
     assert len(in_place) == (1 if trainer >= "2.2" else 2)
 
 
-def test_retries_are_the_runtime_s() -> None:
+def test_retries_are_set_in_the_runtime() -> None:
     assert jobset_of("runPolicy: {backoffLimit: 3}")["failurePolicy"] == {"maxRestarts": 3}
     assert "failurePolicy" not in jobset_of("runPolicy: {backoffLimit: 0}")
     assert child("runPolicy: {backoffLimit: 3}")["backoffLimit"] == 0
@@ -228,27 +228,27 @@ def test_suspended() -> None:
         ("podTemplate: {spec: {subdomain: s}}", ("spec", "podTemplate", "spec", "subdomain")),
     ],
 )
-def test_what_a_trainjob_cannot(body: str, path: tuple[Any, ...]) -> None:
+def test_unsupported_fields_are_rejected(body: str, path: tuple[Any, ...]) -> None:
     problems = compiled(smallest(body), "trainjob").problems
     assert [(p.name, p.path) for p in problems] == [("unsupported-by-target", path)]
     assert problems[0].help
 
 
-def test_equal_roles_are_nodes() -> None:
+def test_equal_roles_become_nodes() -> None:
     assert len(pods("master: {}\nworker: {replicas: 3}")) == 4
 
 
 # ---- queues and names
 
 
-def test_kueue_s_queue_is_a_label_of_the_trainjob() -> None:
+def test_kueue_queue_is_a_label_of_the_trainjob() -> None:
     """Source: docs/facts/kueue.md#jobs-and-queues."""
     runtime, job = both("queue: team-a")
     assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team-a"}
     assert "kueue.x-k8s.io/queue-name" not in runtime["metadata"]["labels"]
 
 
-def test_volcano_s_queue_is_the_runtime_s() -> None:
+def test_volcano_queue_is_set_in_the_runtime() -> None:
     """The queue needs podGroupPolicy, the template's annotation and Volcano's scheduler, which nothing else sets.
 
     Source: docs/facts/trainer.md#gangs.
@@ -265,7 +265,7 @@ def test_volcano_s_queue_is_the_runtime_s() -> None:
 
 
 @pytest.mark.parametrize(("nodes", "room"), [(1, 48), (10, 48), (11, 47), (100, 47), (101, 46)])
-def test_the_longest_name(nodes: int, room: int) -> None:
+def test_longest_names(nodes: int, room: int) -> None:
     """The limit is 49 - digits(N-1); the name is a DNS-1035 label.
 
     Source: docs/facts/trainer.md#what-is-built.
@@ -285,7 +285,7 @@ BODIES = (
 
 @pytest.mark.parametrize("trainer", RELEASES)
 @pytest.mark.parametrize("body", BODIES)
-def test_law_1_in_each_release(body: str, trainer: str) -> None:
+def test_emitted_manifests_have_no_findings_in_each_release(body: str, trainer: str) -> None:
     cluster = release(trainer)
     versions = cluster.versions()
     made = [to_current_fields(one, versions.trainer) for one in both(body, cluster)]
@@ -307,13 +307,13 @@ def test_law_1_in_each_release(body: str, trainer: str) -> None:
         ),
     ],
 )
-def test_a_refusal_is_at_the_spec_s_own_line(body: str, path: tuple[Any, ...], extra: str) -> None:
+def test_rejection_points_at_the_spec_line(body: str, path: tuple[Any, ...], extra: str) -> None:
     places = [place[: len(path)] for _, place in found(body + extra)]
     assert places == [path]
 
 
 @pytest.mark.parametrize("extra", ["", f"\n{IN_PLACE}"])
-def test_a_thousand_nodes_are_a_few_kilobytes(extra: str) -> None:
+def test_thousand_nodes_take_a_few_kilobytes(extra: str) -> None:
     """TorchX writes 1.4 MB for such a job.
 
     Source: docs/facts/torchx.md#runs.
@@ -326,7 +326,7 @@ def test_a_thousand_nodes_are_a_few_kilobytes(extra: str) -> None:
 @pytest.mark.parametrize("nodes", ["", "nodes: 2\n"])
 @pytest.mark.parametrize("command", ["", "command: [python, train.py]\n"])
 @pytest.mark.parametrize("version", ["2.0", "2.2", "2.3"])
-def test_the_command_of_a_runtime_gets_no_reserved_variables(nodes: str, command: str, version: str) -> None:
+def test_command_of_a_runtime_gets_no_reserved_variables(nodes: str, command: str, version: str) -> None:
     """The webhook rejects PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT."""
     body = f"{nodes}{command}runtimeRef: {{name: ours}}\nelastic: {{nprocPerNode: 8}}\n"
     result = compiled(making.text(body), "trainjob", making.profile({"versions": {"trainer": version}}))
@@ -337,7 +337,7 @@ def test_the_command_of_a_runtime_gets_no_reserved_variables(nodes: str, command
 
 
 @pytest.mark.parametrize("processes", ["auto", "cpu"])
-def test_the_command_of_a_runtime_needs_a_number_of_processes(processes: str) -> None:
+def test_command_of_a_runtime_needs_a_number_of_processes(processes: str) -> None:
     body = f"runtimeRef: {{name: ours}}\nelastic: {{nprocPerNode: {processes}}}\n"
     (problem,) = compiled(making.text(body), "trainjob").problems
     assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "elastic", "nprocPerNode"))

@@ -24,7 +24,7 @@ OLD = {
 
 
 @pytest.mark.parametrize("version", OLD)
-def test_both_words_are_one_patch(version: tuple[int, int]) -> None:
+def test_both_old_fields_become_one_patch(version: tuple[int, int]) -> None:
     """Source: docs/facts/trainer.md#what-releases-changed."""
     (patch,) = to_current_fields(OLD[version], version)["spec"]["runtimePatches"]
     jobs = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
@@ -32,13 +32,13 @@ def test_both_words_are_one_patch(version: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("version", OLD)
-def test_a_word_of_another_release_stays_and_is_unknown(version: tuple[int, int]) -> None:
+def test_fields_of_other_releases_are_left_unchanged(version: tuple[int, int]) -> None:
     other = next(one for key, one in OLD.items() if key != version)
     assert to_current_fields(other, version) is other
     assert to_current_fields(OLD[version], (2, 2)) is OLD[version]
 
 
-def test_the_file_is_left_alone_and_other_kinds_too() -> None:
+def test_input_and_other_kinds_are_left_unchanged() -> None:
     before = repr(OLD)
     to_current_fields(OLD[2, 0], (2, 0))
     assert repr(OLD) == before
@@ -49,7 +49,7 @@ def test_the_file_is_left_alone_and_other_kinds_too() -> None:
 @pytest.mark.parametrize(
     ("given", "left"), [("auto", {}), ("gpu", {}), (4, {"numProcPerNode": 4}), ("4", {"numProcPerNode": "4"})]
 )
-def test_numbers_of_processes_in_words(given: Any, left: dict[str, Any]) -> None:
+def test_number_of_processes_as_a_keyword(given: Any, left: dict[str, Any]) -> None:
     job = train_job(trainer={"numProcPerNode": given})
     assert to_current_fields(job, (2, 1))["spec"]["trainer"] == left
     assert to_current_fields(job, (2, 2)) is job
@@ -71,11 +71,11 @@ BASE: Path = (
         ((2, 0), ("spec", "trainer", "env"), ("spec", "trainer", "env")),
     ],
 )
-def test_paths_lead_back(version: tuple[int, int], path: Path, wanted: Path) -> None:
+def test_paths_are_mapped_back(version: tuple[int, int], path: Path, wanted: Path) -> None:
     assert written_path(path, version) == wanted
 
 
 @pytest.mark.parametrize("value", [None, 5, [], [5], [{}], [{"targetJobs": 5}], {"a": 1}])
-def test_any_shape(value: Any) -> None:
+def test_any_data(value: Any) -> None:
     to_current_fields(train_job(podSpecOverrides=value, trainer=value), (2, 0))
     to_current_fields({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": value}, (2, 1))

@@ -40,7 +40,7 @@ def test_merge(field: str, base: Any, patch: Any, expected: Any) -> None:
     assert merge(base, patch, field) == expected
 
 
-def test_later_patches_win_and_nothing_is_changed() -> None:
+def test_later_patches_win_and_the_input_is_unchanged() -> None:
     runtime = {"spec": {"template": {"metadata": {"labels": {"l": "0"}}}}}
     patches = [{"trainingRuntimeSpec": {"template": {"metadata": {"labels": {"l": n}}}}} for n in "12"]
     assert apply_runtime_patches(runtime, {"spec": {"runtimePatches": patches}}) == {"metadata": {"labels": {"l": "2"}}}
@@ -90,14 +90,14 @@ def test_which_runtime(body: str, *, own: bool) -> None:
         ("terminationGracePeriodSeconds: 1", "2.2"),
     ],
 )
-def test_what_a_release_s_patch_reaches(body: str, since: str) -> None:
+def test_fields_that_patches_of_each_release_can_set(body: str, since: str) -> None:
     """Beyond the fields of Trainer's API types of 2.0, 2.1 and 2.2, the job includes its own runtime."""
     for trainer in RELEASES:
         kinds = [one["kind"] for one in both(f"{IN_PLACE}\n{body}", release(trainer))]
         assert kinds == (["TrainJob"] if trainer >= since else ["TrainingRuntime", "TrainJob"]), trainer
 
 
-def test_the_patch_in_each_release_s_words() -> None:
+def test_patch_in_the_fields_of_each_release() -> None:
     """Source: docs/facts/trainer.md#what-releases-changed."""
     pod = {
         "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],
@@ -116,13 +116,13 @@ def test_the_patch_in_each_release_s_words() -> None:
     assert [words & one.keys() for one in spec.values()] == [{w} for w in (*sorted(words), "runtimePatches")]
 
 
-def test_nothing_to_patch_is_no_patch() -> None:
+def test_no_patch_without_changes() -> None:
     for trainer in RELEASES:
         spec = train_job(f"{IN_PLACE}\nsharedMemory: false", release(trainer))["spec"]
         assert spec.keys() == {"runtimeRef", "trainer"}
 
 
-def test_what_a_trainjob_has_fields_for_stands_there() -> None:
+def test_trainjob_fields_are_set_directly() -> None:
     trainer = train_job(f"{IN_PLACE}\n{GPU}\nnodes: 2\nargs: [--x]\nenv: {{A: b}}")["spec"]["trainer"]
     assert (trainer["image"], trainer["args"], trainer["numNodes"]) == ("img:1", ["--x"], 2)
     assert trainer["command"][0] == "torchrun"
@@ -130,7 +130,7 @@ def test_what_a_trainjob_has_fields_for_stands_there() -> None:
     assert trainer["resourcesPerNode"]["limits"] == {"cpu": "4", "memory": "8Gi", "nvidia.com/gpu": "2"}
 
 
-def test_a_claim_is_lost_in_resources_per_node() -> None:
+def test_claims_do_not_fit_resources_per_node() -> None:
     """Trainer copies only limits and requests; a claim also needs the pod's resourceClaims, which no patch can set.
 
     Source: docs/facts/trainer.md#what-is-built.
@@ -152,7 +152,7 @@ def test_a_claim_is_lost_in_resources_per_node() -> None:
         ),
     ],
 )  # fmt: skip
-def test_patches_of_every_release_lead_back_to_the_spec(version: str, word: str, inside: tuple[Any, ...]) -> None:
+def test_paths_in_patches_are_mapped_back_to_the_spec(version: str, word: str, inside: tuple[Any, ...]) -> None:
     source = smallest(f"{IN_PLACE}\nnodeSelector: {{zone: x}}")
     trace, data, index = traced(source, "trainjob", release(version))
     assert spec_path_of(trace, index, ("spec", word, 0, *inside, "zone"), data) == ("spec", "nodeSelector", "zone")

@@ -130,7 +130,7 @@ def test_2_4_order_and_place_of_the_variables() -> None:
     assert env(pod)["PET_NNODES"] == "1"
 
 
-def test_2_6_numbers_of_nodes_that_are_odd() -> None:
+def test_2_6_unusual_numbers_of_nodes() -> None:
     assert len(made({"torch": {}}, {"numNodes": 0})) == 0
     assert len(made({"numNodes": 0, "torch": {}}, {})) == 1
     job = node()
@@ -140,7 +140,7 @@ def test_2_6_numbers_of_nodes_that_are_odd() -> None:
     assert (world.jobs[0]["parallelism"], world.jobs[0]["completions"]) == (3, 3)
 
 
-def test_2_6_what_the_trainer_overrides() -> None:
+def test_2_6_fields_that_trainer_overrides() -> None:
     own = node(command=["old"], args=["kept"])
     main = made({"torch": {}}, {"image": "new:1", "command": ["new"]}, own)["trainJob-node-0-0"].containers[0]
     assert (main.image, main.command, main.args) == ("new:1", ("new",), ("kept",))
@@ -164,7 +164,7 @@ def test_2_6_runtime_patches() -> None:
     assert [m["mountPath"] for m in found.containers[0].mounts] == ["/x"]
 
 
-def test_2_7_the_gang_counts_the_initializers_too() -> None:
+def test_2_7_gang_includes_the_initializers() -> None:
     first = node()
     steps = [replicated("dataset-initializer"), replicated("model-initializer")]
     own = runtime({"numNodes": 30, "torch": {}}, *steps, first, podGroupPolicy={"coscheduling": {}})
@@ -180,18 +180,18 @@ def test_mpi_nodes_and_launcher() -> None:
     assert world.configmaps[0]["data"]["hostfile"].count("slots=2\n") == 3
 
 
-def test_a_flux_runtime_without_nodes_panics() -> None:
+def test_flux_runtime_without_nodes_panics() -> None:
     """The spec is `trainer: {}` on a flux runtime (operators/README.md)."""
     assert "panics" in expand(trainjob("flux-distributed", trainer={})).refused[0]
 
 
-def test_an_unknown_runtime_is_taken_for_torch_and_said_to_be() -> None:
+def test_unknown_runtime_is_assumed_to_be_torch() -> None:
     world = expand(trainjob("nope", trainer={}))
     assert "PET_NNODES" in env(world.pods[0])
     assert "torch-distributed" in world.notes[0]
 
 
-def test_a_runtime_of_the_stream_goes_first() -> None:
+def test_runtime_of_the_stream_takes_precedence() -> None:
     own = runtime({"torch": {}}, node(env=[{"name": "OWN", "value": "1"}]), name="torch-distributed")
     assert "OWN" in env(expand(trainjob(trainer={}), related=[own]).pods[0])
     other = {**own, "kind": "TrainingRuntime"}

@@ -26,7 +26,7 @@ def published() -> dict[tuple[str, str], dict[str, Any]]:
     return out
 
 
-def test_every_published_runtime_is_as_published() -> None:
+def test_runtimes_match_the_published_manifests() -> None:
     ours = {("ClusterTrainingRuntime", name): r for name, r in BUILTIN.items()} | dict(EXAMPLES)
     theirs = published()
     assert ours.keys() == theirs.keys()

@@ -141,7 +141,7 @@ def test_allowed(origin: str, job: Json) -> None:
     assert [p.message for p in said(job)] == []
 
 
-def test_v5_ends_the_loop_over_tasks() -> None:
+def test_v5_ends_the_task_loop() -> None:
     bad = task("t", 1, container("Bad_Name"))
     assert len(said(volcano(task("t"), bad, bad))) == 1
 
@@ -171,7 +171,7 @@ def test_readme_through_go_and_back() -> None:
     assert (made["name"], made["env"]) == ("", [{"name": ""}, {"value": "1", "name": ""}])
 
 
-def test_the_manifest_is_never_changed() -> None:
+def test_manifest_is_not_changed() -> None:
     job = volcano(task("", 2), plugins={"mpi": None, "pytorch": []}, queue=None)
     before = repr(job)
     default(job)
@@ -232,7 +232,7 @@ def test_refused_later(origin: str, job: Json, path: tuple[Any, ...] | None) -> 
     assert all(p.stage == "pod" and p.help for p in found)
 
 
-def test_3_1_a_digit_first_before_1_36() -> None:
+def test_3_1_leading_digit_before_1_36() -> None:
     job = volcano(task("t"), name="5b", plugins={"svc": []})
     assert later(job) == []
     assert one(later(job, versions=Versions(kubernetes=(1, 35)))).path == ("metadata", "name")

@@ -41,7 +41,7 @@ def errors(body: str, name: str = "train", cluster: Any = None) -> list[tuple[st
         ("volcano: {masterTask: chief, workerTask: others}\nnodes: 2", {"chief": (1, 1), "others": (1, 1)}),
     ],
 )
-def test_one_task_with_node_0_and_one_with_the_others(body: str, wanted: dict[str, tuple[int, int]]) -> None:
+def test_node_0_has_its_own_task(body: str, wanted: dict[str, tuple[int, int]]) -> None:
     """RANK is assigned per task, so a master task with replicas would repeat rank 0.
 
     Source: docs/facts/volcano.md#the-pytorch-plugin.
@@ -50,7 +50,7 @@ def test_one_task_with_node_0_and_one_with_the_others(body: str, wanted: dict[st
 
 
 @pytest.mark.parametrize(("body", "least"), [("", 1), ("nodes: 4", 4), (RANGE, 2)])
-def test_the_gang_is_all_that_the_rendezvous_waits_for(body: str, least: int) -> None:
+def test_gang_includes_all_nodes_of_the_rendezvous(body: str, least: int) -> None:
     """With fewer members, pods would hold GPUs while they wait for missing ranks.
 
     Source: docs/facts/volcano.md#gangs.
@@ -59,7 +59,7 @@ def test_the_gang_is_all_that_the_rendezvous_waits_for(body: str, least: int) ->
     assert job["minAvailable"] == least == sum(task["minAvailable"] for task in job["tasks"])
 
 
-def test_the_plugins_know_tasks_and_port() -> None:
+def test_plugin_arguments_name_tasks_and_port() -> None:
     """The port is one item, `--port=N`; the svc plugin publishes names before pods are ready.
 
     Source: docs/facts/volcano.md#plugin-arguments, #the-svc-plugin.
@@ -71,7 +71,7 @@ def test_the_plugins_know_tasks_and_port() -> None:
     }
 
 
-def test_pods_go_to_volcano_s_scheduler_unless_the_user_says_otherwise() -> None:
+def test_pods_use_the_volcano_scheduler_by_default() -> None:
     assert spec()["schedulerName"] == "volcano"
     assert spec("schedulerName: mine")["schedulerName"] == "mine"
 
@@ -85,7 +85,7 @@ def test_pods_go_to_volcano_s_scheduler_unless_the_user_says_otherwise() -> None
         ("runPolicy: {backoffLimit: 3}", 4),
     ],
 )
-def test_the_try_that_reaches_max_retry_fails_the_job(body: str, wanted: int) -> None:
+def test_max_retry_is_one_more_than_the_retries(body: str, wanted: int) -> None:
     """The webhook would change 0 to 3.
 
     Source: docs/facts/volcano.md#policies, #the-mutating-webhook.
@@ -93,7 +93,7 @@ def test_the_try_that_reaches_max_retry_fails_the_job(body: str, wanted: int) ->
     assert spec(body)["maxRetry"] == wanted
 
 
-def test_a_failure_restarts_the_job_and_the_master_s_end_is_the_job_s() -> None:
+def test_failure_restarts_the_job_and_master_completes_it() -> None:
     """Without a PodFailed policy nothing is restarted.
 
     Source: docs/facts/volcano.md#policies.
@@ -105,7 +105,7 @@ def test_a_failure_restarts_the_job_and_the_master_s_end_is_the_job_s() -> None:
     assert {task["template"]["spec"]["restartPolicy"] for task in found.values()} == {"Never"}
 
 
-def test_restarts_in_place_are_counted_by_task() -> None:
+def test_restarts_in_place_are_counted_per_task() -> None:
     """With OnFailure a pod never fails, so only TaskFailed counts its restarts.
 
     Source: docs/facts/volcano.md#policies.
@@ -117,17 +117,17 @@ def test_restarts_in_place_are_counted_by_task() -> None:
     assert "PodFailed" not in events
 
 
-def test_zero_seconds_to_live_is_a_value() -> None:
+def test_zero_seconds_to_live_is_kept() -> None:
     assert spec("runPolicy: {ttlSecondsAfterFinished: 0}")["ttlSecondsAfterFinished"] == 0
     assert "ttlSecondsAfterFinished" not in spec()
 
 
-def test_a_queue_is_volcano_s() -> None:
+def test_queue_is_a_volcano_queue() -> None:
     assert spec("queue: research")["queue"] == "research"
     assert "labels" not in manifest(smallest("queue: research"), "volcano")["metadata"]
 
 
-def test_gpus_stand_in_requests_too() -> None:
+def test_gpus_are_in_requests_too() -> None:
     """Only requests count toward the gang's resources.
 
     Source: docs/facts/volcano.md#minresources.
@@ -137,7 +137,7 @@ def test_gpus_stand_in_requests_too() -> None:
         assert container["resources"]["requests"] == container["resources"]["limits"] == {"nvidia.com/gpu": "8"}
 
 
-def test_a_plain_command_is_left_to_the_plugin() -> None:
+def test_plain_command_gets_its_variables_from_the_plugin() -> None:
     source = text("image: img:1\ncommand: [python, x.py]\nnodes: 2")
     for task in manifest(source, "volcano")["spec"]["tasks"]:
         assert "env" not in task["template"]["spec"]["containers"][0]
@@ -157,7 +157,7 @@ def test_a_plain_command_is_left_to_the_plugin() -> None:
         (f"hostNetwork: true\n{SIDECAR}", ("spec", "hostNetwork")),
     ],
 )
-def test_what_volcano_cannot_do_is_refused(body: str, path: tuple[str, ...]) -> None:
+def test_unsupported_fields_are_rejected(body: str, path: tuple[str, ...]) -> None:
     assert errors(body) == [("unsupported-by-target", path)]
 
 
@@ -172,7 +172,7 @@ def test_what_volcano_cannot_do_is_refused(body: str, path: tuple[str, ...]) -> 
         ("volcano: {masterTask: ''}", ("spec", "volcano", "masterTask")),
     ],
 )
-def test_task_names_are_judged_where_they_stand(body: str, path: tuple[str, ...]) -> None:
+def test_task_names_are_checked_at_their_location(body: str, path: tuple[str, ...]) -> None:
     ((_, found),) = errors(body)
     assert found[: len(path)] == path
 
@@ -185,7 +185,7 @@ BUDGETS = [
 
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
-def test_names_at_the_boundary(body: str, room: int) -> None:
+def test_longest_names(body: str, room: int) -> None:
     """The host name `<job>-<task>-<last>` has at most 63 characters, and the svc plugin's volume name allows 59.
 
     Source: docs/facts/volcano.md#names.
@@ -194,11 +194,11 @@ def test_names_at_the_boundary(body: str, room: int) -> None:
     assert {name for name, _ in errors(body, "a" * (room + 1))} == {"name-too-long"}
 
 
-def test_one_name_that_is_too_long_is_said_once() -> None:
+def test_too_long_name_is_reported_once() -> None:
     assert len(errors("nodes: 2", "a" * 62)) == 1
 
 
 @pytest.mark.parametrize(("cluster", "count"), [(None, 0), (OLD, 1)])
-def test_a_service_may_begin_with_a_digit_since_1_36(cluster: Any, count: int) -> None:
+def test_service_name_may_start_with_a_digit_since_1_36(cluster: Any, count: int) -> None:
     """Source: docs/facts/volcano.md#names."""
     assert len(errors("", "7b-sft", cluster)) == count

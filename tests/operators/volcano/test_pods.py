@@ -22,7 +22,7 @@ def four(*args: str) -> Json:
     return volcano(master, task("worker", 2), task("extra", 2), plugins={"pytorch": list(args)})
 
 
-def test_c1_without_a_master_nothing_is_done() -> None:
+def test_c1_no_variables_without_a_master() -> None:
     world = expand(volcano(task("worker"), plugins=PLUGIN))
     assert env(world.pods[0]) == {k: v for k, v in env(world.pods[0]).items() if k.startswith("VC_")}
     assert ports(world.pods[0]) == []
@@ -90,11 +90,11 @@ def test_c14_host_name_of_the_template() -> None:
     assert found["MASTER_ADDR"] == "h.s"
 
 
-def test_c15_a_port_that_is_no_number_is_0() -> None:
+def test_c15_invalid_port_becomes_0() -> None:
     assert env(pods(four("--port=abc"))["test-pytorch-worker-0"])["MASTER_PORT"] == "0"
 
 
-def test_c16_two_masters_have_one_rank() -> None:
+def test_c16_two_masters_share_a_rank() -> None:
     world = pods(volcano(task("master", 2), task("worker", 2), plugins=PLUGIN))
     assert [env(p)["RANK"] for p in world.values()] == ["0", "0", "1", "2"]
     assert env(world["test-pytorch-worker-0"])["WORLD_SIZE"] == "4"
@@ -126,7 +126,7 @@ def test_c65_names() -> None:
     assert "job1-task1-1" in pods(volcano(task("task1", 2), name="job1"))
 
 
-def test_c66_c67_the_template_wins() -> None:
+def test_c66_c67_template_values_win() -> None:
     own = task("a")
     own["template"]["spec"] |= {"schedulerName": "mine", "priorityClassName": "high"}
     world = pods(volcano(own, task("b"), schedulerName="theirs", priorityClassName="low"))
@@ -153,7 +153,7 @@ def test_c69_c70_partitions(case: str, size: int, index: int, label: str) -> Non
     assert pod.labels["volcano.sh/partition-id"] == label
 
 
-def test_c70_no_partition_no_label() -> None:
+def test_c70_no_label_without_partitions() -> None:
     assert "volcano.sh/partition-id" not in pods(volcano(task("t")))["test-pytorch-t-0"].labels
 
 
@@ -186,7 +186,7 @@ def test_2_3_and_2_4_env_and_svc() -> None:
     assert data["VC_A_B_NUM"] == "2"
 
 
-def test_1_3_plugins_that_need_others() -> None:
+def test_1_3_plugins_that_need_other_plugins() -> None:
     world = expand(volcano(task("master"), plugins={"mpi": []}))
     assert [s["metadata"]["name"] for s in world.services] == ["test-pytorch"]
     assert "/root/.ssh" in [m["mountPath"] for m in world.pods[0].containers[0].mounts]

@@ -53,7 +53,7 @@ def test_jobs(rule: str, job: Json, expected: bool) -> None:
     assert fires(rule, job, SERVICE) is expected
 
 
-def test_the_endpoint_may_be_a_service_of_the_first_pod() -> None:
+def test_endpoint_may_be_a_service_of_the_first_pod() -> None:
     alone = {**SERVICE, "metadata": {"name": "first"}, "spec": {**SERVICE["spec"]}}
     alone["spec"]["selector"] = {**SERVICE["spec"]["selector"], "batch.kubernetes.io/job-completion-index": "0"}
     job = _job("--nnodes=4", "--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=first")
@@ -66,7 +66,7 @@ def test_the_endpoint_may_be_a_service_of_the_first_pod() -> None:
     assert not fires("endpoint-is-every-pod", job, SERVICE, alone)
 
 
-def test_a_world_size_may_count_processes() -> None:
+def test_world_size_may_count_processes() -> None:
     """Without torchrun, the script defines WORLD_SIZE, so it does not give the number of pods."""
     job = _job(parallelism=2)
     container = job["spec"]["template"]["spec"]["containers"][0]
@@ -101,19 +101,19 @@ def test_waiting(script: str, expected: bool) -> None:
         ({"completionMode": None}, {"value": "5"}, True),
     ],
 )
-def test_the_index(fields: Json, env: Json, expected: bool) -> None:
+def test_index_without_an_indexed_job(fields: Json, env: Json, expected: bool) -> None:
     job = _job("--nnodes=4", *STATIC, **fields)
     job["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "A", **env}]
     assert fires("index-without-indexed-job", job) is expected
 
 
-def test_a_variable_of_that_name_of_its_own() -> None:
+def test_index_variable_set_by_the_user() -> None:
     job = _job("--nnodes=4", *STATIC, completionMode="NonIndexed")
     job["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "JOB_COMPLETION_INDEX", "value": "0"}]
     assert not fires("index-without-indexed-job", job)
 
 
-def test_completions_are_given_where_indexed_needs_them() -> None:
+def test_fix_for_indexed_jobs_sets_completions() -> None:
     job = _job("--nnodes=4", *STATIC, completionMode=None, completions=None)
     (problem,) = found("index-without-indexed-job", job)
     assert problem.fix is not None

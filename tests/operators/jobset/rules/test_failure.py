@@ -36,7 +36,7 @@ def test_restarts_without_max(fields: dict[str, Any], fires: bool) -> None:
     assert ("restarts-without-max" in found(jobset(replicated("node"), failurePolicy=fields))) is fires
 
 
-def test_rules_behind_one_without_conditions() -> None:
+def test_rules_after_one_without_conditions() -> None:
     some = rule("FailJobSet", onJobFailureReasons=["BackoffLimitExceeded"])
     assert paths(policy(some, rule("RestartJobSet"), some, some), "shadowed-failure-rule") == [
         ("spec", "failurePolicy", "rules", 2),
@@ -62,7 +62,7 @@ def test_endless_restarts() -> None:
         ([], {}, False),
     ],
 )
-def test_reasons_that_cannot_come_about(reasons: list[str], job: dict[str, Any], fires: bool) -> None:
+def test_impossible_failure_reasons(reasons: list[str], job: dict[str, Any], fires: bool) -> None:
     fields = {"maxRestarts": 1, "rules": [rule("FailJobSet", onJobFailureReasons=reasons)]}
     assert ("dead-failure-rule" in found(jobset(replicated("node", job=job), failurePolicy=fields))) is fires
     other = replicated("other", job={"activeDeadlineSeconds": 60})

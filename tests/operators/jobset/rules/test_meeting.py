@@ -29,7 +29,7 @@ def test_serial_ranks(job: dict[str, Any], fires: bool) -> None:
     assert "serial-ranks" not in found(jobset(replicated("node", pod=ALONE, job=job)))
 
 
-def test_ranks_of_several_jobs_run_at_once() -> None:
+def test_ranks_of_several_jobs_run_concurrently() -> None:
     parts = [replicated("node", pod=PAIR, job={"completions": 2}), replicated("worker", pod=PAIR)]
     assert "serial-ranks" not in found(jobset(*parts))
 
@@ -64,13 +64,13 @@ def depends(name: str, *on: tuple[str, str], pod: dict[str, Any] | None = None) 
         (depends("worker", ("data", "Complete")), False),
     ],
 )
-def test_ranks_wait_for_those_that_wait(later: dict[str, Any], fires: bool) -> None:
+def test_ranks_wait_for_jobs_that_wait_for_them(later: dict[str, Any], fires: bool) -> None:
     jobs = [replicated("data", pod=ALONE), replicated("node", pod=template(command=torchrun(3))), later]
     jobs.append(depends("last", ("worker", "Ready"), pod=ALONE))
     assert ("rank-waits-for-complete" in found(jobset(*jobs))) is fires
 
 
-def test_a_job_after_training_is_no_deadlock() -> None:
+def test_job_after_training_is_not_a_deadlock() -> None:
     jobs = [
         replicated("node", pod=PAIR, job={"completions": 2, "parallelism": 2}),
         depends("export", ("node", "Complete")),
@@ -97,14 +97,14 @@ def test_done_before_start(policy: dict[str, Any] | None, fires: bool) -> None:
     assert ("done-before-start" in found(jobset(*jobs, **given))) is fires
 
 
-def test_what_waits_for_ready_is_there_before_the_end() -> None:
+def test_jobs_that_wait_for_ready_start_before_the_end() -> None:
     policy = {"operator": "All", "targetReplicatedJobs": ["leader"]}
     assert "done-before-start" not in found(
         jobset(replicated("leader"), depends("node", ("leader", "Ready")), successPolicy=policy)
     )
 
 
-def test_success_of_any() -> None:
+def test_success_of_any_job() -> None:
     policy: dict[str, Any] = {"operator": "Any"}
     together = [replicated("node", pod=PAIR), replicated("worker", pod=PAIR)]
     assert "success-of-any-job" in found(jobset(*together, successPolicy=policy))
@@ -115,7 +115,7 @@ def test_success_of_any() -> None:
     assert "success-of-any-job" not in found(jobset(*apart, successPolicy=policy))
 
 
-def test_two_jobsets_and_one_service() -> None:
+def test_two_jobsets_with_the_same_service() -> None:
     first, second = (jobset(replicated("node"), name=name, network={"subdomain": "ranks"}) for name in ("a", "b"))
     both = [first, second]
     assert paths(first, "shared-jobset-service", others=both) == []

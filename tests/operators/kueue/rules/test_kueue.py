@@ -86,14 +86,14 @@ KUEUE = frozenset(
 )
 
 
-def test_the_topology_is_moved_where_there_is_one_template_only() -> None:
+def test_topology_is_moved_only_to_a_single_template() -> None:
     for replicated, fixed in (([role("python")], True), ([role("python"), role("python", name="more")], False)):
         manifest = marked(jobset(*replicated), QUEUE, {TOP: "rack"})
         (found,) = run(manifest, only={"topology-on-object"})
         assert (found.fix is not None) is fixed
 
 
-def test_a_pytorchjob_has_its_switches_in_its_run_policy() -> None:
+def test_pytorchjob_has_its_settings_in_the_run_policy() -> None:
     switches = {"suspend": False, "managedBy": f"{K}multikueue", "backoffLimit": 3}
     manifest = pytorchjob(master=["python", "t.py"], runPolicy=switches)
     assert names(manifest) == {"multikueue-without-queue"}

@@ -104,7 +104,7 @@ def test_pytorchjob(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) == expected
 
 
-def test_metrics_of_an_absolute_value_need_no_request() -> None:
+def test_metrics_with_an_absolute_value_need_no_request() -> None:
     bare = {"resources": {"limits": {"nvidia.com/gpu": 1}}}
     for metric, expected in ((CPU, {"hpa-without-requests", *STORE}), (MEAN, STORE)):
         policy = {"maxRestarts": 3, "minReplicas": 2, "maxReplicas": 4, "metrics": [metric]}
@@ -128,7 +128,7 @@ def test_fields_of_another_scheduler(scheduler: str, field: Json, *, ignored: bo
 
 
 @pytest.mark.parametrize(("word", "safe"), [("running", True), ("Runing", False)])
-def test_only_the_case_of_a_word_is_beyond_doubt(word: str, *, safe: bool) -> None:
+def test_only_a_wrong_case_is_fixed_safely(word: str, *, safe: bool) -> None:
     (found,) = run(policy(cleanPodPolicy=word))
     assert found.fix is not None
     assert (found.fix.edits[0].value, found.fix.safe) == ("Running", safe)

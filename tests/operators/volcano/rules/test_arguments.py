@@ -45,12 +45,12 @@ def test_arguments(args: list[str], index: int | None, mended: str | None) -> No
     assert fixes == ([] if index is None else [mended])
 
 
-def test_the_place_is_found_behind_many_arguments() -> None:
+def test_location_after_many_arguments() -> None:
     args = ["--port=1"] * 5000 + ["--nproc=8"] + ["--port=2"] * 5000
     assert paths(pytorch(*args), "dropped-plugin-argument") == [("spec", "plugins", "pytorch", 5000)]
 
 
-def test_a_port_that_no_pod_can_have_is_refused_already() -> None:
+def test_invalid_port_is_already_rejected() -> None:
     assert "dropped-plugin-argument" not in found(pytorch("--port=abc"))
 
 
@@ -63,7 +63,7 @@ def test_flags_of_a_newer_release() -> None:
     assert "dropped-plugin-argument" in found(hosts, versions=Versions(volcano=(1, 15)))
 
 
-def test_a_plugin_without_arguments() -> None:
+def test_plugin_without_arguments() -> None:
     assert paths(pytorch(plugins={"env": ["--x"]}), "dropped-plugin-argument") == [("spec", "plugins", "env", 0)]
     assert "dropped-plugin-argument" not in found(pytorch(plugins={"big_plugin": ["--x"]}))  # the webhook rejects this
 
@@ -76,13 +76,13 @@ def test_a_plugin_without_arguments() -> None:
         (["--master="], "--master=master"),
     ],
 )
-def test_the_master_that_was_meant(args: list[str], meant: str) -> None:
+def test_suggested_master_task(args: list[str], meant: str) -> None:
     (problem,) = run(pytorch(*args), only=["pytorch-plugin-without-master"])
     assert problem.fix is not None
     assert problem.fix.edits[0].value == meant
 
 
-def test_nobody_knows_the_master_of_a_single_task() -> None:
+def test_no_suggestion_for_a_single_task() -> None:
     (problem,) = run(volcano(task("node", 4), plugins={"pytorch": []}), only=["pytorch-plugin-without-master"])
     assert problem.fix is None
 
@@ -98,7 +98,7 @@ def test_tasks_without_rank() -> None:
     assert paths(second, "task-without-rank") == [("spec", "tasks", 2, "name")]
 
 
-def test_readiness_matters_where_others_look_for_the_pod() -> None:
+def test_readiness_matters_if_other_pods_resolve_the_name() -> None:
     probe = template(container={"readinessProbe": {"tcpSocket": {"port": 1}}})
     by_worker = volcano(task("master"), task("worker", pod=probe), plugins={"pytorch": []})
     by_master = volcano(task("master", pod=probe), task("worker"), plugins={"pytorch": []})
@@ -110,7 +110,7 @@ def test_readiness_matters_where_others_look_for_the_pod() -> None:
     assert "unready-hosts" not in found(alone)
 
 
-def test_a_service_of_the_subdomain_may_stand_beside() -> None:
+def test_separate_service_of_the_subdomain() -> None:
     job = volcano(task("a", pod=template(subdomain="ranks")), plugins={"svc": []})
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "ranks"}}
     assert "unserved-subdomain" in found(job)

@@ -36,12 +36,12 @@ def test_never_completes() -> None:
         ({"policies": [FAILED]}, [], True),
     ],
 )
-def test_something_else_ends_the_job(spec: dict[str, Any], policies: list[Any], fires: bool) -> None:
+def test_other_ends_of_the_job(spec: dict[str, Any], policies: list[Any], fires: bool) -> None:
     job = volcano(task("master", policies=policies), task("worker", 2, pod=ALWAYS), **spec)
     assert ("task-never-completes" in found(job)) is fires
 
 
-def test_a_policy_that_no_pod_sets_off() -> None:
+def test_policy_that_no_pod_triggers() -> None:
     assert "dead-pod-failed-policy" in found(volcano(task("a", pod=IN_PLACE), policies=[FAILED]))
     assert "dead-pod-failed-policy" not in found(volcano(task("a", pod=IN_PLACE), task("b"), policies=[FAILED]))
     assert "dead-pod-failed-policy" in found(volcano(task("a", pod=IN_PLACE, policies=[FAILED]), task("b")))
@@ -73,7 +73,7 @@ def test_failed_pods(policies: list[Any], pod: dict[str, Any], fires: bool) -> N
     assert ("failed-pod-stays" in found(job)) is fires
 
 
-def test_pods_that_do_not_meet_may_fail_alone() -> None:
+def test_independent_pods_may_fail_alone() -> None:
     assert "failed-pod-stays" not in found(volcano(task("a", 4)))
 
 
@@ -86,7 +86,7 @@ def test_completed_by_worker() -> None:
     assert "completed-by-worker" not in found(volcano(task("ps"), task("worker", policies=[DONE])))
 
 
-def test_retries_that_nothing_counts() -> None:
+def test_uncounted_retries() -> None:
     assert "idle-max-retry" in found(volcano(task("a"), maxRetry=5))
     assert "idle-max-retry" not in found(volcano(task("a", maxRetry=3), maxRetry=3))  # the webhook's default
     assert "idle-max-retry" not in found(volcano(task("a"), maxRetry=5, policies=[FAILED]))

@@ -32,7 +32,7 @@ def test_partial_gang(least: int | None, nodes: int | str, fires: bool) -> None:
     assert ("partial-gang" in found(job)) is fires
 
 
-def test_a_gang_of_pods_that_do_not_meet() -> None:
+def test_gang_of_independent_pods() -> None:
     assert "partial-gang" not in found(volcano(task("node", 4), minAvailable=1))
 
 
@@ -66,7 +66,7 @@ def test_dependency_deadlock(least: int | None, first: int, fires: bool) -> None
     assert ("dependency-deadlock" in found(job)) is fires
 
 
-def test_the_queue_may_be_named_twice_alike() -> None:
+def test_queue_may_be_set_twice_to_the_same_name() -> None:
     job = volcano(task("a"), queue="research")
     job["metadata"]["annotations"] = {"scheduling.volcano.sh/queue-name": "research"}
     assert "misplaced-queue" not in found(job)
@@ -81,7 +81,7 @@ def test_schedulers() -> None:
     assert "gang-on-default-scheduler" not in found(volcano(task("a"), schedulerName="volcano-gpu"))
 
 
-def test_devices_that_only_limits_name() -> None:
+def test_devices_only_in_limits() -> None:
     def job(**resources: Any) -> dict[str, Any]:
         return volcano(task("a", pod=template(container={"resources": resources})))
 

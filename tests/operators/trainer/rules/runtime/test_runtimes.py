@@ -22,7 +22,7 @@ def changed(**jobset: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_what_trainer_installs_is_clean(name: str) -> None:
+def test_built_in_runtimes_have_no_findings(name: str) -> None:
     given = {"apiVersion": TRAINER, "kind": "ClusterTrainingRuntime", **BUILTIN[name]}
     given["metadata"] = {"name": name, **BUILTIN[name]["metadata"]}
     assert not found(given) & {rule.name for rule in of_families("runtime")}
@@ -35,7 +35,7 @@ def test_trainer_step() -> None:
     assert "missing-trainer-step" not in found(runtime(step=None, mlPolicy=None))
 
 
-def test_names_that_torchrun_is_given() -> None:
+def test_names_that_torchrun_gets() -> None:
     other = changed()
     other["spec"]["template"]["spec"]["replicatedJobs"][0]["name"] = "workers"
     assert "rank-zero-not-node" in found(other)
@@ -60,7 +60,7 @@ def test_gang_without_scheduler(policy: dict[str, Any] | None, scheduler: str | 
     assert ("gang-without-scheduler" in found(given)) is fires
 
 
-def test_parallelism_that_numbers_decide() -> None:
+def test_parallelism_from_numbers() -> None:
     given = runtime(mlPolicy={"numNodes": 4, "torch": {}})
     job = given["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]
     job["parallelism"] = job["completions"] = 4
@@ -69,7 +69,7 @@ def test_parallelism_that_numbers_decide() -> None:
     assert "runtime-parallelism" in found(given)
 
 
-def test_env_of_other_containers_is_their_own() -> None:
+def test_env_of_other_containers_is_not_reserved() -> None:
     entry = [{"name": "PET_NNODES", "value": "2"}]
     assert "runtime-reserved-env" in found(runtime(pod=template(container={"env": entry})))
     assert "runtime-reserved-env" not in found(runtime(pod=template(container={"env": entry, "name": "side"})))

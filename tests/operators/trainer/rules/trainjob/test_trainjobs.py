@@ -36,7 +36,7 @@ def test_misspelt_runtime(name: str, fires: bool) -> None:
     assert ("misspelt-runtime" in found(trainjob({}, runtime=name))) is fires
 
 
-def test_a_runtime_of_the_file_or_the_namespace_is_no_slip() -> None:
+def test_existing_runtime_is_not_a_misspelling() -> None:
     assert "misspelt-runtime" not in found(
         trainjob({}, runtime="torch-distributd"), others=[runtime(name="torch-distributd")]
     )
@@ -72,7 +72,7 @@ def test_uncounted_gpus(trainer: dict[str, Any], fires: bool) -> None:
     assert "uncounted-gpus" not in found(job, others=[runtime()])
 
 
-def test_the_order_of_the_file() -> None:
+def test_order_of_the_documents() -> None:
     job, own = trainjob({}, runtime="acme"), runtime()
     assert paths(job, "runtime-after-trainjob", others=[job, own]) == [("spec", "runtimeRef", "name")]
     assert paths(job, "runtime-after-trainjob", others=[own, job]) == []
@@ -90,7 +90,7 @@ def test_kinds_and_namespaces() -> None:
     assert "runtime-of-other-kind" not in found(by_default)
 
 
-def test_what_the_runtime_has_no_place_for() -> None:
+def test_fields_without_a_place_in_the_runtime() -> None:
     full = trainjob({"image": "a:1", "numNodes": 2}, runtime="acme")
     assert not found(full, others=[runtime()]) & {"unused-trainer", "ignored-trainer-fields"}
     assert "unused-trainer" in found(full, others=[runtime(step=None)])
