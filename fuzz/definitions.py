@@ -37,7 +37,8 @@ def _stream(data: bytes) -> None:
     if not read.problems and read.documents and not read.is_json and b"ptcompile:" not in data and len(data) < 8192:
         both = ptcompile.lint(data + LAST.encode(), filename=NAME)
         told = [one for one in both.diagnostics if "Last_Of-All" in one.message]
-        assert told, "a document costs another its findings"
+        is_template = any(one.name == "unrendered-template" for one in both.diagnostics)
+        assert told or is_template, "a document costs another its findings"
     if dice & 12 == 0:
         done = fixing.fix(data, filename=NAME, unsafe=bool(dice & 16))
         findings(done.report.diagnostics, done.content)

@@ -56,7 +56,7 @@ def _template_marks(value: object, path: Path) -> Iterator[tuple[Path, TemplateM
     """Yield the marks in the values of an object, except in fields that may contain them for other reasons."""
     if isinstance(value, Mapping):
         for key, child in value.items():
-            if key not in UNCHECKED_KEYS:
+            if key not in UNCHECKED_KEYS and key != "openAPIV3Schema":  # descriptions of fields, patterns, messages
                 yield from _template_marks(child, (*path, key))
     elif isinstance(value, list):
         for i, child in enumerate(value):

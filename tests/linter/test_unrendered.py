@@ -160,3 +160,15 @@ def test_a_spec_that_is_a_template_gets_the_command_that_renders_it() -> None:
 def test_the_note_can_be_ignored() -> None:
     report = ptcompile.lint(SHAPES["if"], ignore=["PTC076"])
     assert (report.diagnostics, [d.code for d in report.meant]) == ((), ["PTC076"])
+
+
+def test_marks_in_the_schema_of_a_crd_are_text() -> None:
+    """Argo's CRDs describe fields with `{{workflow.name}}`."""
+    crd = (
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: foos.x.io}\nspec:\n"
+        "  group: x.io\n  names: {kind: Foo, plural: foos}\n  scope: Namespaced\n  versions:\n"
+        "  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object,"
+        ' description: "such as {{ workflow.name }}"}}}\n'
+    )
+    report = ptcompile.lint(f"{crd}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: Wrong_Name}}\n")
+    assert [diagnostic.name for diagnostic in report.diagnostics] == ["invalid-value"]
