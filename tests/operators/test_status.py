@@ -258,7 +258,7 @@ def test_each_kind_has_a_case_for_every_possible_state() -> None:
     for name, (_, state, _) in TABLE.items():
         states.setdefault(name.partition(",")[0], set()).add(state)
     every = {"created", "queued", "running", "restarting", "succeeded", "failed"}
-    assert states.pop("trainjob") == every - {"restarting"}  # its JobSet reports restarts
+    assert states.pop("trainjob") == every - {"restarting"}  # only its JobSet reports restarts
     assert {name: found for name, found in states.items() if " " not in name and found != every} == {}
 
 

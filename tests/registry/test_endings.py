@@ -26,7 +26,7 @@ def policy(*words: str) -> str:
 
 
 def ends(target: str, body: str, cluster: Any = SPOT_NODES) -> Json:
-    """Return the fields that a target writes for restarts and completion in one mapping, without absent ones."""
+    """Return a target's fields for restarts and completion as one mapping, without unset fields."""
     spec = _spec(target, body, cluster)
     if target == "volcano":
         master = spec["tasks"][0]

@@ -93,7 +93,7 @@ def test_expressions_agree_with_status(name: str) -> None:
 
 
 def _at_path(path: str, live: Json) -> object:
-    """Return the value at either form of JSONPath that handles use."""
+    """Return the value at a path in one of the two JSONPath forms of handles."""
     if found := re.fullmatch(r'\{\.status\.conditions\[\?\(@\.type=="(\w+)"\)\]\.status\}', path):
         conditions = live.get("status", {}).get("conditions", [])
         return next((one["status"] for one in conditions if one.get("type") == found[1]), None)
@@ -235,7 +235,7 @@ def test_pod_is_selected_by_name() -> None:
 
 
 def test_every_companion_has_a_plural() -> None:
-    """Every object that a golden creates for a job is a reference with the API server's plural."""
+    """Handles refer to every object that a golden creates for a job, with the API server's plural."""
     plurals = {
         (one.kind, one.plural) for case, target in ABLE for h in case.compile(target).handles for one in h.objects
     }

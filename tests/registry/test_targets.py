@@ -71,7 +71,7 @@ def test_job_with_a_runtime_is_a_trainjob() -> None:
         ("nodes: 2", "job"),
         ("master: {}\nworker: {replicas: 2, env: {A: b}}", "jobset"),
         ("nodes: 2\nrunPolicy: {onPodFailure: RestartJob}", "jobset"),
-        ("nodes: 2\nrunPolicy: {cleanPodPolicy: All}", "job"),  # a JobSet cannot express it either
+        ("nodes: 2\nrunPolicy: {cleanPodPolicy: All}", "job"),  # a JobSet does not support it either
         ("roles: {loader: {resources: {cpu: 1}}}\nqueue: q", "jobset"),
     ],
 )

@@ -16,7 +16,7 @@ from tests.apiserver.crds.test_schema import crd, foo_object, object_schema
 Json = dict[str, Any]
 
 SECONDS = 2.0
-"""Limit of CPU time in seconds; without limits each case took more than ten or never ended."""
+"""Limit of CPU time, in seconds; without the bounds, each case took more than ten seconds or never ended."""
 
 
 def doubling(depth: int) -> Json:

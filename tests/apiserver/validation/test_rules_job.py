@@ -1,4 +1,4 @@
-"""Rules for Jobs and CronJobs (numbers 164 to 195). Each row has the number of its rule.
+"""Rules for Jobs (numbers 164 to 195). Each row has the number of its rule.
 
 Rule 196 concerns updates, which a single file does not show.
 """

@@ -1,4 +1,4 @@
-"""Rules for Services and other objects (numbers 197 to 212), and for kinds without a number."""
+"""Rules for Services and ConfigMaps (numbers 197 to 212), and for kinds without a number."""
 
 from __future__ import annotations
 

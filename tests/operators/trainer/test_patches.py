@@ -55,7 +55,7 @@ def test_later_patches_win_and_the_input_is_unchanged() -> None:
         (IN_PLACE, False),
         (f"{IN_PLACE}\nrunPolicy: {{backoffLimit: 6}}", True),
         (f"{IN_PLACE}\n{GPU}\nnodes: 4\nrunPolicy: {{activeDeadlineSeconds: 60, suspend: true}}", False),
-        (f"{IN_PLACE}\n{RANGE}", True),  # the job ends by a success policy
+        (f"{IN_PLACE}\n{RANGE}", True),  # the job needs a success policy
         # no patch can set these (docs/facts/pytorchjob-to-trainjob.md#field-by-field)
         (f"{IN_PLACE}\nworkingDir: /app", True),
         (f"{IN_PLACE}\nimagePullPolicy: Always", True),
@@ -91,7 +91,7 @@ def test_which_runtime(body: str, *, own: bool) -> None:
     ],
 )
 def test_fields_that_patches_of_each_release_can_set(body: str, since: str) -> None:
-    """Beyond the fields of Trainer's API types of 2.0, 2.1 and 2.2, the job includes its own runtime."""
+    """The fields come from Trainer's API types of 2.0, 2.1 and 2.2. A job that sets others includes its own runtime."""
     for trainer in RELEASES:
         kinds = [one["kind"] for one in both(f"{IN_PLACE}\n{body}", release(trainer))]
         assert kinds == (["TrainJob"] if trainer >= since else ["TrainingRuntime", "TrainJob"]), trainer

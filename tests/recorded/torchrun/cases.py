@@ -6,7 +6,7 @@ import textwrap
 from typing import NamedTuple
 
 SHARED = 'env: {TORCH_DISABLE_SHARE_RDZV_TCP_STORE: "0"}'
-"""Torchrun's own default: one store for all rendezvous."""
+"""torchrun's default: one store for all rendezvous."""
 
 
 class Case(NamedTuple):
@@ -23,7 +23,7 @@ class Case(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The whole document, a spec or a manifest."""
+        """The complete document."""
         if self.target is None:
             return self.body
         lines = textwrap.indent(f"image: img:1\n{self.body}", "  ")
@@ -132,6 +132,6 @@ FAULTS: tuple[Case, ...] = (
     Case("shared-fixed-killed", f"{IN_PLACE}\n{SHARED}", "job", ("kill 1@3s,back=10s",), limit=150),
     Case("shared-process-fails", f"{RANGE}\n{SHARED}", "job", ("fail-process 1@3s",), limit=150),
 )
-"""Cases of what the README promises, what it warns about, and torchrun without a store per rendezvous."""
+"""Cases for the README's promises and warnings, and for torchrun without a store per rendezvous."""
 
 CASES: dict[str, Case] = {case.name: case for case in (*SHAPES, *FAULTS)}

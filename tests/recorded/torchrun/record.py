@@ -47,7 +47,8 @@ def row(found: Rehearsal) -> dict[str, Any]:
 def _pod(pod: dict[str, Any]) -> dict[str, Any]:
     """Return the recorded part of a pod.
 
-    `meetings` are the worlds and node counts that its first process was in; `rank` is the node's last rank.
+    `meetings` has the world size and number of nodes of each rendezvous that its first process joined; `rank` is the
+    last node rank.
     """
     least = min((one["rank"] for one in pod["rounds"]), default=None)
     meetings: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""PyTorchJobs that training-operator runs differently than they read."""
+"""Differences between a PyTorchJob's manifest and what training-operator runs."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def pytorch(*args: str, plugins: dict[str, Any] | None = None, worker: str = "wo
         (["--master=master", "--port=5000"], None, None),
         (["-port=5000", "--port", "5000"], None, None),
         (["--port=0x1388"], None, None),
-        (["--wait-master-enabled", "true"], None, None),  # dropped, but true is the default
+        (["--wait-master-enabled", "true"], None, None),  # the second item is dropped, but the flag alone means true
         (["--port 5000"], 0, "--port=5000"),
         (["--wait-master-enabled", "port=5000"], 1, "--port=5000"),
         ([" --port=5000"], 0, "--port=5000"),

@@ -96,7 +96,7 @@ def test_uncounted_retries() -> None:
 
 
 def test_many_policies_of_many_tasks() -> None:
-    """Checks across all tasks run once rather than per policy, and a fix for all policies is only offered for a few."""
+    """Checks that concern all tasks run once, not once per policy; a fix for all policies is only offered for a few."""
     codes = [{"exitCode": code, "action": "RestartJob"} for code in range(1, 2000)]
     job = volcano(*(task(f"t{i}", pod=IN_PLACE) for i in range(2000)), policies=codes)
     assert len(paths(job, "dead-pod-failed-policy")) == 1999

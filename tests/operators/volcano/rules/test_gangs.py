@@ -21,7 +21,7 @@ from tests.linter.manifests import found, task, template, torchrun, volcano
         (2, "2:4", False),  # elastic: the minimum number is enough
         (1, "2:4", True),
         (1, 1, False),
-        (3, 8, True),  # counts the 4 pods of the task, not the 8 nodes
+        (3, 8, True),  # at most the task's 4 pods can meet
         (4, 8, False),
     ],
 )
