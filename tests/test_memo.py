@@ -145,7 +145,7 @@ def test_only_results_for_short_texts_are_cached() -> None:
     assert asked == [short, long, long]
     for text in ("b", "c", short):
         answer(text)
-    assert asked[3:] == ["b", "c", short], "two are kept, and no more"
+    assert asked[3:] == ["b", "c", short], "at most two are cached"
 
 
 def test_a_property_is_computed_once() -> None:

@@ -27,7 +27,7 @@ MADE: dict[str, Callable[[], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_committed_schemas_are_current(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Refresh with `python -m ptcompile schema NAME > schemas/NAME.schema.json`; edit `world` by hand."""
+    """Refresh with `python -m ptcompile schema NAME > schemas/NAME.schema.json`; edit `world` manually."""
     ran = here(capsys, "schema", name)
     assert (ran.status, ran.err) == (0, "")
     assert (ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8") == ran.out

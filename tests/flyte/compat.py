@@ -46,22 +46,22 @@ def restarts(made: dict[str, Any]) -> list[str]:
 ROWS: tuple[Row, ...] = (
     Row(
         "workers_count, PyTorch",
-        "one Master beside the workers",
+        "one Master in addition to the workers",
         "the same",
         "same",
         lambda: {key: role["replicas"] for key, role in roles(manifest(two())).items()} == {"Master": 1, "Worker": 2},
     ),
     Row(
         "no workers",
-        "refused by Flyte 2; a Master alone in 1.15",
-        "a Master alone",
+        "rejected by Flyte 2; only a Master in 1.15",
+        "only a Master",
         "kept",
         lambda: [*roles(manifest(F.PyTorch(worker=F.Worker(replicas=0))))] == ["Master"],
     ),
     Row(
-        "num_workers beside worker.replicas",
-        "refused, except 0 beside a number",
-        "refused always",
+        "num_workers with worker.replicas",
+        "rejected, except 0 with a number",
+        "always rejected",
         "ours",
         lambda: not convert(F.PyTorch(worker=F.Worker(replicas=2), num_workers=0)).ok,
     ),
@@ -73,9 +73,9 @@ ROWS: tuple[Row, ...] = (
         lambda: main(manifest(two()))["name"] == "pytorch",
     ),
     Row(
-        "restart policy not given",
+        "no restart policy",
         "Never",
-        "Never; OnFailure with retries or a backoff limit, which count nothing under Never",
+        "Never; OnFailure with retries or a backoff limit, which have no effect with Never",
         "kept",
         lambda: (
             restarts(manifest(two())) == ["Never"] * 2 and restarts(manifest(two(), retries=2)) == ["OnFailure"] * 2
@@ -98,7 +98,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "run policy: deadline 0",
         "lost: 0 is unset",
-        "refused, as Kubernetes would",
+        "rejected, as by Kubernetes",
         "ours",
         lambda: not convert(F.Elastic(run_policy=F.RunPolicy(active_deadline_seconds=0))).ok,
     ),
@@ -112,7 +112,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "run policy on one node",
         "dropped",
-        "kept: a Pod where it can say it, else a Job",
+        "kept: a Pod if it can express it, else a Job",
         "kept",
         lambda: manifest(F.Elastic(run_policy=F.RunPolicy(ttl_seconds_after_finished=5)))["kind"] == "Job",
     ),
@@ -143,7 +143,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "nnodes 4",
         "four workers with elasticPolicy 4 to 4; succeeds with its first pod",
-        "a Master and three workers that meet by c10d; succeeds with node 0",
+        "a Master and three workers with c10d; succeeds with node 0",
         "ours",
         lambda: (
             {key: role["replicas"] for key, role in roles(manifest(F.Elastic(nnodes=4))).items()}
@@ -154,7 +154,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         'nnodes "4:2", 0',
         "minReplicas above maxReplicas, no nodes",
-        "refused with the reason",
+        "rejected with the reason",
         "ours",
         lambda: not convert(F.Elastic(nnodes="4:2")).ok and not convert(F.Elastic(nnodes=0)).ok,
     ),
@@ -199,7 +199,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "rdzv_configs",
         "only inside the process; a mapping replaces both defaults of 900 s",
-        "in the manifest; laid over the defaults",
+        "in the manifest; merged with the defaults",
         "kept",
         lambda: (
             "--rdzv-conf=timeout=900,join_timeout=1200"
@@ -208,22 +208,22 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "roles of an Elastic",
-        "no words for them",
+        "not supported",
         "task(..., master=, worker=) for a fixed number of nodes",
         "kept",
         lambda: roles(manifest(F.Elastic(nnodes=3), worker=F.Worker(image="w:1")))["Worker"]["replicas"] == 2,
     ),
     Row(
         "processes in a PyTorch pod",
-        "one; the operator tells it MASTER_ADDR, WORLD_SIZE, RANK",
+        "one; the operator sets MASTER_ADDR, WORLD_SIZE and RANK",
         "the same: `python SCRIPT`",
         "same",
         lambda: command(two()) == "python train.py",
     ),
     Row(
-        "what starts",
+        "started program",
         "pyflyte-execute, which calls the function",
-        "ptcompile.flyte.run, which calls the function; or the script or command that is named",
+        "ptcompile.flyte.run, which calls the function; or the given script or command",
         "same",
         lambda: (
             command(two(), script=None) == "python -m ptcompile.flyte.run"
@@ -238,14 +238,14 @@ ROWS: tuple[Row, ...] = (
         lambda: env(manifest(F.Elastic(nproc_per_node=2))) == {"OMP_NUM_THREADS": "1"},
     ),
     Row(
-        "a missing limit or request",
-        "the other half",
-        "the other half",
+        "missing limit or request",
+        "the other of the two",
+        "the other of the two",
         "same",
         lambda: resources(manifest(two(), limits=F.Resources(cpu=2)))["cpu"] == ("2", "2"),
     ),
     Row(
-        "a replica that leaves out cpu or memory",
+        "replica without cpu or memory",
         "the platform's default",
         "the task's",
         "kept",
@@ -257,8 +257,8 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     Row(
-        "a zero for a replica",
-        "dropped: the task's stands",
+        "zero for a replica",
+        "dropped: the task's applies",
         "this replica has none",
         "kept",
         lambda: (
@@ -273,9 +273,9 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     Row(
-        "more than the platform's limit",
-        "clamped in silence",
-        "kept; quotas of the cluster decide",
+        "above the platform's limit",
+        "clamped silently",
+        "kept; the cluster's quotas decide",
         "ours",
         lambda: (
             resources(manifest(two(), limits=F.Resources(cpu=4000)))["cpu"] == ("4k", "4k")
@@ -283,9 +283,9 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     Row(
-        "a bad quantity",
+        "invalid quantity",
         "found by the backend, after registration",
-        "found at once, with its place",
+        "found at once, with its location",
         "ours",
         lambda: messages(two(), requests=F.Resources(mem="8GiB"))[0].startswith("requests.mem: "),
     ),
@@ -316,7 +316,7 @@ ROWS: tuple[Row, ...] = (
         lambda: document(two(), timeout=60)["runPolicy"] == {"cleanPodPolicy": "None", "activeDeadlineSeconds": 60},
     ),
     Row(
-        "cache, deprecated and other words for the engine",
+        "cache, deprecated and other settings of the engine",
         "no part of the manifest",
         "a warning",
         "same",
@@ -348,7 +348,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "flyte/gpu=dedicated:NoSchedule",
         "only if configured",
-        "the job has it where no platform is given; a Flyte platform has what its configuration says",
+        "in the job if no platform is given; a Flyte platform follows its configuration",
         "ours",
         lambda: (
             pod(manifest(F.Elastic(), limits=F.Resources(gpu=1), cluster=None))["tolerations"][0]["key"] == "flyte/gpu"
@@ -364,7 +364,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "shared memory",
-        "shm, flyte-shared-memory or flyte-shm; without a size none, 0 or an empty text",
+        "shm, flyte-shared-memory or flyte-shm; without a size none, 0 or an empty string",
         "shm; without a size none",
         "kept",
         lambda: (
@@ -390,8 +390,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "one pod template for two tasks",
-        "changed in place: the second fails",
-        "never changed",
+        "modified in place: the second fails",
+        "never modified",
         "kept",
         lambda: (
             (template := F.PodTemplate({"containers": []}))
@@ -400,8 +400,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "resources of a pod template's container",
-        "replaced by the task's as a whole",
-        "laid under the task's, key by key",
+        "replaced entirely by the task's",
+        "overridden by the task's, key by key",
         "kept",
         lambda: (
             resources(
@@ -418,7 +418,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "secret requests",
-        "put in by a webhook of Flyte's",
+        "added by Flyte's webhook",
         "written out, under the same names and paths",
         "same",
         lambda: (
@@ -428,8 +428,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "enums",
-        "all members of one enum are equal, and have no hash",
-        "real enums; theirs are told apart by name",
+        "all members of an enum are equal and have no hash",
+        "real enums; Flyte's are distinguished by name",
         "kept",
         lambda: (
             len({*F.RestartPolicy}) == 3
@@ -442,7 +442,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "safe-to-evict annotation, enableServiceLinks, terminationMessagePolicy",
         "added to every pod",
-        "not added; the first may stand among a profile's default annotations",
+        "not added; a profile's default annotations can include the first",
         "ours",
         lambda: "enableServiceLinks" not in pod(manifest(F.Elastic())),
     ),

@@ -159,7 +159,7 @@ def test_the_profile_as_a_file_gives_the_same_manifests(accelerator: str | None,
     direct = job.compile("job", platform=where, accelerator=accelerator, interruptible=interruptible)
     assert compile(made.yaml(), cluster=emit(where.document)).unwrap() == direct.unwrap()
     alone = job.convert("job", accelerator=accelerator, interruptible=interruptible)
-    assert alone.document["spec"].pop("tolerations") == [GPU_TAINT], "it stands for a platform's"
+    assert alone.document["spec"].pop("tolerations") == [GPU_TAINT], "it replaces a platform's"
     assert made.document == alone.document, "the platform adds nothing to the job"
     found = pod(dict(direct.manifests[0]))
     assert found["hostNetwork"] is True

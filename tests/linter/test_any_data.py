@@ -1,4 +1,4 @@
-"""Rules never raise, whatever value any field of a manifest has."""
+"""Arbitrary values in any field of a manifest: no rule raises."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_a_canceled_request_stops(client: Client) -> None:
     client.change("many.yaml", POD, 2)
     client.diagnostics("many.yaml", 2)
     client.call("textDocument/documentSymbol", textDocument={"uri": client.uri("small.yaml")})
-    assert client.cpu() - before < 2, "the findings of the text before are still looked for"
+    assert client.cpu() - before < 2, "the findings of the previous text are still computed"
 
 
 def test_a_closed_document_has_no_findings(client: Client) -> None:

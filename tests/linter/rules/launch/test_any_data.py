@@ -1,4 +1,4 @@
-"""No rule raises, whatever a manifest contains, and every finding can be encoded."""
+"""Arbitrary data in manifests: no rule raises, and every finding can be encoded."""
 
 from __future__ import annotations
 
