@@ -256,7 +256,7 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     ("job", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
     ("job", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), [(*PEERS, "spot")]),
     ("jobset", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
-    ("jobset", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), []),  # all pods restart, which counts as one retry
+    ("jobset", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), []),  # all pods restart, and that is one retry
     ("volcano", FIXED + policy("onDisruption: Ignore"), [(*PEERS, ON_LOSS)]),
     ("pytorchjob", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
     # other nodes' torchrun fails with node 0's, which holds the store (PyTorch 2.13, measured)
