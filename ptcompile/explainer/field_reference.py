@@ -52,7 +52,7 @@ class Field(NamedTuple):
     """The whole text, or ""."""
 
 
-class Effect(NamedTuple):
+class TargetEffect(NamedTuple):
     """What the example of a field changes in the manifests of one target."""
 
     target: str
@@ -80,7 +80,7 @@ class FieldReference(NamedTuple):
     fields: tuple[Field, ...]
     example: Json | None
     """A part of a document with the field, or None."""
-    effects: tuple[Effect, ...]
+    effects: tuple[TargetEffect, ...]
     also: tuple[str, ...]
     """Other kinds of the same name, each as the address of its fields begins."""
 
@@ -251,7 +251,7 @@ def _example(kind: tuple[str, str], parts: Sequence[str], node: SchemaNode) -> J
     return dict(value)
 
 
-def _effects(example: Json, parts: Sequence[str]) -> Iterator[Effect]:
+def _effects(example: Json, parts: Sequence[str]) -> Iterator[TargetEffect]:
     """Yield what an example changes on each target, in a job of two nodes with four GPUs each; in a Pod, of one."""
     before = _basic_spec()
     for length in range(2, len(parts) + 1):
@@ -266,16 +266,16 @@ def _effects(example: Json, parts: Sequence[str]) -> Iterator[Effect]:
         yield _effect(before, after, target)
 
 
-def _effect(before: Json, after: Json, target: str) -> Effect:
+def _effect(before: Json, after: Json, target: str) -> TargetEffect:
     if target == "pod" and after["spec"].get("nodes") == before["spec"].get("nodes") == 2:
         before, after = ({**spec, "spec": {**spec["spec"], "nodes": 1}} for spec in (before, after))
     cluster = _cluster()
     compiled = compile_document(after, cluster, target)
     errors = [problem.message for problem in compiled.problems if problem.severity == "error"]
     if errors:
-        return Effect(target, (), errors[0])
+        return TargetEffect(target, (), errors[0])
     base = compile_document(before, cluster, target)
-    return Effect(target, tuple(dict.fromkeys(_changes(base.manifests, compiled.manifests))))
+    return TargetEffect(target, tuple(dict.fromkeys(_changes(base.manifests, compiled.manifests))))
 
 
 @cache
@@ -358,7 +358,7 @@ def _sections(reference: FieldReference, width: int) -> Iterator[str]:
         yield f"See also: {', '.join(reference.also)}"
 
 
-def _effect_lines(effects: Iterable[Effect]) -> Iterator[str]:
+def _effect_lines(effects: Iterable[TargetEffect]) -> Iterator[str]:
     for effect in effects:
         yield f"  {effect.target}"
         if effect.error:

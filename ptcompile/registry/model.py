@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.index import GroupVersionKind as GroupVersionKind
 from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
@@ -74,9 +75,6 @@ class QueueSystem(NamedTuple):
     named_by: Callable[[Mapping[str, Any]], str] | None = None
     """For another operator's object, the queue that its metadata names, or ""."""
 
-
-GroupVersionKind = tuple[str, str]
-"""apiVersion and kind."""
 
 POD_RULES = ("linter.rules.containers", "linter.rules.pods", "linter.rules.image")
 """The packages of lint rules for every kind with a pod template."""

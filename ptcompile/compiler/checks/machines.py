@@ -188,7 +188,7 @@ def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: Clust
     )
 
 
-class _Pool(NamedTuple):
+class _CheckedPool(NamedTuple):
     """A node pool with everything known about its nodes."""
 
     name: str
@@ -224,7 +224,7 @@ def pool_misfits(job: Job, spec: JobSpec, cluster: ClusterProfile) -> Iterator[P
         yield from _check_node_count(job, min(candidate for candidate in room if candidate is not None), cluster)
 
 
-def _read_pool(name: str, pool: NodePool, cluster: ClusterProfile) -> _Pool:
+def _read_pool(name: str, pool: NodePool, cluster: ClusterProfile) -> _CheckedPool:
     """Return a pool of the profile with what the catalog knows of its machine type."""
     row = machines_by_name().get(pool.machine or "")
     labels: dict[str, str] = {"node.kubernetes.io/instance-type": pool.machine} if pool.machine else {}
@@ -240,7 +240,7 @@ def _read_pool(name: str, pool: NodePool, cluster: ClusterProfile) -> _Pool:
                 amounts[resource] = count * NANO
     explicit = {key: quantity.parse(text) for key, text in typed_amounts(pool.allocatable).items()}
     amounts |= {key: amount.nano for key, amount in explicit.items() if amount is not None}
-    return _Pool(name, pool, {**labels, **pool.labels}, amounts)
+    return _CheckedPool(name, pool, {**labels, **pool.labels}, amounts)
 
 
 def _pod_requests(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str, Quantity]:
@@ -257,7 +257,7 @@ def _pod_requests(template: PodTemplate, job: Job, cluster: ClusterProfile) -> d
     return total
 
 
-def _rejection_reason(pool: _Pool, template: PodTemplate) -> str | None:
+def _rejection_reason(pool: _CheckedPool, template: PodTemplate) -> str | None:
     """Return why the pods of a template may not run on a pool's nodes, or None if they may."""
     spec = pod_template.write_shared(template)["spec"]
     if not admits(spec, pool.labels):
@@ -271,8 +271,8 @@ def _rejection_reason(pool: _Pool, template: PodTemplate) -> str | None:
 def _check_role(
     role: Role,
     requests: Mapping[str, Quantity],
-    open_to: list[_Pool],
-    pools: list[_Pool],
+    open_to: list[_CheckedPool],
+    pools: list[_CheckedPool],
     spec: JobSpec,
     cluster: ClusterProfile,
 ) -> Iterator[Problem]:
@@ -301,7 +301,7 @@ def _check_role(
         return
 
 
-def _count_fitting_pods(requests: Mapping[str, Quantity], pools: list[_Pool]) -> int | None:
+def _count_fitting_pods(requests: Mapping[str, Quantity], pools: list[_CheckedPool]) -> int | None:
     """Return how many such pods fit into all pools together, or None if unlimited."""
     total = 0
     for pool in pools:

@@ -17,7 +17,7 @@ from ptcompile.source.secrets.names import MASK, is_secret
 from ptcompile.source.secrets.scanner import SecretScalar, secrets_of, unmistakable_secrets
 from ptcompile.source.secrets.texts import (
     MIN_SEARCHED,
-    Interval,
+    TextInterval,
     finder,
     merge_intervals,
     occurrences,
@@ -156,7 +156,7 @@ def masked_lines(text: str, fill: str = " ") -> list[str]:
         return lines
     stream = read(text)
     readable = [False] * len(lines)
-    intervals: dict[int, list[Interval]] = {}
+    intervals: dict[int, list[TextInterval]] = {}
     copies: set[str] = set()
     for document in stream.documents:
         root = document.span(())
@@ -187,13 +187,13 @@ def _may_contain_secrets(text: str) -> bool:
     )
 
 
-def _mask_line(line: str, intervals: Iterable[Interval], fill: str) -> str:
+def _mask_line(line: str, intervals: Iterable[TextInterval], fill: str) -> str:
     return without_parts(
         line, merge_intervals(intervals), lambda secret: MASK[: len(secret)] + fill * (len(secret) - len(MASK))
     )
 
 
-def _parts_of(lines: list[str], span: Span, secret: SecretScalar) -> list[tuple[int, Interval]]:
+def _parts_of(lines: list[str], span: Span, secret: SecretScalar) -> list[tuple[int, TextInterval]]:
     """Return line indexes and intervals of a secret's parts if the source contains all of them as written, else
     nothing.
     """
@@ -206,9 +206,9 @@ def _parts_of(lines: list[str], span: Span, secret: SecretScalar) -> list[tuple[
     return intervals
 
 
-def _intervals_in_order(lines: list[str], span: Span, texts: Iterable[str]) -> list[tuple[int, Interval]]:
+def _intervals_in_order(lines: list[str], span: Span, texts: Iterable[str]) -> list[tuple[int, TextInterval]]:
     """Return where the lines of a span contain these texts one after the other; empty if one is missing."""
-    intervals: list[tuple[int, Interval]] = []
+    intervals: list[tuple[int, TextInterval]] = []
     ranges = _line_intervals(lines, span)
     index, (start, end) = next(ranges, (0, (0, 0)))
     for text in texts:
@@ -222,7 +222,7 @@ def _intervals_in_order(lines: list[str], span: Span, texts: Iterable[str]) -> l
     return intervals
 
 
-def _line_intervals(lines: list[str], span: Span) -> Iterator[tuple[int, Interval]]:
+def _line_intervals(lines: list[str], span: Span) -> Iterator[tuple[int, TextInterval]]:
     """Yield the line indexes and intervals of a span."""
     for index in range(span.line - 1, span.end_line):
         line = lines[index]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Final
 
 
-Interval = tuple[int, int]
+TextInterval = tuple[int, int]
 """Offsets of a secret in a text: its first character, and one after its last."""
 
 # each repetition is bounded or ends at a character that cannot start it, so matching is linear in the text
@@ -39,16 +39,16 @@ _BARE = frozenset({"KEY", "KEYS", "AUTH", "PASS", "PAT", "PWD"})
 _REFERENCES = ("$", "<", "os.environ", "os.getenv", "%(", "{{", MASK)
 
 
-def secret_parts(text: str) -> list[Interval]:
+def secret_parts(text: str) -> list[TextInterval]:
     """Return the intervals of secrets in a text, in order and disjoint."""
     if len(text) < 4 or _hint.search(text) is None:
         return []
     return merge_intervals(_secret_intervals(text))
 
 
-def merge_intervals(intervals: Iterable[Interval]) -> list[Interval]:
+def merge_intervals(intervals: Iterable[TextInterval]) -> list[TextInterval]:
     """Return the intervals in order, with touching ones merged."""
-    merged: list[Interval] = []
+    merged: list[TextInterval] = []
     for start, end in sorted(interval for interval in intervals if interval[0] < interval[1]):
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(end, merged[-1][1])
@@ -57,7 +57,7 @@ def merge_intervals(intervals: Iterable[Interval]) -> list[Interval]:
     return merged
 
 
-def without_parts(text: str, intervals: Iterable[Interval], mask: Callable[[str], str]) -> str:
+def without_parts(text: str, intervals: Iterable[TextInterval], mask: Callable[[str], str]) -> str:
     """Return the text with each interval replaced by its mask. `intervals` are in order."""
     pieces, done = [], 0
     for start, end in intervals:
@@ -86,7 +86,7 @@ def gives_secret(name: str, value: str) -> bool:
     return is_searched(name, value)
 
 
-def _secret_intervals(text: str) -> Iterator[Interval]:
+def _secret_intervals(text: str) -> Iterator[TextInterval]:
     if "@" in text:
         yield from _logins(text)
     for pattern in (_assignment, _option):
@@ -105,7 +105,7 @@ def _secret_intervals(text: str) -> Iterator[Interval]:
         yield match.span("value")
 
 
-def _unquoted(text: str, start: int, end: int) -> Interval:
+def _unquoted(text: str, start: int, end: int) -> TextInterval:
     """Return the interval without the quotes around the value."""
     while start < end and text[start] in "\\'\"":
         start += 1
@@ -114,7 +114,7 @@ def _unquoted(text: str, start: int, end: int) -> Interval:
     return start, end
 
 
-def _logins(text: str) -> Iterator[Interval]:
+def _logins(text: str) -> Iterator[TextInterval]:
     """Yield passwords of URLs and registries; also the user of an http URL without a password, which may be a token."""
     for match in _url.finditer(text):
         name = "rest" if match["rest"] else "user"
@@ -133,13 +133,13 @@ _CUT: Final = 24
 """Characters of a long value that a message that shortens it still shows."""
 
 
-def occurrences(secrets: Iterable[str]) -> Callable[[str], list[Interval]] | None:
+def occurrences(secrets: Iterable[str]) -> Callable[[str], list[TextInterval]] | None:
     """Return a function that finds every secret in a text, also quoted or cut short, or None without secrets."""
     all_forms = {form for secret in secrets for form in quoted_forms(secret) if len(form) >= MIN_SEARCHED}
     find = finder(all_forms)
 
-    def locate(text: str) -> list[Interval]:
-        intervals: list[Interval] = []
+    def locate(text: str) -> list[TextInterval]:
+        intervals: list[TextInterval] = []
         for start, end in find(text):
             if not intervals or start >= intervals[-1][1]:
                 intervals.append((start, end))
@@ -148,7 +148,7 @@ def occurrences(secrets: Iterable[str]) -> Callable[[str], list[Interval]] | Non
     return locate if all_forms else None
 
 
-def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[Interval]]:
+def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[TextInterval]]:
     """Return a function that yields the intervals of secrets, or of the beginnings of long ones: at each offset the
     longest.
 
@@ -165,7 +165,7 @@ def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[Interval]]:
             long.setdefault(secret[:_CUT], []).append(secret)
     sizes = {start: sorted(sizes_at, reverse=True) for start, sizes_at in lengths.items()}
 
-    def find(text: str) -> Iterator[Interval]:
+    def find(text: str) -> Iterator[TextInterval]:
         offset = 0
         while offset < len(text):
             start = offset
