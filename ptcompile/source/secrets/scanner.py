@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret
 from ptcompile.source.secrets.texts import (
-    Interval,
+    TextInterval,
     gives_secret,
     merge_intervals,
     occurrences,
@@ -28,7 +28,7 @@ class SecretScalar(NamedTuple):
 
     path: Path
     value: str | int | float
-    parts: tuple[Interval, ...] | None
+    parts: tuple[TextInterval, ...] | None
     """The secret intervals of a text, or None if all of it is secret."""
     searched: bool
     """Whether messages about the document mask it wherever they quote it (`names.is_searched`)."""
