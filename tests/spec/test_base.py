@@ -6,7 +6,7 @@ from inspect import signature
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ptcompile.spec.base import Metadata, ResourceList, Resources
 from ptcompile.spec.checks import nnodes_range
@@ -95,6 +95,7 @@ def test_zero_is_an_amount() -> None:
     assert ResourceList.model_validate({"gpu": 0}).amounts_by_name() == {"gpu": "0"}
 
 
+@pytest.mark.skipif(not hasattr(BaseModel, "__pydantic_on_complete__"), reason="older pydantic sets its own signature")
 def test_the_signature_of_a_model_has_python_names() -> None:
     """pydantic's signature has the YAML names, and is empty before the model is built."""
     before = signature(Elastic)
