@@ -179,3 +179,8 @@ def field_path(path: Iterable[str | int]) -> str:
         else:
             text += f"[{part}]"
     return text
+
+
+def shorten(text: str, length: int) -> str:
+    """Return a text as messages quote it: with dots for its end if it is longer than `length`."""
+    return text if len(text) <= length else f"{text[: length - 3]}..."

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.diagnostics import Diagnostic, Problem, Span, code_of, field_path
+from ptcompile.diagnostics import Diagnostic, Problem, Span, code_of, field_path, shorten
 from ptcompile.diagnostics.codes import CODES
 
 PATHS: list[tuple[tuple[str | int, ...], str]] = [
@@ -52,3 +52,8 @@ def test_a_problem_defaults_to_an_error_of_the_api_server() -> None:
 
 def test_every_name_has_a_code() -> None:
     assert {code_of(name) for name in CODES} == set(CODES.values())
+
+
+@pytest.mark.parametrize(("length", "text"), [(6, "abcdef"), (5, "ab..."), (4, "a...")])
+def test_a_long_text_is_shortened(length: int, text: str) -> None:
+    assert shorten("abcdef", length) == text

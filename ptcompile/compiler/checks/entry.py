@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecParts
-from ptcompile.diagnostics import Edit, Fix, Path, Problem
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, shorten
 from ptcompile.kubernetes.commands import basename, is_program, split_line, unwrap
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
@@ -44,6 +45,7 @@ class Entry(NamedTuple):
 
 _MAX_SHOWN: Final = 72
 """Number of characters of a command line that messages and help repeat."""
+_shorten = partial(shorten, length=_MAX_SHOWN)
 _PROGRAM: Final = "start another program with command: {}, and add elastic if it starts torchrun"
 _is_python = Pattern(r"(?a)python(?:3(?:\.\d+)?)?").fullmatch
 _is_module = Pattern(r"(?a)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*").fullmatch
@@ -355,7 +357,3 @@ _FLOW: Final = frozenset(",[]{}\n")
 
 def _quote(text: str) -> str:
     return json.dumps(_shorten(text), ensure_ascii=False)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."

@@ -17,7 +17,7 @@ from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
 from ptcompile._internal.spelling import closest_match, distance
 from ptcompile.compiler.frontend import aliases
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes, shorten
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.resources import is_accelerator
@@ -373,8 +373,7 @@ def _describe_value(value: Any) -> str:
         return "a mapping"
     if isinstance(value, list):
         return "a list"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return shorten(repr(value), 60)
 
 
 _MAX_COMMAND = 60

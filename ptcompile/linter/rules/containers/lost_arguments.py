@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile.diagnostics import shorten
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import shell_script
 from ptcompile.linter.rule import Finding, Rule, found_at
@@ -53,13 +54,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield found_at(
                 unused[0].path,
                 "never runs: -c takes the script as one argument, and the script ignores its parameter "
-                f"{_shorten(first_line)!r}",
+                f"{shorten(first_line, 30)!r}",
                 "write the whole script as one item",
             )
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 30 else text[:27] + "..."
 
 
 RULE = Rule("lost-arguments", _check, severity="warning", stage="run", authority="kubelet")

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.diagnostics import Edit, Fix
+from ptcompile.diagnostics import Edit, Fix, shorten
 from ptcompile.kubernetes.commands import is_program, split_line, unwrap
 from ptcompile.linter.containers import is_command_written
 from ptcompile.linter.rule import Finding, Rule, found_at
@@ -53,13 +53,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for argv in command_lines.values():
         if argv and len(argv[0].text.split()) > 1:
             message = (
-                f"no shell splits {_shorten(argv[0].text)!r}: the runtime looks for a program with that whole name"
+                f"no shell splits {shorten(argv[0].text, 40)!r}: the runtime looks for a program with that whole name"
             )
             yield _finding(argv, 0, message)
         elif any(" " in word.text for word in argv[1:]) and (entry := _find_entry([word.text for word in argv])):
             index, starter, noun = entry
             yield _finding(
-                argv, index, f"{starter} starts one {noun} named {_shorten(argv[index].text)!r}, spaces included"
+                argv, index, f"{starter} starts one {noun} named {shorten(argv[index].text, 40)!r}, spaces included"
             )
 
 
@@ -110,10 +110,6 @@ def _is_command_line(text: str, is_module: bool, starter: str) -> bool:
         return True
     has_options = any(word.startswith("-") for word in words[1:])
     return words[0].endswith(".py") and (has_options or (starter != "python" and not text.endswith(".py")))
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 RULE = Rule("command-in-one-word", _check, severity="error", stage="run", authority="kubelet")
