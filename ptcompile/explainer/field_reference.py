@@ -22,6 +22,8 @@ from ptcompile.explainer.fields import (
     SCHEMA_FILES,
     SchemaNode,
     choices,
+    default_of,
+    description_of,
     first_version,
     leaves,
     nodes_at,
@@ -120,9 +122,9 @@ def find_field(address: str) -> FieldReference:
         kind=" ".join(kind),
         path=".".join(parts),
         type=type_name(node),
-        default=None if node.schema.get("default") in ({}, []) else node.schema.get("default"),
+        default=default_of(node),
         since=first_version(node),
-        description=_description(node),
+        description=description_of(node),
         values=tuple(_values(kind, parts, nodes)),
         fields=tuple(_fields(nodes)),
         example=example,
@@ -174,11 +176,7 @@ def _fields(nodes: Sequence[SchemaNode]) -> Iterator[Field]:
             break
     for name in dict.fromkeys(name for leaf in inner for name in leaf.schema["properties"]):
         field = nodes_at(inner, (name,))[0]
-        yield Field(name, type_name(field), _description(field))
-
-
-def _description(node: SchemaNode) -> str:
-    return node.description or next((leaf.description for leaf in leaves(node) if leaf.description), "")
+        yield Field(name, type_name(field), description_of(field))
 
 
 def _no_such_field(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaNode]) -> str:

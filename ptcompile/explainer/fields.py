@@ -155,6 +155,17 @@ def fields(nodes: Iterable[SchemaNode], kubernetes: tuple[int, int]) -> dict[str
     return known
 
 
+def description_of(node: SchemaNode) -> str:
+    """Return the description of a value or, without one, that of an alternative of its schema; or ""."""
+    return node.description or next((leaf.description for leaf in leaves(node) if leaf.description), "")
+
+
+def default_of(node: SchemaNode) -> Any:
+    """Return the default of a value, or None for none and for an empty mapping or list."""
+    default = node.schema.get("default")
+    return None if default in ({}, []) else default
+
+
 def type_name(node: SchemaNode) -> str:
     """Return a value's type as text: `string`, `list of mappings`, `"a" or "b"`."""
     names = dict.fromkeys(name for leaf in leaves(node) for name in _type_names(leaf))

@@ -10,8 +10,16 @@ from typing import Final
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 
 from ptcompile._internal.paths import MISSING, get
-from ptcompile.diagnostics import Path
-from ptcompile.explainer.fields import SchemaNode, first_version, leaves, nodes_at, root_nodes, type_name
+from ptcompile.diagnostics import Path, shorten
+from ptcompile.explainer.fields import (
+    SchemaNode,
+    default_of,
+    description_of,
+    first_version,
+    nodes_at,
+    root_nodes,
+    type_name,
+)
 from ptcompile.explainer.model import Cause
 from ptcompile.explainer.provenance import provenance
 from ptcompile.explainer.values import shown_value
@@ -96,8 +104,7 @@ def _format_ranks(first: int, count: int) -> str:
 def _format_code(value: str | None) -> str:
     if value is None:
         return "not set"
-    shortened = value if len(value) <= 120 else f"{value[:117]}..."
-    return "`" + shortened.replace("`", "'").replace("|", "\\|").replace("\n", "\\n") + "`"
+    return "`" + shorten(value, 120).replace("`", "'").replace("|", "\\|").replace("\n", "\\n") + "`"
 
 
 _MAX_LINES: Final = 40
@@ -106,11 +113,9 @@ _MAX_LINES: Final = 40
 
 def field_text(name: str, node: SchemaNode) -> str:
     """Return the field's description as Markdown."""
-    leaf = next(leaves(node), node)
-    description = node.description or leaf.description
-    parts = [f"**{name}** ({type_name(node)})", description]
-    default = node.schema.get("default")
-    if default is not None and default not in ({}, []):
+    parts = [f"**{name}** ({type_name(node)})", description_of(node)]
+    default = default_of(node)
+    if default is not None:
         parts.append(f"Default: `{json.dumps(default)}`")
     if (version := first_version(node)) is not None:
         parts.append(f"Since Kubernetes {version}.")
