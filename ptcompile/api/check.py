@@ -63,12 +63,19 @@ def check(
         elif content != text.encode():
             differences.append(("stale", path))
             patch += _patch(path, content.decode("utf-8", errors="replace"), text)
-    for path, content in sorted((beside or {}).items()):
-        text = content.decode("utf-8", errors="replace")
-        if path not in wanted and _is_written_by_ptcompile(text):
+    for path, text in orphans(beside or {}):
+        if path not in wanted:
             differences.append(("orphaned", path))
             patch += _patch(path, text, None)
     return Checked(tuple(differences), patch)
+
+
+def orphans(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    """Yield the files that ptcompile wrote, of those that no spec compiles to, each with its text."""
+    for path, content in sorted(files.items()):
+        text = content.decode("utf-8", errors="replace")
+        if _header.match(text) is not None or is_unedited(text):
+            yield path, text
 
 
 def _patch(path: str, before: str | None, after: str | None) -> str:
@@ -102,11 +109,6 @@ def _read_objects(text: str) -> list[dict[str, Any]] | None:
     if parsed.problems:
         return None
     return [dict(manifest) for document in parsed.documents for _, manifest in streams.objects_in(document.data)]
-
-
-def _is_written_by_ptcompile(text: str) -> bool:
-    """Return whether ptcompile's header is on the first line, or the file is as ptcompile writes it, with a job."""
-    return _header.match(text) is not None or is_unedited(text)
 
 
 def is_unedited(text: str) -> bool:

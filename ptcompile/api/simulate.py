@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.overrides import OverriddenDocument, apply_overrides, read_overrides
+from ptcompile.api.overrides import OverriddenDocument, Overrides, apply_overrides, read_overrides
 from ptcompile.compiler.reader import load_profile
 from ptcompile.kubernetes.index import Objects
 from ptcompile.registry.status import Status
@@ -73,16 +73,9 @@ def simulate(
     ]
     stream_objects = Objects(manifests, related)
     worlds = [simulated(manifests, versions=versions, others=related)]
-    for number, spec in enumerate(specs if not parsed_overrides.diagnostics else ()):
-        if overrides or name is not None:
-            changed = apply_overrides(spec.document, parsed_overrides)
-            errors = changed.to_diagnostics((), filename)
-            if number and name is not None:
-                errors.append(changed.second_job_error(name))
-            if errors:
-                diagnostics += errors
-                continue
-            spec = spec._replace(data=changed.data, changed=changed)
+    if parsed_overrides.values:
+        specs = _with_overrides(specs, parsed_overrides, name, filename, diagnostics)
+    for spec in specs if not parsed_overrides.diagnostics else ():
         worlds.append(_simulate_spec(spec, target, profile, filename, stream_objects, extensions))
     world = merge_worlds([World(diagnostics=(*diagnostics, *problems)), *worlds])
     return world._replace(diagnostics=tuple(streams.limit_findings(world.diagnostics, filename)))
@@ -121,6 +114,26 @@ def _read_objects(
     if not objects and not diagnostics:
         diagnostics = [streams.to_diagnostic(streams.no_documents(), None, filename)]
     return objects, diagnostics
+
+
+def _with_overrides(
+    specs: Iterable[_StreamObject],
+    overrides: Overrides,
+    name: str | None,
+    filename: str | None,
+    diagnostics: list[Diagnostic],
+) -> list[_StreamObject]:
+    """Return the specs with the overrides applied, and append the errors of those that cannot have them."""
+    changed_specs = []
+    for number, spec in enumerate(specs):
+        changed = apply_overrides(spec.document, overrides)
+        errors = changed.to_diagnostics((), filename)
+        if number and name is not None:
+            errors.append(changed.second_job_error(name))
+        diagnostics += errors
+        if not errors:
+            changed_specs.append(spec._replace(data=changed.data, changed=changed))
+    return changed_specs
 
 
 def _is_ours(document: Mapping[str, Any]) -> bool:

@@ -43,9 +43,9 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
     Without `--jobs`, only the console command, which has its `own_process`, starts other processes for many files.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    if words[:1] and words[0] in _VERSION:
+    if words and words[0] in _VERSION:
         return files.write_stdout(f"ptcompile {__version__}\n")
-    if words[:1] and words[0] in _HELP:
+    if words and words[0] in _HELP:
         return _help(words[1:])
     if not words or words[0] not in COMMANDS:
         if words and (near := _suggest_command(words[0])):
@@ -56,9 +56,7 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
     if not own_process and "jobs" in options:
         options.jobs = options.jobs or 1
     if getattr(options, "untrusted", False):
-        from ptcompile.cli.files import enter_untrusted_mode
-
-        enter_untrusted_mode()
+        files.enter_untrusted_mode()
     command: Callable[[argparse.Namespace], int] = options.run
     return command(options)
 

@@ -95,7 +95,7 @@ def _parse_jobs(text: str) -> int:
 
 def check_target(name: str | None, *, extra: tuple[str, ...] = (), extensions: Extensions | None = None) -> None:
     """Raises `UsageError` for an unknown target. `extra`: other values that the option accepts."""
-    if name is None:
+    if name is None or name in extra:
         return
     from ptcompile.registry.targets import TARGETS  # not loaded for manifests
 
@@ -108,15 +108,11 @@ def check_target(name: str | None, *, extra: tuple[str, ...] = (), extensions: E
         raise UsageError(f"no target {name!r}; {help}")
 
 
-_DEFAULT_WIDTH: Final = 80
-"""Width for output that is not a terminal. argparse would ask shutil each time, which imports three archive modules."""
-
-
 class Parser(argparse.ArgumentParser):
     """argparse's parser with the terminal's width and suggestions for misspelled options."""
 
     def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **arguments: Any) -> None:
-        super().__init__(formatter_class=partial(formatter_class, width=_terminal_width() - 2), **arguments)
+        super().__init__(formatter_class=partial(formatter_class, width=terminal_width() - 2), **arguments)
 
     def error(self, message: str) -> NoReturn:
         """Report a usage error, with suggestions for unknown options; exit with status 2.
@@ -140,12 +136,15 @@ class Parser(argparse.ArgumentParser):
                 yield f"; did you mean {near}?"
 
 
-def _terminal_width() -> int:
-    """Return the width of the terminal, determined as shutil does."""
+def terminal_width(default: int = 80) -> int:
+    """Return the width of the terminal, or `default` for other output.
+
+    It is determined as shutil does, which imports three archive modules.
+    """
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):
         return int(columns)
     try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _DEFAULT_WIDTH  # type: ignore[union-attr]  # errors are caught
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or default  # type: ignore[union-attr]  # errors are caught
     except (AttributeError, ValueError, OSError):  # closed, or no terminal
-        return _DEFAULT_WIDTH
+        return default

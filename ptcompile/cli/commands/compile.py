@@ -101,9 +101,8 @@ def prune(contents: Mapping[str, str], folder: str, form: str) -> None:
     """
     from ptcompile.api import check as verb
 
-    other_files = _other_files(folder, contents, form)
-    for _, path in verb.check({}, {}, other_files).found:
-        if verb.is_unedited(other_files[path].decode("utf-8", errors="replace")):
+    for path, text in verb.orphans(_other_files(folder, contents, form)):
+        if verb.is_unedited(text):
             files.delete(path)
             files.print_error(f"ptcompile: deleted: {path}\n")
         else:
@@ -126,7 +125,7 @@ def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
         raise UsageError("--check compares with existing files: name them with -o FILE or -o DIR/")
     targets: list[str] = list(dict.fromkeys(options.target))
     for name in targets:
-        check_target(None if name == ALL else name, extra=(ALL,), extensions=config.extensions)
+        check_target(name, extra=(ALL,), extensions=config.extensions)
     if ALL in targets:
         from ptcompile.registry.targets import TARGETS
 
@@ -230,7 +229,6 @@ def _reason_not_expressible(result: compile.Result) -> str | None:
 
 
 def _compiler(options: argparse.Namespace) -> Compiler:
-
     if options.untrusted:
         enter_untrusted_mode()
     config = load(None)

@@ -12,7 +12,7 @@ from ptcompile.cli import config, files
 from ptcompile.cli.commands import reference
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.options import add_output_format, check_target, terminal_width
 from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
@@ -87,27 +87,24 @@ def run(options: argparse.Namespace) -> int:
 
 def _may_be_field(word: str) -> bool:
     """Return whether a word may be the address of a field and is not the path of a YAML file."""
+    if not word[:1].isalpha() or word.endswith((".yaml", ".yml", ".json")):
+        return False
     from ptcompile.explainer import field_reference
 
-    return not word.endswith((".yaml", ".yml", ".json")) and field_reference.is_address(word)
+    return field_reference.is_address(word)
 
 
 def _explain_field(address: str, form: str) -> int:
     """Print the reference of a field. Raises `UsageError` for an unknown kind or field."""
-    from shutil import get_terminal_size
-
     from ptcompile.explainer import field_reference
 
     try:
         field = field_reference.find_field(address)
     except field_reference.UnknownFieldError as error:
         raise UsageError(str(error)) from None
-    text = (
-        field.text(get_terminal_size((100, 0)).columns)
-        if form == "text"
-        else json.dumps(field.to_dict(), indent=2) + "\n"
-    )
-    return files.write_stdout(text)
+    if form == "json":
+        return files.write_stdout(json.dumps(field.to_dict(), indent=2) + "\n")
+    return files.write_stdout(field.text(terminal_width(100)))
 
 
 def _write_page(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> int:

@@ -62,8 +62,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.paths:
         raise UsageError("no file given; ptcompile simulate --help shows how (- reads standard input)")
     extensions = config.extensions()
-    if options.target != ALL:
-        check_target(options.target, extra=(ALL,), extensions=extensions)
+    check_target(options.target, extra=(ALL,), extensions=extensions)
     if options.format == "json" and (options.graph or options.env_file):
         raise UsageError("--format json does not apply to --graph and --env-file")
     findings = Findings(options.output_format)
