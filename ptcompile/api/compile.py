@@ -16,10 +16,10 @@ from ptcompile.source.documents import Source
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
-    from ptcompile.api.overrides import OverriddenDocument
     from ptcompile.explainer.explanation import Explanation
     from ptcompile.extending import Extensions
     from ptcompile.registry.handles import Handle
+    from ptcompile.source.overrides import OverriddenDocument
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
@@ -110,7 +110,7 @@ def compile(
 
     Mistakes in the spec or profile never raise. Raises ValueError for a selector that selects nothing.
     """
-    from ptcompile.api.overrides import apply_overrides, read_overrides
+    from ptcompile.source.overrides import apply_overrides, read_overrides
 
     arguments.check(target=target, name=name, filename=filename, extensions=extensions)
     selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
@@ -206,8 +206,10 @@ def explain(
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    name: str | None = None,
     filename: str | None = None,
     cluster_filename: str | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
@@ -222,8 +224,11 @@ def explain(
     or profile never raise. Raises ValueError for a selector that selects nothing.
     """
     from ptcompile.explainer import explanation
+    from ptcompile.source.overrides import read_overrides
 
-    arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
+    arguments.check(
+        target=target, name=name, filename=filename, cluster_filename=cluster_filename, extensions=extensions
+    )
     selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
     filename = arguments.filename(spec, filename)
     profile, profile_diagnostics = load_profile(cluster, filename=cluster_filename)
@@ -233,8 +238,10 @@ def explain(
         profile,
         profile_source,
         target=target,
+        name=name,
         filename=filename,
         read_diagnostics=profile_diagnostics,
+        overrides=read_overrides(arguments.pairs(overrides, "overrides"), name),
         selection=selected,
         extensions=extensions,
     )

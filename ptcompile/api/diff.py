@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.reader import load_profile
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics import Diagnostic, Path
 from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.model import Apply
 from ptcompile.differ.pairing import same_objects
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.table import OPERATORS
 from ptcompile.source import streams
-from ptcompile.source.documents import Document
+from ptcompile.source.overrides import NO_OVERRIDES, OverriddenDocument, Overrides, apply_to_stream, read_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _TARGET_OF_KIND = {operator.kinds[0].key: operator.target_name for operator in O
 class _Input(NamedTuple):
     """One side of the comparison, as passed."""
 
-    documents: tuple[Document, ...]
+    documents: tuple[OverriddenDocument, ...]
     profile: ClusterProfile | None
     problems: tuple[Diagnostic, ...]
     filename: str | None
@@ -54,8 +54,10 @@ def diff(
     b: StreamSource | Spec,
     *,
     target: str | None = None,
+    name: str | None = None,
     from_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     to_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
     filenames: tuple[str | None, str | None] = (None, None),
     extensions: Extensions | None = None,
 ) -> Difference:
@@ -63,15 +65,18 @@ def diff(
     differs from `a`.
 
     Specs are compiled first: for `target`, else for their own target, else for the one that emits the other side's
-    kind. The profiles are ClusterProfiles in any form; their versions also decide how operators expand manifests.
-    `diagnostics` include the reasons for which applying `b` over `a` would be rejected (stage apply). `a` may be the
-    output of `kubectl get -o yaml`: status and managed fields are ignored. `extensions` are passes and targets of
-    plugins, from `ptcompile.extensions`. Mistakes in either side never raise; if a text or spec has an error, nothing
-    is compared.
+    kind. `name` and `overrides` change the specs of `b` as they do for `compile`. The profiles are ClusterProfiles in
+    any form; their versions also decide how operators expand manifests. `diagnostics` include the reasons for which
+    applying `b` over `a` would be rejected (stage apply). `a` may be the output of `kubectl get -o yaml`: status and
+    managed fields are ignored. `extensions` are passes and targets of plugins, from `ptcompile.extensions`. Mistakes in
+    either side never raise; if a text or spec has an error, nothing is compared.
     """
-    arguments.check(target=target, filenames=filenames, extensions=extensions)
+    arguments.check(target=target, name=name, filenames=filenames, extensions=extensions)
     filenames = arguments.filename(a, filenames[0]), arguments.filename(b, filenames[1])
+    parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
     first, second = _read_input(a, from_cluster, filenames[0], "a"), _read_input(b, to_cluster, filenames[1], "b")
+    if parsed_overrides != NO_OVERRIDES:
+        second = _with_overrides(second, parsed_overrides, name)
     names = filenames[0] or "a", filenames[1] or "b"
     before, problems = _compile_side(first, target, _target_of(second), extensions)
     after, more_problems = _compile_side(second, target, _target_of(first), extensions)
@@ -90,7 +95,7 @@ def _apply_outcomes(before: DiffSide, after: DiffSide, second: _Input) -> tuple[
     """
     from ptcompile.differ.applying import apply_outcome
 
-    places = {id(item): (d, path) for d in second.documents for path, item in streams.objects_in(d.data)}
+    places = {id(item): (d.document, path) for d in second.documents for path, item in streams.objects_in(d.data)}
     verdicts: dict[int, Apply] = {}
     diagnostics: list[Diagnostic] = []
     for old, new in same_objects(before.manifests, after.manifests):
@@ -120,7 +125,17 @@ def _read_input(
         ]
     if not parsed.documents and not parsed.problems:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    return _Input(tuple(parsed.documents), profile, tuple(streams.limit_findings(diagnostics, filename)), filename)
+    documents, _ = apply_to_stream(parsed.documents, NO_OVERRIDES, None, filename)
+    return _Input(tuple(documents), profile, tuple(streams.limit_findings(diagnostics, filename)), filename)
+
+
+def _with_overrides(side: _Input, overrides: Overrides, name: str | None) -> _Input:
+    """Return the side with its specs changed; its manifests stay."""
+    specs = [item.document for item in side.documents if _is_ours(item.data)]
+    changed, errors = apply_to_stream(specs, overrides, name, side.filename)
+    manifests = [item for item in side.documents if not _is_ours(item.data)]
+    problems = (*side.problems, *overrides.diagnostics, *errors)
+    return side._replace(documents=(*changed, *manifests), problems=problems)
 
 
 def _is_ours(data: Mapping[str, Any]) -> bool:
@@ -149,5 +164,5 @@ def _compile_side(
             spec_target = target or (None if nested_map(document.data, "spec").get("target") else fallback)
             compiled = compile_document(document.data, side.profile, spec_target, extensions)
             manifests += compiled.manifests
-            problems += [streams.to_diagnostic(problem, document, side.filename) for problem in compiled.problems]
+            problems += document.to_diagnostics(compiled.problems, side.filename)
     return DiffSide(manifests, side.profile.versions()), streams.limit_findings(problems, side.filename)

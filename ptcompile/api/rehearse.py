@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ptcompile.api import compile as compiling
-from ptcompile.api.simulate import simulate
+from ptcompile.api.simulate import DEFAULT, simulate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ptcompile.diagnostics import Path
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulator.job import SimulatedJob
@@ -26,6 +27,8 @@ def rehearse(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     filename: str | None = None,
     others: Iterable[str | bytes | Mapping[str, Any]] = (),
+    name: str | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
     extensions: Extensions | None = None,
     faults: Iterable[str] = (),
     python: str | None = None,
@@ -38,6 +41,7 @@ def rehearse(
     progress: Callable[[str], None] = lambda line: None,
 ) -> Rehearsal:
     """Rehearse the only job of a stream; a spec is compiled for `target`, or for the target that `compile` chooses.
+    `name` and `overrides` change it as they do for `compile`.
 
     `faults` are texts such as `"late 0=150s"` or `"kill 2@10s,back=20s"` (see `ptcompile.rehearsal.FORMS`). `python` is
     an interpreter that has torch, by default `python` on the PATH. With `image`, the pods are containers of that image
@@ -57,10 +61,19 @@ def rehearse(
     """
     from ptcompile import rehearsal
 
-    world = simulate(source, target=target, cluster=cluster, filename=filename, others=others, extensions=extensions)
+    world = simulate(
+        source,
+        target=DEFAULT if target is None else target,
+        cluster=cluster,
+        filename=filename,
+        others=others,
+        name=name,
+        overrides=overrides,
+        extensions=extensions,
+    )
     if not world.jobs and not world.ok:
         raise compiling.CompileError(world.diagnostics)
-    job = only_job(world, source, cluster)
+    job = only_job(world)
     parsed_faults: list[tuple[Any, str, str]] = [fault_text.partition(" ") for fault_text in faults]
     injected = [rehearsal.fault(kind, text.strip()) for kind, _, text in parsed_faults]
     seconds = rehearsal.default_limit(injected, scale) if limit is None else limit
@@ -68,9 +81,8 @@ def rehearse(
     return rehearsal.rehearse(job, injected, settings=settings, max_processes=max_processes, progress=progress)
 
 
-def only_job(world: World, source: Any, cluster: Any) -> SimulatedJob:
-    """Return the job to rehearse. If a spec was compiled for several targets, it is the one for the target `compile`
-    chooses.
+def only_job(world: World) -> SimulatedJob:
+    """Return the job to rehearse.
 
     Raises:
         RehearsalError: the world has no job or several, or the job's operator rejects it.
@@ -78,14 +90,6 @@ def only_job(world: World, source: Any, cluster: Any) -> SimulatedJob:
     from ptcompile.rehearsal import RehearsalError
 
     jobs = world.jobs
-    if len({job.target for job in jobs}) > 1:
-        compiled_kinds = {
-            (manifest.get("apiVersion"), manifest.get("kind"))
-            for manifest in compiling.compile(source, cluster=cluster).manifests
-        }
-        jobs = tuple(
-            job for job in jobs if (job.manifest.get("apiVersion"), job.manifest.get("kind")) in compiled_kinds
-        )
     if len(jobs) != 1:
         names = ", ".join(job.title for job in jobs)
         raise RehearsalError(f"one job at a time: found {names}" if jobs else "no object here creates pods")

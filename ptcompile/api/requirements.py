@@ -8,12 +8,13 @@ from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api import compile
 from ptcompile.compiler.reader import load_profile
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics import Diagnostic, Path
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.table import RUNS_PODS
 from ptcompile.requirements.jobs import Requirement, requires_spec
 from ptcompile.requirements.setup import Setup, plan_setup
 from ptcompile.source import streams
+from ptcompile.source.overrides import apply_to_stream, read_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def requires(
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    name: str | None = None,
     filename: str | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
 ) -> Requirements:
     """Return what the jobs of a stream need: software with versions, CRDs, referenced objects and node resources.
 
@@ -54,7 +57,7 @@ def requires(
     not affect it. If `diagnostics` has an error, there are no requirements. Mistakes in the stream or profile never
     raise.
     """
-    arguments.check(target=target, filename=filename)
+    arguments.check(target=target, name=name, filename=filename)
     profile, profile_problems = load_profile(cluster)
     if profile is None:
         return Requirements((), tuple(profile_problems))
@@ -62,11 +65,11 @@ def requires(
         from ptcompile.requirements import jobs as of_manifests
 
         return Requirements(of_manifests.requires_manifests(manifests, profile), tuple(profile_problems))
-    specs, problems = specs_that_compile(spec, profile, target, filename)
+    specs, result = specs_that_compile(spec, profile, target, filename, name=name, overrides=overrides)
     requirements = dict.fromkeys(
         requirement for job_spec in specs for requirement in requires_spec(job_spec, profile, target)
     )
-    return Requirements(tuple(requirements), (*profile_problems, *problems))
+    return Requirements(tuple(requirements), (*profile_problems, *result.diagnostics))
 
 
 def manifests_of_stream(spec: StreamSource | Spec, filename: str | None) -> list[Json] | None:
@@ -79,16 +82,26 @@ def manifests_of_stream(spec: StreamSource | Spec, filename: str | None) -> list
 
 
 def specs_that_compile(
-    spec: StreamSource | Spec, profile: ClusterProfile, target: str | None, filename: str | None
-) -> tuple[list[Spec], tuple[Diagnostic, ...]]:
-    """Return the specs of a stream, or none if one does not compile, and the compiler's diagnostics."""
+    spec: StreamSource | Spec,
+    profile: ClusterProfile,
+    target: str | None,
+    filename: str | None,
+    *,
+    name: str | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
+) -> tuple[list[Spec], compile.Result]:
+    """Return the specs of a stream with the overrides, or none if one does not compile, and what they compile to."""
     from ptcompile.compiler.frontend.reader import decode_spec
 
-    result = compile.compile(spec, target=target, cluster=profile, filename=filename, lint=False)
+    result = compile.compile(
+        spec, target=target, cluster=profile, name=name, filename=filename, overrides=overrides, lint=False
+    )
     if not result.ok:
-        return [], result.diagnostics
-    decoded = (decode_spec(document.data)[0] for document in streams.read(spec, filename, "spec").documents)
-    return [job_spec for job_spec in decoded if job_spec is not None], result.diagnostics
+        return [], result
+    parsed = streams.read(spec, filename, "spec")
+    documents, _ = apply_to_stream(parsed.documents, read_overrides(overrides, name), name, filename)
+    decoded = (decode_spec(document.data)[0] for document in documents)
+    return [job_spec for job_spec in decoded if job_spec is not None], result
 
 
 def platform(
@@ -109,7 +122,7 @@ def platform(
         raise TypeError("specs: expected a list of job streams, not a single one")
     profile, profile_problems = load_profile(cluster, filename=filename)
     decoded = [specs_that_compile(stream, profile, None, None) for stream in specs] if profile is not None else []
-    diagnostics = (*profile_problems, *(problem for _, problems in decoded for problem in problems))
+    diagnostics = (*profile_problems, *(problem for _, result in decoded for problem in result.diagnostics))
     if profile is None or any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Setup((), {}, (), diagnostics)
     setup = plan_setup(profile, [spec for specs_of_stream, _ in decoded for spec in specs_of_stream])

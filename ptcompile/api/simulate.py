@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.overrides import OverriddenDocument, Overrides, apply_overrides, read_overrides
 from ptcompile.compiler.reader import load_profile
 from ptcompile.kubernetes.index import Objects
 from ptcompile.registry.status import Status
 from ptcompile.registry.table import status_of
 from ptcompile.source import streams
+from ptcompile.source.overrides import OverriddenDocument, Overrides, apply_to_stream, read_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,23 +117,17 @@ def _read_objects(
 
 
 def _with_overrides(
-    specs: Iterable[_StreamObject],
+    specs: Sequence[_StreamObject],
     overrides: Overrides,
     name: str | None,
     filename: str | None,
     diagnostics: list[Diagnostic],
 ) -> list[_StreamObject]:
     """Return the specs with the overrides applied, and append the errors of those that cannot have them."""
-    changed_specs = []
-    for number, spec in enumerate(specs):
-        changed = apply_overrides(spec.document, overrides)
-        errors = changed.to_diagnostics((), filename)
-        if number and name is not None:
-            errors.append(changed.second_job_error(name))
-        diagnostics += errors
-        if not errors:
-            changed_specs.append(spec._replace(data=changed.data, changed=changed))
-    return changed_specs
+    changed, errors = apply_to_stream([spec.document for spec in specs if not spec.path], overrides, name, filename)
+    diagnostics += errors
+    in_lists = [spec for spec in specs if spec.path]
+    return [*(_StreamObject(item.data, item.document, (), item) for item in changed), *in_lists]
 
 
 def _is_ours(document: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.cli.files import UsageError
+from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.diagnostics.paths import PathSyntaxError, parse_assignment
 from ptcompile.source import documents as source
@@ -15,6 +15,7 @@ from ptcompile.source.secrets.names import mask_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from typing import Any
 
 SET_OPTION = "--set"
@@ -75,20 +76,32 @@ def options_text(options: Sequence[Set]) -> str:
     return "\n".join(" ".join(option.text.splitlines()) for option in options)
 
 
-def point_at_options(diagnostics: Iterable[Diagnostic], options: Sequence[Set], run: str | None) -> list[Diagnostic]:
-    """Return the diagnostics; those about an override get the file `--set`, the option's line and the span of its
-    value.
+def keywords(options: argparse.Namespace) -> dict[str, Any]:
+    """Return --name and --set as keyword arguments of the API's functions."""
+    return {"name": options.name, "overrides": [(option.path, option.value) for option in options.set]}
 
-    `run` is the value of --name; its findings get the file `--name`.
+
+def check_has_spec(options: argparse.Namespace, inputs: Iterable[InputFile]) -> None:
+    """Raises `UsageError` if --set or --name has nothing to change, since no input has a TrainingJob."""
+    if (options.set or options.name is not None) and not any(b"TrainingJob" in file.content for file in inputs):
+        option = "--set" if options.set else "--name"
+        raise UsageError(f"{option} changes a TrainingJob, and no file here has one")
+
+
+def point_at_options(diagnostics: Iterable[Diagnostic], options: argparse.Namespace) -> list[Diagnostic]:
+    """Return the diagnostics; those about an override get the file `--set`, the option's line and the span of its
+    value, or the file `--name`.
     """
     out = []
     for diagnostic in diagnostics:
         match = re.fullmatch(r"overrides\[(\d+)\]", diagnostic.filename or "")
         if diagnostic.filename == "name=":
-            diagnostic = diagnostic._replace(filename=NAME_OPTION, span=Span(1, 1, 1, max(2, len(run or "") + 1)))
-        elif match is not None and int(match[1]) < len(options):
+            width = len(options.name or "")
+            diagnostic = diagnostic._replace(filename=NAME_OPTION, span=Span(1, 1, 1, max(2, width + 1)))
+        elif match is not None and int(match[1]) < len(options.set):
             number = int(match[1])
-            diagnostic = diagnostic._replace(filename=SET_OPTION, span=_span(diagnostic, options[number], number + 1))
+            span = _span(diagnostic, options.set[number], number + 1)
+            diagnostic = diagnostic._replace(filename=SET_OPTION, span=span)
         out.append(diagnostic)
     return out
 

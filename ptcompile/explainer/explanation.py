@@ -20,6 +20,7 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source
+from ptcompile.source.overrides import NO_OVERRIDES, OverriddenDocument, Overrides, apply_to_stream
 from ptcompile.source.secrets.masking import masked_lines
 from ptcompile.source.secrets.scanner import without_secrets
 
@@ -156,8 +157,10 @@ def explain(
     cluster_source: Source | None,
     *,
     target: str | None,
+    name: str | None = None,
     filename: str | None,
     read_diagnostics: Sequence[Diagnostic],
+    overrides: Overrides = NO_OVERRIDES,
     selection: Selection | None = None,
     extensions: Extensions | None = None,
 ) -> Explanation:
@@ -169,12 +172,14 @@ def explain(
         return Explanation((), (), (), tuple(read_diagnostics), {})
     profile = next(iter(streams.profile_documents(cluster_source)), None) if cluster_source is not None else None
     diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(read.problems)]
+    documents, override_errors = apply_to_stream(read.documents, overrides, name, filename)
+    diagnostics += [*overrides.diagnostics, *override_errors]
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
-    for document in read.documents:
+    for document in documents if not overrides.diagnostics else ():
         compiled = compile_document(document.data, cluster, target, extensions)
-        stamp = partial(streams.to_diagnostic, document=document, filename=filename)
+        stamp = partial(document.to_diagnostic, filename=filename)
         rule_diagnostics = findings_of_rules(compiled, document.data, cluster, selection, stamp, extensions).reported
         diagnostics += [*map(stamp, compiled.problems), *rule_diagnostics]
         if compiled.manifests and (built := compiled.built) is not None:
@@ -188,11 +193,11 @@ def explain(
                 )
                 for cause in document_causes
             ]
-            name = streams.resource_name(document.data) or "TrainingJob"
+            resource = streams.resource_name(document.data) or "TrainingJob"
             chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
             steps = explain_passes(passes.pass_runs(built.lowered, built.context, built.passes))
             numbers = tuple(range(first, len(manifests)))
-            jobs.append(Explained(name, built.context.target.name, chosen_by, numbers, steps))
+            jobs.append(Explained(resource, built.context.target.name, chosen_by, numbers, steps))
     if not read.documents and not read.problems:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(blocks_compile=True), None, filename))
     reported = apply_suppressions(read, diagnostics, selection, filename).reported
@@ -200,8 +205,10 @@ def explain(
     return Explanation(tuple(jobs), tuple(manifests), tuple(causes), (*read_diagnostics, *reported), texts)
 
 
-def _with_span(line: Input, spec: Document, cluster: Document | None) -> Input:
-    document = spec if line.file == "spec" else cluster
+def _with_span(line: Input, spec: OverriddenDocument, cluster: Document | None) -> Input:
+    if line.file == "spec" and spec.causing_override(line.path) is not None:
+        return line._replace(overridden=True)
+    document = spec.document if line.file == "spec" else cluster
     return line if document is None or not line.given else line._replace(span=document.span(line.path))
 
 

@@ -36,6 +36,8 @@ class Input(NamedTuple):
     """Span of the line, or None for defaults and for input that is not text."""
     masked: bool = False
     """Whether `***` replaces a secret in the value."""
+    overridden: bool = False
+    """Whether an override (`--set`, `--name`) set the value, in place of the file."""
 
 
 class Cause(NamedTuple):

@@ -83,6 +83,7 @@ def _input_to_dict(line: Input) -> dict[str, Any]:
         "given": line.given,
         "span": line.span._asdict() if line.span else None,
         "masked": line.masked,
+        **({"overridden": True} if line.overridden else {}),
     }
 
 
@@ -208,7 +209,9 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: ExplanationLi
 def _format_source(inputs: Sequence[Input], explanation: ExplanationLike) -> str:
     """Return the location of input lines, with their values if there is no line to show."""
     first, text = inputs[0], explanation.texts.get(inputs[0].file)
-    if not first.given:
+    if first.overridden:
+        name = "an override"
+    elif not first.given:
         name = "the built-in profile" if text is None else "the profile's default"
     else:
         name = (text.filename if text else None) or ("the profile" if first.file == "cluster" else "the spec")

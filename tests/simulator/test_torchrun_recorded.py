@@ -29,9 +29,9 @@ CHANCES = 3
 
 @cache
 def _job(case: Case, release: str) -> SimulatedJob:
-    world = ptcompile.simulate(case.source, target=case.target, cluster=profile(release))
+    world = ptcompile.simulate(case.source, target=case.target or "default", cluster=profile(release))
     assert world.ok, world.diagnostics
-    return only_job(world, case.source, None)
+    return only_job(world)
 
 
 def _end(case: Case, release: str) -> str | None:

@@ -208,9 +208,7 @@ class Compiler:
             return result
         from ptcompile.cli import overrides
 
-        return result._replace(
-            diagnostics=tuple(overrides.point_at_options(result.diagnostics, options.set, options.name))
-        )
+        return result._replace(diagnostics=tuple(overrides.point_at_options(result.diagnostics, options)))
 
 
 def _merge_findings(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from ptcompile.cli import config, files
+from ptcompile.cli import config, files, overrides
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.options import add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
@@ -25,6 +25,7 @@ target, else the other side's.
   ptcompile diff old.yaml new.yaml                                        two specs, or two manifests
   ptcompile diff manifests/train.yaml spec.yaml                           what is in git, and what the spec says now
   ptcompile diff spec.yaml --from-cluster old.yaml --to-cluster new.yaml  one spec under two profiles or versions
+  ptcompile diff spec.yaml --set spec.nodes=8                             what one change does
   git show main:job.yaml | ptcompile diff - job.yaml --format markdown    for a pull request
 
 Exits with status 0 if nothing differs, 1 if something does or a spec does not compile, else 2.
@@ -35,11 +36,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = EPILOG
     parser.add_argument("a", metavar="A", help="the old side: a file, or -")
-    parser.add_argument("b", metavar="B", nargs="?", help="the new side (default: A again, under another profile)")
+    parser.add_argument(
+        "b", metavar="B", nargs="?", help="the new side (default: A again, with --set or under another profile)"
+    )
     parser.add_argument(
         "--live", metavar="FILE", help="the live object in place of A: the output of kubectl get -o yaml"
     )
     parser.add_argument("--target", metavar="T", help="compile specs for this operator (see `ptcompile targets`)")
+    add_overrides(parser)
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile of both sides")
     parser.add_argument("--from-cluster", metavar="FILE", help="the cluster profile of A")
     parser.add_argument("--to-cluster", metavar="FILE", help="the cluster profile of B")
@@ -56,11 +60,13 @@ def run(options: argparse.Namespace) -> int:
         if options.b is not None:
             raise UsageError("--live FILE takes the place of A: give one other file")
         options.a, options.b = options.live, options.a
-    if options.b is None and not (options.from_cluster or options.to_cluster):
-        raise UsageError("nothing to compare with: give a second file, or --from-cluster and --to-cluster")
+    changes_b = options.from_cluster or options.to_cluster or options.set or options.name is not None
+    if options.b is None and not changes_b:
+        raise UsageError("nothing to compare with: give a second file, --set, or --from-cluster and --to-cluster")
     extensions = config.extensions()
     check_target(options.target, extensions=extensions)
     findings = Findings(options.output_format)
+    findings.add_options(options)
     difference = _difference(options, findings, extensions)
     status = findings.finish()
     if difference is None or not difference.ok:
@@ -81,6 +87,7 @@ def _difference(options: argparse.Namespace, findings: Findings, extensions: Ext
         InputFile(_display_name(a), before, True),
         InputFile(_display_name(b), before if a == b else files.read(b), True),
     ]
+    overrides.check_has_spec(options, sides[1:])
     difference = diff(
         sides[0].content,
         sides[1].content,
@@ -89,13 +96,24 @@ def _difference(options: argparse.Namespace, findings: Findings, extensions: Ext
         to_cluster=profiles[1],
         filenames=(sides[0].name, sides[1].name),
         extensions=extensions,
+        **overrides.keywords(options),
     )
-    for side in dict.fromkeys(sides):
-        findings.add(side, [d for d in difference.diagnostics if d.filename == side.name])
-    if a == b:
-        names = [f"{_display_name(a)} ({path or 'no profile'})" for path in _profile_filenames(options)]
-        return difference._replace(names=(names[0], names[1]))
-    return difference
+    if sides[0] != sides[1]:
+        findings.add(sides[0], [d for d in difference.diagnostics if d.filename == sides[0].name])
+    rest = [d for d in difference.diagnostics if d.filename != sides[0].name or sides[0] == sides[1]]
+    findings.add(sides[1], overrides.point_at_options(rest, options))
+    return difference._replace(names=_side_names(options)) if a == b else difference
+
+
+def _side_names(options: argparse.Namespace) -> tuple[str, str]:
+    """Return the names of two sides that are the same file: what differs is the profile or the options."""
+    name = _display_name(options.a)
+    first, second = (f" ({path or 'no profile'})" for path in _profile_filenames(options))
+    if first == second:
+        first = second = ""
+    changes = [f"--set {option.text}" for option in options.set]
+    changes += [f"--name {options.name}"] if options.name is not None else []
+    return f"{name}{first}", " ".join([f"{name}{second}", *changes])
 
 
 def _profile_filenames(options: argparse.Namespace) -> tuple[str | None, str | None]:

@@ -8,11 +8,11 @@ import os
 from collections.abc import Sequence
 
 from ptcompile.api import compile
-from ptcompile.cli import config, files
+from ptcompile.cli import config, files, overrides
 from ptcompile.cli.commands import reference
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_output_format, check_target, terminal_width
+from ptcompile.cli.options import add_output_format, add_overrides, check_target, terminal_width
 from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
@@ -51,6 +51,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "path", nargs="?", metavar="PATH", help="path in a manifest, whole or partial: env.NCCL_DEBUG, volumes"
     )
     parser.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
+    add_overrides(parser)
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="format of the result (default: text)"
@@ -70,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
     settings = config.load(None)
     check_target(options.target, extensions=settings.extensions)
     findings = Findings(options.output_format, extensions=settings.extensions)
+    findings.add_options(options)
     inputs, unreadable = files.read_all([options.spec])
     findings.report_unreadable(unreadable)
     if not inputs:
@@ -125,8 +127,9 @@ def _write_page(file: InputFile, options: argparse.Namespace, findings: Findings
         select=settings.selected(),
         ignore=settings.ignored(file.name),
         extensions=settings.extensions,
+        **overrides.keywords(options),
     )
-    _add_findings(content.diagnostics, (file, profile), findings)
+    _add_findings(content.diagnostics, (file, profile), options, findings)
     status = findings.finish()
     if not content.listings:  # the profile has errors
         return status
@@ -141,10 +144,18 @@ def _read_profile(options: argparse.Namespace) -> InputFile | None:
     return InputFile(options.cluster, files.read(options.cluster), True) if options.cluster else None
 
 
-def _add_findings(diagnostics: Sequence[Diagnostic], inputs: Sequence[InputFile | None], findings: Findings) -> None:
-    by_name = {file.name: file for file in inputs if file is not None}
-    for file in by_name.values():
-        findings.add(file, [diagnostic for diagnostic in diagnostics if diagnostic.filename == file.name])
+def _add_findings(
+    diagnostics: Sequence[Diagnostic],
+    inputs: tuple[InputFile, InputFile | None],
+    options: argparse.Namespace,
+    findings: Findings,
+) -> None:
+    """Add the findings, those of options to the spec, which is the first input."""
+    spec, profile = inputs
+    of_profile = [diagnostic for diagnostic in diagnostics if profile and diagnostic.filename == profile.name]
+    findings.add(spec, overrides.point_at_options((d for d in diagnostics if d not in of_profile), options))
+    if profile is not None and profile.name != spec.name:
+        findings.add(profile, of_profile)
 
 
 def _explain(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> Explanation:
@@ -159,8 +170,9 @@ def _explain(file: InputFile, options: argparse.Namespace, findings: Findings, s
         select=settings.selected(),
         ignore=settings.ignored(file.name),
         extensions=settings.extensions,
+        **overrides.keywords(options),
     )
-    _add_findings(explanation.diagnostics, (file, profile), findings)
+    _add_findings(explanation.diagnostics, (file, profile), options, findings)
     return explanation
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from ptcompile.api import compile
-from ptcompile.cli import files
+from ptcompile.cli import files, overrides
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.options import add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
@@ -40,6 +39,7 @@ def add_platform(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _PLATFORM_EPILOG
     parser.add_argument("cluster", metavar="CLUSTER", help="the cluster profile (kind: ClusterProfile)")
     parser.add_argument("paths", nargs="*", metavar="SPEC", help="the jobs: files, directories, globs, or -")
+    add_overrides(parser)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--values", action="store_true", help="print only the Helm values of the operator's chart")
     output.add_argument("--list", action="store_true", help="print only the list of what the cluster must have")
@@ -52,6 +52,7 @@ def add_requires(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _REQUIRES_EPILOG
     parser.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
     parser.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
+    add_overrides(parser)
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
     add_output_format(parser)
     parser.set_defaults(run=requires)
@@ -60,9 +61,13 @@ def add_requires(parser: argparse.ArgumentParser) -> None:
 def platform(options: argparse.Namespace) -> int:
     """Print what an administrator must install; print nothing if a spec has an error."""
     findings = Findings(options.output_format)
+    findings.add_options(options)
     profile = findings.read_profile(options.cluster)
-    specs = _read_specs(options.paths, profile, None, findings) if profile is not None else []
+    specs: list[Spec] = []
     if profile is not None:
+        inputs, unreadable = files.read_all(options.paths)
+        findings.report_unreadable(unreadable)
+        specs = _compiled_specs(inputs, options, profile, None, findings)
         _check_releases(specs, profile, None, options.cluster, findings)
     status = findings.finish()
     if status or profile is None:
@@ -89,15 +94,17 @@ def requires(options: argparse.Namespace) -> int:
         raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
     check_target(options.target)
     findings = Findings(options.output_format)
+    findings.add_options(options)
     profile = findings.read_profile(options.cluster)
     from ptcompile.api import requirements as verb
 
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
+    overrides.check_has_spec(options, inputs)
     streams = [verb.manifests_of_stream(file.content, file.name) for file in inputs]
     manifests = [manifest for stream in streams for manifest in stream or ()]
     of_specs = [file for file, stream in zip(inputs, streams, strict=True) if stream is None]
-    specs = _compiled_specs(of_specs, profile, options.target, findings) if profile is not None else []
+    specs = _compiled_specs(of_specs, options, profile, options.target, findings) if profile is not None else []
     if profile is not None:
         _check_releases(specs, profile, options.target, options.cluster, findings)
     status = findings.finish()
@@ -131,26 +138,25 @@ def _check_releases(
         findings.add(files.InputFile(path, content, True), diagnostics)
 
 
-def _read_specs(paths: list[str], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
-    """Return the jobs of the files that compile; the others become findings."""
-    inputs, unreadable = files.read_all(paths)
-    findings.report_unreadable(unreadable)
-    return _compiled_specs(inputs, profile, target, findings)
-
-
 def _compiled_specs(
-    inputs: list[files.InputFile], profile: ClusterProfile, target: str | None, findings: Findings
+    inputs: list[files.InputFile],
+    options: argparse.Namespace,
+    profile: ClusterProfile,
+    target: str | None,
+    findings: Findings,
 ) -> list[Spec]:
-    from ptcompile.compiler.frontend.reader import decode_spec
-    from ptcompile.source import documents as source
+    """Return the jobs of the files that compile; the others become findings."""
+    from ptcompile.api.requirements import specs_that_compile
 
-    out = []
+    specs: list[Spec] = []
     for file in inputs:
-        result = compile.compile(file.content, target=target, cluster=profile, filename=file.name, lint=False)
-        if findings.add_compiled(file, result) and result.ok:
-            read = (decode_spec(document.data)[0] for document in source.read(file.content).documents)
-            out += [spec for spec in read if spec is not None]
-    return out
+        specs_of_file, result = specs_that_compile(
+            file.content, profile, target, file.name, **overrides.keywords(options)
+        )
+        diagnostics = overrides.point_at_options(result.diagnostics, options)
+        findings.add_compiled(file, result._replace(diagnostics=tuple(diagnostics)))
+        specs += specs_of_file
+    return specs
 
 
 PARSERS: Final = {"platform": add_platform, "requires": add_requires}

@@ -7,10 +7,10 @@ import json
 import os
 import signal
 
-from ptcompile.cli import config, files
+from ptcompile.cli import config, files, overrides
 from ptcompile.cli.console import has_terminal, show_progress
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.options import add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
@@ -44,6 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", metavar="T", help="compile a spec for this target (default: the one that compile chooses)"
     )
+    add_overrides(parser)
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile; it sets the operator versions")
     parser.add_argument(
         "--with", dest="beside", action="append", default=[], metavar="FILE",
@@ -121,6 +122,7 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> Sim
     from ptcompile.api.rehearse import only_job
 
     findings = Findings(options.output_format)
+    findings.add_options(options)
     profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
         findings.finish()
@@ -129,18 +131,20 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> Sim
     findings.report_unreadable(unreadable)
     if len(inputs) != 1:
         raise UsageError(f"{options.path} has {len(inputs)} files, but rehearse takes one")
+    overrides.check_has_spec(options, inputs)
     related = [files.read(path) for path in options.beside]
     world = simulate.simulate(
         inputs[0].content,
-        target=options.target,
+        target=options.target or simulate.DEFAULT,
         cluster=profile,
         filename=inputs[0].name,
         others=related,
         extensions=extensions,
+        **overrides.keywords(options),
     )
-    findings.add(inputs[0], world.diagnostics)
+    findings.add(inputs[0], overrides.point_at_options(world.diagnostics, options))
     findings.finish()
-    return only_job(world, inputs[0].content, profile) if world.jobs or world.ok else None
+    return only_job(world) if world.jobs or world.ok else None
 
 
 def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault], limit: float) -> Rehearsal:

@@ -85,6 +85,7 @@ def _simulate(
 
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
+    overrides.check_has_spec(options, inputs)
     related = [*(files.read(path) for path in options.beside), *(file.content for file in inputs if len(inputs) > 1)]
     objects = simulate.objects_of(related)
     worlds = []
@@ -95,11 +96,10 @@ def _simulate(
             cluster=profile,
             filename=file.name,
             others=objects,
-            name=options.name,
-            overrides=[(option.path, option.value) for option in options.set],
             extensions=extensions,
+            **overrides.keywords(options),
         )
-        findings.add(file, overrides.point_at_options(world.diagnostics, options.set, options.name))
+        findings.add(file, overrides.point_at_options(world.diagnostics, options))
         worlds.append(world)
     return merge_worlds(worlds)
 

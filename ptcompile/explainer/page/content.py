@@ -10,7 +10,7 @@ from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.advice import targets_by_finding
 from ptcompile.compiler.reader import load_profile
-from ptcompile.diagnostics import Diagnostic, Problem, Span, field_path
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path
 from ptcompile.diagnostics.selection import NO_CODES, selection
 from ptcompile.explainer import explanation
 from ptcompile.explainer.explanation import Explanation
@@ -21,11 +21,12 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.targets import TARGETS, target_named
 from ptcompile.simulator.world import World, simulate
 from ptcompile.source import documents as source, emitter, streams
+from ptcompile.source.overrides import read_overrides
 from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Any, Literal
 
     from ptcompile.explainer.sensitivity import InputName
     from ptcompile.extending import Extensions
@@ -158,7 +159,9 @@ def _source_lines(cause: Cause, explanation: Explanation) -> Iterator[SourceLine
 
 def _describe_input(line: Input, explanation: Explanation) -> str:
     """Return a description of an input without a line: a default, or a field of input passed as data."""
-    if line.given:
+    if line.overridden:
+        source_name = "an override"
+    elif line.given:
         source_name = "the profile" if line.file == "cluster" else "the spec"
     else:
         source_name = "the profile's default" if "cluster" in explanation.texts else "the built-in profile"
@@ -170,8 +173,10 @@ def gather(
     *,
     target: str | None = None,
     cluster: str | bytes | None = None,
+    name: str | None = None,
     filename: str = "spec.yaml",
     cluster_filename: str = "cluster.yaml",
+    overrides: Sequence[tuple[str | Path, Any]] = (),
     lint: bool = True,
     select: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
@@ -182,7 +187,9 @@ def gather(
     `spec` and `cluster` are texts: a page is about their lines. An invalid profile leaves no listings, and neither does
     a spec above the limit. The other arguments are those of `explain`.
     """
-    arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
+    arguments.check(
+        target=target, name=name, filename=filename, cluster_filename=cluster_filename, extensions=extensions
+    )
     sources: dict[InputName, source.Source] = {"spec": streams.read(spec, filename)}
     if cluster is not None:
         sources["cluster"] = streams.read(cluster, cluster_filename)
@@ -195,8 +202,10 @@ def gather(
         sources["spec"],
         profile,
         sources.get("cluster"),
+        name=name,
         filename=filename,
         read_diagnostics=profile_diagnostics,
+        overrides=read_overrides(arguments.pairs(overrides, "overrides"), name),
         selection=selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None,
         extensions=extensions,
     )

@@ -27,6 +27,9 @@ class Overrides(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
+NO_OVERRIDES: Final = Overrides(())
+
+
 class OverriddenDocument(NamedTuple):
     """A document with the overrides applied."""
 
@@ -46,7 +49,7 @@ class OverriddenDocument(NamedTuple):
 
     def to_diagnostic(self, problem: Problem, filename: str | None) -> Diagnostic:
         """Return a problem as a diagnostic, reported for the override that caused it."""
-        number = self._causing_override(problem.path)
+        number = self.causing_override(problem.path)
         return (
             streams.to_diagnostic(problem, self.document, filename)
             if number is None
@@ -69,7 +72,7 @@ class OverriddenDocument(NamedTuple):
         )
         return diagnostic._replace(document=self.document.index)
 
-    def _causing_override(self, path: Path) -> int | None:
+    def causing_override(self, path: Path) -> int | None:
         """Return the override that caused a path: the last one that set it, its parent or one of its parts."""
         for number, set_path in reversed(self.set_paths):
             is_inside = path[: len(set_path)] == set_path
@@ -125,6 +128,25 @@ def apply_overrides(document: Document, overrides: Overrides) -> OverriddenDocum
             continue
         set_paths.append((number, set_path))
     return OverriddenDocument(data, document, tuple(set_paths), tuple(rejected))
+
+
+def apply_to_stream(
+    documents: Iterable[Document], overrides: Overrides, name: str | None, filename: str | None
+) -> tuple[list[OverriddenDocument], list[Diagnostic]]:
+    """Return the documents with the overrides applied, and the errors of those that cannot have them, which are left
+    out: an override without a place in a document, or the run's name for a second one.
+    """
+    applied: list[OverriddenDocument] = []
+    diagnostics: list[Diagnostic] = []
+    for number, document in enumerate(documents):
+        changed = apply_overrides(document, overrides)
+        errors = changed.to_diagnostics((), filename)
+        if number and name is not None:
+            errors.append(changed.second_job_error(name))
+        diagnostics += errors
+        if not errors:
+            applied.append(changed)
+    return applied, diagnostics
 
 
 def _without_generate_name(data: Any) -> Any:
