@@ -67,7 +67,7 @@ def test_only_on_this_machine(live: Live) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/page", "/{}", "/x{}/page", "/{}x/page", "//{}/page", "/%s/page", "/%C3%A9/page"]
+    "path", ["/", "/page", "/{}", "/x{}/page", "/{}~/page", "//{}/page", "/%s/page", "/%C3%A9/page"]
 )
 def test_without_the_token_every_address_is_not_found(live: Live, path: str) -> None:
     answer, text = get(live, path.format(live.token[:-1]))
