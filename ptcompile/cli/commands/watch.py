@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import secrets
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,12 +20,14 @@ from types import TracebackType
 
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
-from ptcompile.cli.files import InputFile, UsageError
+from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import check_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final, NoReturn
+
+    from ptcompile.explainer.page import ExplainPage
 
 
 _LOOPBACK: Final = "127.0.0.1"
@@ -37,6 +41,7 @@ _FRAME_PAGE: Final = """\
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <title>ptcompile watch</title>
@@ -50,18 +55,35 @@ p {{ position: fixed; bottom: 0; right: 0; margin: 0; padding: .3em .8em; backgr
 <script nonce="{nonce}">
 "use strict";
 const frame = document.querySelector("iframe"), gone = document.querySelector("p");
-let shown = 0, place = 0, hash = "";
-frame.addEventListener("load", () => {{ frame.contentWindow.scrollTo(0, place); }});
+let shown = 0, place = null;
+const readPlace = () => {{
+  const page = frame.contentDocument;
+  const tab = page.querySelector('.tabs [aria-selected="true"]');
+  return {{
+    hash: tab ? tab.hash : "",
+    top: frame.contentWindow.scrollY,
+    lists: [...page.querySelectorAll(".code")].map((list) => [list.id, list.scrollTop]),
+    open: [...page.querySelectorAll("details[open]")].map((details) => details.parentElement.id),
+  }};
+}};
+const restorePlace = () => {{
+  const page = frame.contentDocument;
+  for (const id of place.open) for (const details of page.querySelectorAll(`#${{id}} details`)) details.open = true;
+  for (const [id, top] of place.lists) page.getElementById(id)?.scrollTo({{top, behavior: "instant"}});
+  const link = page.querySelector(".notice a");
+  if (link) page.querySelector(`${{link.hash}} .error`)?.scrollIntoView({{block: "nearest", behavior: "instant"}});
+  frame.contentWindow.scrollTo(0, place.top);
+}};
+frame.addEventListener("load", () => {{ if (place) restorePlace(); }});
 const look = async () => {{
   try {{
     const answer = await fetch(`version?${{shown}}`, {{cache: "no-store"}});
     const now = Number(await answer.text());
     gone.hidden = true;
     if (answer.ok && now !== shown) {{
+      place = readPlace();
       shown = now;
-      place = frame.contentWindow.scrollY;
-      hash = frame.contentWindow.location.hash;
-      frame.contentWindow.location.replace(`page?${{now}}${{hash}}`);
+      frame.contentWindow.location.replace(`page?${{now}}${{place.hash}}`);
     }}
   }} catch {{
     gone.hidden = false;
@@ -237,45 +259,64 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _watch(live: Live, options: argparse.Namespace, settings: Config) -> NoReturn:
-    """Show the page, and update it when its files change."""
-    shown: tuple[bytes, ...] | None = None
+    """Show the page, and update it when its files change. While they do not compile, keep their last manifests."""
+    from ptcompile.explainer.page import html, with_earlier_manifests
+
+    shown: list[bytes | str] | None = None
+    last_page: ExplainPage | None = None
+    last_compiled: ExplainPage | None = None
     while True:
         contents = _read_contents(options)
         if contents != shown:
             shown = contents
-            live.show(_render_page(options, contents, settings))
+            notices = [content for content in contents if isinstance(content, str)]
+            earlier = last_compiled or last_page
+            if notices and earlier is not None:
+                page = earlier._replace(outdated="everything", notice=" ".join(notices))
+            else:
+                page = last_page = _make_page(options, contents, settings)
+                if page.compiles:
+                    last_compiled = page
+                elif last_compiled is not None:
+                    page = with_earlier_manifests(page, last_compiled)
+            live.show(html(page))
         time.sleep(_CHECK_SECONDS)
 
 
-def _read_contents(options: argparse.Namespace) -> tuple[bytes, ...]:
-    """Return the contents of the files. If one is missing, an editor may be replacing it: try again once."""
-    contents = []
-    for path in filter(None, (options.spec, options.cluster)):
+def _read_contents(options: argparse.Namespace) -> list[bytes | str]:
+    """Return the contents of the files, or why they cannot be read. An editor may be replacing a missing file, so try
+    twice.
+    """
+    return [_read_content(path) for path in filter(None, (options.spec, options.cluster))]
+
+
+def _read_content(path: str) -> bytes | str:
+    for _ in range(2):
         try:
-            contents.append(files.read(path))
-        except UsageError:
+            return files.read(path)
+        except UsageError as error:
+            problem = str(error)
             time.sleep(_CHECK_SECONDS)
-            try:
-                contents.append(files.read(path))
-            except UsageError as error:
-                contents.append(f"# {error}\n".encode())
-    return tuple(contents)
+    if not os.path.lexists(path):
+        problem = f"{path} is gone: it was deleted, moved or renamed"
+    return f"{problem}. The page shows its last version until it can be read again."
 
 
-def _render_page(options: argparse.Namespace, contents: tuple[bytes, ...], settings: Config) -> str:
-    from ptcompile.explainer import page
+def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], settings: Config) -> ExplainPage:
+    """Return the page of the files, without lines for files that cannot be read."""
+    from ptcompile.explainer.page import gather
 
-    spec = InputFile(options.spec, contents[0], True)
-    content = page.gather(
-        spec.content,
+    spec, *profile = (content if isinstance(content, bytes) else b"" for content in contents)
+    return gather(
+        spec,
         target=options.target,
-        cluster=contents[1] if options.cluster else None,
-        filename=spec.name,
+        cluster=profile[0] if profile else None,
+        filename=options.spec,
         cluster_filename=options.cluster or "",
         select=settings.selected(),
-        ignore=settings.ignored(spec.name),
+        ignore=settings.ignored(options.spec),
+        extensions=settings.extensions,
     )
-    return page.html(content)
 
 
 PARSERS: Final = {"watch": add}

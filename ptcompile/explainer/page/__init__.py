@@ -6,7 +6,7 @@ reasons.js and page.js from this folder and loads nothing.
 
 from __future__ import annotations
 
-from ptcompile.explainer.page.content import ExplainPage, gather
+from ptcompile.explainer.page.content import ExplainPage, gather, with_earlier_manifests
 from ptcompile.explainer.page.html import html
 
-__all__ = ["ExplainPage", "gather", "html"]
+__all__ = ["ExplainPage", "gather", "html", "with_earlier_manifests"]

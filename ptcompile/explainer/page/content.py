@@ -19,6 +19,7 @@ from ptcompile.explainer.values import leaves, shown_value
 from ptcompile.kubernetes.unstructured import object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.report.text import lines_to_quote
 from ptcompile.simulator.world import World, simulate
 from ptcompile.source import documents as source, emitter, streams
 from ptcompile.source.overrides import read_overrides
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     Strength = Literal["value", "there", "said"]
     """How a line matters: another value on it changes the result, only omitting it does, or neither does alone."""
+    Outdated = Literal["", "manifests", "everything"]
 
 
 class SourceLines(NamedTuple):
@@ -63,6 +65,12 @@ class SourceText(NamedTuple):
     lines: tuple[str, ...]
     inside: frozenset[int] = frozenset()
     """Lines that continue a multi-line value, so they have no keys and no comments."""
+    numbers: tuple[int, ...] = ()
+    """The number of each line if these are some lines of a file, or empty if they are all of them."""
+
+    def numbered(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines with their numbers, from 1."""
+        return zip(self.numbers or range(1, len(self.lines) + 1), self.lines, strict=True)
 
 
 class Panel(NamedTuple):
@@ -71,7 +79,7 @@ class Panel(NamedTuple):
     file: InputName
     filename: str
     text: SourceText | None
-    """The lines, or None if the file could not be parsed, because its secrets are then unknown."""
+    """The lines; of a file that could not be parsed only those with errors, as in a report, or None without any."""
 
 
 class PageFinding(NamedTuple):
@@ -108,6 +116,16 @@ class ExplainPage(NamedTuple):
     """The target shown first: the one that `compile` would use, else the first that can express the job."""
     diagnostics: tuple[Diagnostic, ...]
     """The diagnostics of `compile`."""
+    outdated: Outdated = ""
+    """The parts that are from an earlier version of the files."""
+    notice: str = ""
+    """Why everything is outdated, as a sentence."""
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the whole spec compiles for at least one target."""
+        blocked = {target for each in self.findings if each.diagnostic.blocks_compile for target in each.targets}
+        return any(listing.text.lines and listing.target not in blocked for listing in self.listings)
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -221,6 +239,18 @@ def gather(
     )
 
 
+def with_earlier_manifests(page: ExplainPage, earlier: ExplainPage) -> ExplainPage:
+    """Return the page of a spec that does not compile with the manifests of its earlier version.
+
+    Their lines keep their authors but not their origins: the files have other lines now.
+    """
+    listings = (
+        listing._replace(reasons=tuple(reason._replace(origins=()) for reason in listing.reasons))
+        for listing in earlier.listings
+    )
+    return page._replace(name=earlier.name, listings=tuple(listings), chosen=earlier.chosen, outdated="manifests")
+
+
 def _count_values(read: source.Source) -> int:
     """Return the number of values in a file with aliases expanded, plus text lines; 500 characters count as a line."""
     total = 0
@@ -263,10 +293,12 @@ def _explain_targets(
 
 
 def _make_panel(file: InputName, filename: str, read: source.Source, explanation: Explanation) -> Panel:
-    """Return a file with secrets masked, without lines if parts of it could not be parsed."""
+    """Return a file with secrets masked; only the lines with errors if parts of it could not be parsed."""
     masked = explanation.texts.get(file)
     if masked is None or any(problem.severity == "error" for problem in read.problems):
-        return Panel(file, filename, None)
+        quoted = lines_to_quote(explanation.diagnostics, read.text, filename)
+        excerpt = SourceText(tuple(quoted.values()), frozenset(), tuple(quoted)) if quoted else None
+        return Panel(file, filename, excerpt)
     lines = masked.lines[:-1] if masked.lines[-1:] == ("",) else masked.lines
     return Panel(file, filename, SourceText(lines, continuation_lines(read)))
 

@@ -45,12 +45,13 @@ def code_lines(
     """
     yield f'<ol class="code" id="{prefix}-lines">'
     last = ""
-    for number, line in enumerate(text.lines, 1):
+    for number, line in text.numbered():
         content = escape(line) if number in text.inside else _colored_line(line)
         author = authors.get(number, "")
         mark = f' class="a{AUTHORS.index(author)}"' if author in AUTHORS else ""
         name = f"<i>{escape(author)}</i>" if author and author not in (last, "spec") else ""
-        item = f'<li id="{prefix}-{number}"{mark}><code{_indent_class(line)}>{content}</code>'
+        shown_number = f' data-line="{number}"' if text.numbers else ""
+        item = f'<li id="{prefix}-{number}"{shown_number}{mark}><code{_indent_class(line)}>{content}</code>'
         yield f"{item}{name}{notes.get(number, '')}"
         last = author
     yield "</ol>"
@@ -161,6 +162,7 @@ def page_data(page: ExplainPage) -> str:
         "authors": authors,
         "chosen": page.chosen,
         "files": [escape_unprintable(panel.filename) for panel in page.panels],
+        "outdated": page.outdated == "manifests",
         "rules": list(rules),
         "strengths": STRENGTHS,
         "targets": targets,
@@ -194,12 +196,13 @@ def notes_by_line(page: ExplainPage, file: InputName) -> dict[int, str]:
     return out
 
 
-def notes_without_line(page: ExplainPage, file: InputName, *, all_of_it: bool) -> list[str]:
-    """Return the findings without a line, or all findings if the file's lines are not shown."""
+def notes_without_line(page: ExplainPage, panel: Panel) -> list[str]:
+    """Return the findings of a file whose line is not shown."""
+    shown_lines = {number for number, _ in panel.text.numbered()} if panel.text is not None else ()
     notes = [
         _note_html(finding, page.targets)
         for finding in page.findings
-        if finding.file == file and (all_of_it or not finding.line)
+        if finding.file == panel.file and finding.line not in shown_lines
     ]
     return ['<div class="notes">', *notes, "</div>"] if notes else []
 
@@ -224,6 +227,8 @@ def rejection_notes(page: ExplainPage, target: str) -> list[str]:
         if target_errors
         else []
     )
+    if page.outdated:
+        return notes
     sentence = "It does not compile" if is_invalid else f"{target} cannot express this job"
     return [f'<p class="refused">{sentence}{suffix}.</p>', *notes]
 
@@ -327,8 +332,9 @@ _ICON = (
     "rx='4' fill='%234f46e5'/%3E%3Cpath d='M4 5h8M4 8h5M4 11h7' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E"
 )
 _IDLE_HINT = (
-    "Point at a line, or move to one with Tab and the arrow keys, to see what it came from or what it became. Click "
-    "to pin it, Escape to release."
+    '<span class="pointer">Point at a line, or move to one with Tab and the arrow keys, to see what it came from or '
+    "what it became. Click to pin it, Escape to release.</span>"
+    '<span class="touch">Tap a line to see what it came from or what it became. Tap it again to release it.</span>'
 )
 
 
@@ -355,6 +361,7 @@ def html(page: ExplainPage) -> str:
         "</head>",
         "<body>",
         *_page_header(page),
+        *_notice(page),
         "<main>",
         '<div class="columns">',
         *_input_panels(page),
@@ -389,8 +396,34 @@ def _page_header(page: ExplainPage) -> Iterator[str]:
     yield "</header>"
 
 
+_MAX_LINKS = 5
+"""Number of lines with errors to which a notice links."""
+
+
+def _notice(page: ExplainPage) -> Iterator[str]:
+    """Yield why parts of the page are outdated."""
+    if page.outdated == "everything":
+        yield f'<p class="notice" role="status">{escape(page.notice)}</p>'
+    elif page.outdated:
+        errors = [finding for finding in page.findings if finding.diagnostic.severity == "error"]
+        links = ", ".join(list(dict.fromkeys(_error_links(page, errors)))[:_MAX_LINKS])
+        count = f"{len(errors)} error{'s' * (len(errors) != 1)}{' at ' * bool(links)}{links}"
+        kept = "The manifests and pods are those of the last version that compiled."
+        yield f'<p class="notice" role="status">The spec does not compile: {count}. {kept}</p>'
+
+
+def _error_links(page: ExplainPage, errors: Sequence[PageFinding]) -> Iterator[str]:
+    filenames = {panel.file: panel.filename for panel in page.panels}
+    for file, line in ((finding.file, finding.line) for finding in errors if finding.line):
+        yield f'<a href="#{file}-{line}">{escape(filenames[file])}:{line}</a>'
+
+
+def _outdated_class(is_outdated: bool) -> str:
+    return " outdated" if is_outdated else ""
+
+
 def _input_panels(page: ExplainPage) -> Iterator[str]:
-    yield '<div class="given">'
+    yield f'<div class="given{_outdated_class(page.outdated == "everything")}">'
     for panel in page.panels:
         yield from _panel_html(panel, page)
     yield "</div>"
@@ -398,18 +431,19 @@ def _input_panels(page: ExplainPage) -> Iterator[str]:
 
 def _panel_html(panel: Panel, page: ExplainPage) -> Iterator[str]:
     name = _TITLES[panel.file]
-    yield f'<section class="pane" aria-labelledby="{panel.file}-title">'
+    is_excerpt = panel.text is not None and bool(panel.text.numbers)
+    yield f'<section class="pane{" excerpt" * is_excerpt}" aria-labelledby="{panel.file}-title">'
     yield f'<h2 id="{panel.file}-title">{name} <small>{escape(panel.filename)}</small></h2>'
-    yield from notes_without_line(page, panel.file, all_of_it=panel.text is None)
+    yield from notes_without_line(page, panel)
     if panel.text is not None:
         yield from code_lines(panel.text, panel.file, notes=notes_by_line(page, panel.file))
-    else:
-        yield "<p>Parts of the file could not be parsed, so its secrets are unknown and its lines are not shown.</p>"
+    if panel.text is None or is_excerpt:
+        yield "<p>Parts of the file could not be parsed, so its other lines are not shown: its secrets are unknown.</p>"
     yield "</section>"
 
 
 def _manifest_tabs(page: ExplainPage) -> Iterator[str]:
-    yield '<section class="made" aria-label="Manifests">'
+    yield f'<section class="made{_outdated_class(bool(page.outdated))}" aria-label="Manifests">'
     yield '<div class="tabs">'
     for target_listing in page.listings:
         css_class = "" if target_listing.text.lines else ' class="refuses"'
@@ -449,7 +483,7 @@ def _legend_html(target_listing: Listing) -> Iterator[str]:
 def _pods_section(page: ExplainPage) -> Iterator[str]:
     listings = [target_listing for target_listing in page.listings if target_listing.text.lines]
     if listings:
-        yield '<section class="world" aria-labelledby="pods-title">'
+        yield f'<section class="world{_outdated_class(bool(page.outdated))}" aria-labelledby="pods-title">'
         yield '<h2 id="pods-title">Pods, as they will be</h2>'
         for target_listing in listings:
             yield f'<div id="pods-{target_listing.target}" data-target="{target_listing.target}">'

@@ -39,7 +39,7 @@ const bring = (pane, found) => {
 const show = (li) => {
   clear();
   if (!li) {
-    say([["", idle]]);
+    why.replaceChildren(...idle);
     return;
   }
   li.classList.add("here");

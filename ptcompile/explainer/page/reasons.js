@@ -2,7 +2,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const why = document.getElementById("why");
-const idle = why.textContent;
+const idle = [...why.childNodes];
 const FILES = ["spec", "cluster"];
 const MOST = 12;
 let target = "";
@@ -56,7 +56,7 @@ const ofManifest = (number) => {
       });
       if (places.length) said.push(["em", `${PLACES[strength]} ${places.join(", ")}. `]);
     }
-    if (!origins.length && by) said.push(["em", "It depends on no line of the spec. "]);
+    if (!origins.length && by && !data.outdated) said.push(["em", "It depends on no line of the spec. "]);
   }
   if (!reasons.length) said.push(["", "holds the lines below it."]);
   return [said, lit];
@@ -85,7 +85,8 @@ const ofFile = (file, number) => {
   });
   const passes = data.authors.filter((name, by) => became.has(by) && by > 1);
   if (passes.length) said.push(["", `${passes.length === 1 ? "By the pass" : "By the passes"} ${passes.join(", ")}.`]);
-  if (!lit.size) said.push(["", `No value of ${target} depends on it.`]);
+  if (data.outdated) said.push(["", `The lines of ${target} are from an earlier version of the files.`]);
+  else if (!lit.size) said.push(["", `No value of ${target} depends on it.`]);
   return [said, lit];
 };
 

@@ -13,14 +13,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from ptcompile.cli import main
 from ptcompile.cli.commands.watch import Live
 from tests.explainer.page.browser import CHROMIUM, Browser, browser
+from tests.explainer.page.reading import Element, read_html
 
 
 @pytest.fixture(autouse=True)
@@ -130,6 +133,15 @@ def test_it_ends_while_a_request_waits() -> None:
     assert answers == ["1"]
 
 
+def fetch(address: str) -> str:
+    host, _, path = address.removeprefix("http://").partition("/")
+    connection = HTTPConnection(host, timeout=30)
+    connection.request("GET", f"/{path}")
+    text = connection.getresponse().read().decode()
+    connection.close()
+    return text
+
+
 SPEC = """\
 apiVersion: ptcompile/v1
 kind: TrainingJob
@@ -142,12 +154,14 @@ spec:
 SHOWN = "document.querySelector('iframe')?.contentDocument"
 
 
-@pytest.fixture
-def watched(tmp_path: Path) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]]]:
+@contextmanager
+def watching(
+    folder: Path, text: str, target: str | None = "job"
+) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]]]:
     """Yield a spec, the address of its page, and the process."""
-    spec = tmp_path / "spec.yaml"
-    spec.write_text(SPEC, encoding="utf-8")
-    command = [sys.executable, "-m", "ptcompile", "watch", str(spec), "--target", "job"]
+    spec = folder / "spec.yaml"
+    spec.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "ptcompile", "watch", str(spec), *(["--target", target] if target else [])]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
     assert process.stderr is not None
     address = process.stderr.readline().decode().split()[1]
@@ -159,12 +173,121 @@ def watched(tmp_path: Path) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]
         process.stderr.close()
 
 
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]]]:
+    with watching(tmp_path, SPEC) as running:
+        yield running
+
+
 def until(asked: Callable[[], bool]) -> None:
     for _ in range(3000):
         if asked():
             return
         time.sleep(0.02)
     raise AssertionError("it did not happen")
+
+
+class Watched(NamedTuple):
+    """The page over HTTP, version by version."""
+
+    spec: Path
+    address: str
+
+    def after(self, change: Callable[[], object]) -> Element:
+        """Return the page that follows a change."""
+        version = fetch(f"{self.address}version?0")
+        change()
+        for _ in range(10):
+            if fetch(f"{self.address}version?{version}") != version:
+                return read_html(fetch(f"{self.address}page"))
+        raise AssertionError("no new page")
+
+    def write(self, text: str) -> Element:
+        return self.after(lambda: self.spec.write_text(text, encoding="utf-8"))
+
+
+def text_of(page: Element, prefix: str) -> list[str]:
+    return [line.find("code").text.strip() for line in page.id(f"{prefix}-lines").all("li")]
+
+
+def notices(page: Element) -> list[str]:
+    return [each.text for each in page.all("p") if each.attributes.get("class") == "notice"]
+
+
+KEPT = "The manifests and pods are those of the last version that compiled."
+
+
+@pytest.mark.parametrize(
+    ("broken", "line", "code"),
+    [
+        (SPEC.replace("nodes: 2", "noodes: 2"), 7, "PTC021"),
+        (SPEC.replace("nodes: 2", 'nodes: "2'), 7, "PTC001"),
+        (SPEC.replace("nodes: 2", "nodes: two"), 7, "PTC023"),
+        (f"{SPEC}---\nkind: TrainingJob\n", 9, "PTC0"),
+    ],
+    ids=["unknown field", "YAML", "type", "second document"],
+)
+def test_a_broken_spec_keeps_its_last_manifests(
+    watched: tuple[Path, str, subprocess.Popen[bytes]], broken: str, line: int, code: str
+) -> None:
+    live = Watched(*watched[:2])
+    good = read_html(fetch(f"{live.address}page"))
+    assert notices(good) == []
+    page = live.write(broken)
+    assert text_of(page, "job") == text_of(good, "job")
+    assert "job" in page.id("pods-job").text.lower()
+    assert f"spec.yaml:{line}" in notices(page)[0]
+    assert notices(page)[0].endswith(KEPT)
+    assert code in page.id(f"spec-{line}").text
+    assert page.id(f"spec-{line}").find("code").text.strip() == broken.splitlines()[line - 1].strip()
+    page = live.write(SPEC.replace("nodes: 2", "nodes: 3"))
+    assert notices(page) == []
+    assert "completions: 3" in text_of(page, "job")
+
+
+def test_lines_of_a_broken_spec_are_masked(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:
+    page = Watched(*watched[:2]).write(f"{SPEC}  env:\n    API_TOKEN: hunter2\n    DB_PASSWORD: 'hunter3\n")
+    assert text_of(page, "spec") == ["API_TOKEN: ***", "DB_PASSWORD: ***"]
+    assert "hunter" not in page.text
+
+
+def test_a_missing_file_is_reported_and_followed_again(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:
+    live = Watched(*watched[:2])
+    good = read_html(fetch(f"{live.address}page"))
+    page = live.after(live.spec.unlink)
+    (notice,) = notices(page)
+    assert "spec.yaml is gone: it was deleted, moved or renamed." in notice
+    assert "PTC009" not in page.text
+    for prefix in ("spec", "job"):
+        assert text_of(page, prefix) == text_of(good, prefix)
+    page = live.write(SPEC.replace("nodes: 2", "nodes: 3"))
+    assert notices(page) == []
+    assert "completions: 3" in text_of(page, "job")
+
+
+def test_a_spec_that_never_compiled_has_no_manifests(tmp_path: Path) -> None:
+    with watching(tmp_path, SPEC.replace("nodes: 2", "noodes: 2")) as (_, address, _):
+        page = read_html(fetch(f"{address}page"))
+        assert notices(page) == []
+        assert "It does not compile: 1 error, shown at the spec's lines." in page.id("job").text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+def test_the_tab_and_the_scroll_positions_stay(tmp_path: Path) -> None:
+    env = "".join(f"    NAME_{i}: value\n" for i in range(60))
+    text = f"{SPEC}  env:\n{env}"
+    chosen = f"{SHOWN}?.querySelector('.tabs [aria-selected=\"true\"]')?.id"
+    top = f"{SHOWN}.getElementById('jobset-lines').scrollTop"
+    with watching(tmp_path, text, target=None) as (spec, address, _), browser() as tab:
+        tab.call("Page.navigate", url=address)
+        until(lambda: tab.run(chosen) == "tab-job")
+        tab.run(f"{SHOWN}.getElementById('tab-jobset').click()")
+        tab.run(f"{SHOWN}.getElementById('jobset-lines').scrollTo({{top: 300, behavior: 'instant'}})")
+        for change in ("noodes: 2", "nodes: 3"):
+            spec.write_text(text.replace("nodes: 2", change), encoding="utf-8")
+            until(lambda change=change: change in _text(tab))
+            until(lambda: tab.run(chosen) == "tab-jobset" and tab.run(top) == 300)
+        assert not [line for line in tab.said() if "Security Policy" in line]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
@@ -183,7 +306,7 @@ def test_edit_and_it_changes(watched: tuple[Path, str, subprocess.Popen[bytes]])
         new = spec.with_name("new.yaml")  # as editors save: another file in its place
         new.write_text(SPEC.replace("train:1", "train:2"), encoding="utf-8")
         new.replace(spec)
-        until(lambda: "train:2" in _text(tab))
+        until(lambda: "example.com/train:2" in _text(tab))
         assert "PTC021" not in _text(tab)
         tab.call("Runtime.evaluate", expression="1")
         assert not [one for one in tab.said() if "Security Policy" in one]

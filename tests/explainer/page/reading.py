@@ -30,6 +30,10 @@ class Element:
                     yield one
                 yield from one.all(name)
 
+    def find(self, name: str) -> Element:
+        """Return the first descendant of this name."""
+        return next(self.all(name))
+
     def id(self, wanted: str) -> Element:
         return self._ids[wanted]
 

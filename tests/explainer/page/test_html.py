@@ -220,12 +220,26 @@ def test_the_page_contains_no_secret() -> None:
     assert "123456789" not in text(refused)
 
 
-def test_an_unreadable_file_shows_no_lines() -> None:
+def test_of_an_unreadable_file_only_the_lines_with_errors_are_shown() -> None:
     broken = HOSTILE + "  image: twice\n"
     read = read_html(text(broken))
     assert "hunter2" not in text(broken)
-    assert "its lines are not shown" in read.text
-    assert "duplicate" in read.text or "twice" in read.text
+    assert "its other lines are not shown" in read.text
+    number = len(broken.splitlines())
+    shown = [(line.attributes["id"], line.attributes["data-line"]) for line in read.id("spec-lines").all("li")]
+    assert shown[-2:] == [(f"spec-{line}", str(line)) for line in (number - 1, number)]
+    assert len(shown) < number
+    assert "duplicate" in read.id(f"spec-{number}").text
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_the_line_before_an_error_is_masked(quote: str) -> None:
+    read = read_html(text(HOSTILE.partition("    DB_PASSWORD")[0] + f"    DB_PASSWORD: {quote}hunter3\n"))
+    assert [line.find("code").text.split() for line in read.id("spec-lines").all("li")] == [
+        ["API_TOKEN:", "***"],
+        ["DB_PASSWORD:", "***"],
+    ]
+    assert "hunter" not in read.text
 
 
 def test_six_targets_are_less_than_500_kilobytes() -> None:

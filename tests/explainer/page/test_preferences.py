@@ -31,6 +31,19 @@ def test_nothing_is_wider_than_the_window(width: int, show: Any) -> None:
         assert tab.run("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize(("width", "is_touched"), [(1280, True), (390, True), (390, False)])
+def test_the_hint_on_a_phone_is_to_tap(width: int, is_touched: bool, show: Any) -> None:
+    shown = "document.getElementById('why').innerText"
+    try:
+        show("example").call("Emulation.setTouchEmulationEnabled", enabled=is_touched)
+        tab = show("example", width=width)
+        assert tab.run(shown).startswith("Tap a line")
+        assert "Tab" not in tab.run(shown)
+    finally:
+        tab.call("Emulation.setTouchEmulationEnabled", enabled=False)
+    assert show("example").run(shown).startswith("Point at a line")
+
+
 def test_print_is_light_and_shows_the_chosen_target(show: Any, tmp_path: Path) -> None:
     tab = show("example", prefers_color_scheme="dark")
     dark = {"name": "prefers-color-scheme", "value": "dark"}
