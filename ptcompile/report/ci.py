@@ -13,7 +13,13 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ptcompile._internal.about import SITE, __version__, page_address
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.report.layout import escape_unprintable, format_location, sort_by_location
+from ptcompile.report.layout import (
+    escape_unprintable,
+    format_location,
+    format_origin,
+    sort_by_location,
+    template_instead_of_file,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,14 +37,25 @@ def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) 
 
 
 def _github_command(diagnostic: Diagnostic) -> str:
-    properties = {"file": diagnostic.filename or "", "title": f"{diagnostic.code} {diagnostic.name}"}
-    if (span := diagnostic.span) is not None:
+    template = template_instead_of_file(diagnostic)
+    properties = {"file": template or diagnostic.filename or "", "title": f"{diagnostic.code} {diagnostic.name}"}
+    if (span := diagnostic.span) is not None and template is None:
         properties |= {"line": str(span.line), "col": str(span.column), "endLine": str(span.end_line)}
         if span.end_line == span.line:
             properties["endColumn"] = str(span.end_column)
-    message = diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else "")
+    message = _message(diagnostic)
     property_list = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items() if value)
     return f"::{_GITHUB_COMMANDS[diagnostic.severity]} {property_list}::{_escape_data(message)}"
+
+
+def _message(diagnostic: Diagnostic) -> str:
+    """Return the message and the help; in a rendered document, also the template, or the rendered line if the template
+    is already the finding's file.
+    """
+    text = diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else "")
+    if template_instead_of_file(diagnostic) is not None:
+        return f"{text} ({format_location(diagnostic)})"
+    return text + format_origin(diagnostic)
 
 
 def _escape_data(text: str) -> str:
@@ -74,7 +91,8 @@ def _test_suite(filename: str | None, diagnostics: list[Diagnostic]) -> Iterator
         if diagnostic.span is not None:
             case += f' line="{diagnostic.span.line}"'
         help = f"; {diagnostic.help}" if diagnostic.help else ""
-        text = escape(escape_unprintable(f"{format_location(diagnostic)}: {diagnostic.message}{help}"))
+        location = format_location(diagnostic) + format_origin(diagnostic)
+        text = escape(escape_unprintable(f"{location}: {diagnostic.message}{help}"))
         yield f"    {case}>"
         if diagnostic.severity == "error":
             yield f"      <failure type={code} message={message}>{text}</failure>"
@@ -126,8 +144,8 @@ def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> dict[str, Any
 
 
 def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> dict[str, Any]:
-    text = diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else "")
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(diagnostic.filename)}, "region": _region(diagnostic)}
+    uri = _uri(template_instead_of_file(diagnostic) or diagnostic.filename)
+    physical: dict[str, Any] = {"artifactLocation": {"uri": uri}, "region": _region(diagnostic)}
     location: dict[str, Any] = {"physicalLocation": physical}
     if diagnostic.resource:
         location["logicalLocations"] = [{"fullyQualifiedName": diagnostic.resource, "kind": "resource"}]
@@ -135,7 +153,7 @@ def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> dict[st
         "ruleId": diagnostic.code,
         "ruleIndex": index,
         "level": diagnostic.severity,  # SARIF uses the same three levels
-        "message": {"text": text},
+        "message": {"text": _message(diagnostic)},
         "locations": [location],
         "partialFingerprints": {"ptcompile/v1": _fingerprint(diagnostic, counts)},
         "properties": {"stage": diagnostic.stage, "authority": diagnostic.authority},
@@ -145,7 +163,7 @@ def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> dict[st
 def _region(diagnostic: Diagnostic) -> dict[str, int]:
     """Return the finding's region, or the first line if unknown: results without a region are not shown."""
     span = diagnostic.span
-    if span is None:
+    if span is None or template_instead_of_file(diagnostic) is not None:
         return {"startLine": 1, "startColumn": 1}
     return {
         "startLine": span.line,

@@ -54,6 +54,19 @@ def format_location(diagnostic: Diagnostic) -> str:
     return location
 
 
+def format_origin(diagnostic: Diagnostic) -> str:
+    """Return the template that a finding's document was rendered from, in parentheses after a space, or nothing."""
+    return f" ({escape_unprintable(diagnostic.template)})" if diagnostic.template else ""
+
+
+def template_instead_of_file(diagnostic: Diagnostic) -> str | None:
+    """Return the template of a finding in standard input or in a text without a name, or None.
+
+    CI systems show findings in files. The finding's lines are those of the rendered text, not of the template.
+    """
+    return diagnostic.template if diagnostic.filename in {None, "<stdin>"} else None
+
+
 def consequence(diagnostic: Diagnostic) -> str:
     """Return what the finding leads to and who says so: `fails at run time (kubelet)`, `rule of ptcompile.toml`."""
     owner, authorities = diagnostic.owner, [str(diagnostic.authority)]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.diagnostics import Diagnostic, Span
-from ptcompile.report.layout import consequence, escape_unprintable, format_location, sort_by_location
+from ptcompile.report.layout import consequence, escape_unprintable, format_location, format_origin, sort_by_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def concise(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str])
 
 
 def _concise_line(diagnostic: Diagnostic) -> str:
-    resource = f" ({escape_unprintable(diagnostic.resource)})" if diagnostic.resource else ""
+    origins = ", ".join(escape_unprintable(origin) for origin in (diagnostic.resource, diagnostic.template) if origin)
     head = f"{format_location(diagnostic)}: {diagnostic.severity} {diagnostic.code} {diagnostic.name}"
-    return f"{head}: {escape_unprintable(diagnostic.message)}{resource}"
+    return f"{head}: {escape_unprintable(diagnostic.message)}{f' ({origins})' if origins else ''}"
 
 
 _MAX_WIDTH = 160
@@ -75,8 +75,7 @@ def lines_to_quote(diagnostics: Iterable[Diagnostic], text: str, name: str | Non
 
 def _full_paragraph(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:
     yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {escape_unprintable(diagnostic.message)}"
-    rendered = f" ({escape_unprintable(diagnostic.template)})" if diagnostic.template else ""
-    yield f"  --> {format_location(diagnostic)}{rendered}"
+    yield f"  --> {format_location(diagnostic)}{format_origin(diagnostic)}"
     if diagnostic.span is not None and diagnostic.span.line in lines:
         yield from _frame(diagnostic.span, lines)
     yield f"  = {consequence(diagnostic)}"

@@ -59,6 +59,36 @@ def test_a_report_without_findings_is_valid() -> None:
     assert told("github", []) == ""
 
 
+RENDERED = (
+    "# Source: train/templates/job.yaml\napiVersion: v1\nkind: Pod\nmetadata: {name: x}\n"
+    "spec: {containers: [{name: c, imge: x}]}\n"
+)
+
+
+def test_findings_in_a_rendered_chart_on_stdin_name_the_template() -> None:
+    found = list(ptcompile.lint(RENDERED, filename="<stdin>", select=["PTC501"]).diagnostics)
+    message = f"{found[0].message}; {found[0].help} (<stdin>:5:31)"
+    assert told("github", found) == (f"::error file=train/templates/job.yaml,title=PTC501 unknown-field::{message}\n")
+    assert told("concise", found).endswith(" (Pod/x, train/templates/job.yaml)\n")
+    (result,) = json.loads(told("sarif", found))["runs"][0]["results"]
+    assert result["message"]["text"] == message
+    assert result["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "train/templates/job.yaml"},
+        "region": {"startLine": 1, "startColumn": 1},
+    }
+    assert "&lt;stdin&gt;:5:31 (train/templates/job.yaml): " in told("junit", found)
+
+
+def test_findings_in_a_committed_rendered_file_keep_its_lines() -> None:
+    found = list(ptcompile.lint(RENDERED, filename="all.yaml", select=["PTC501"]).diagnostics)
+    (command,) = told("github", found).splitlines()
+    assert command.startswith("::error file=all.yaml,title=PTC501 unknown-field,line=5,col=31,")
+    assert command.endswith(" (train/templates/job.yaml)")
+    (result,) = json.loads(told("sarif", found))["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "all.yaml"}
+    assert result["message"]["text"].endswith(" (train/templates/job.yaml)")
+
+
 def known(model: BaseModel) -> None:
     """Assert that SARIF 2.1.0 defines every key."""
     assert not model.model_extra, model.model_extra
