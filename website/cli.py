@@ -8,17 +8,24 @@ import os
 from ptcompile.cli import build_parser
 from ptcompile.cli.commands import COMMANDS
 
+_HEAD = """# Command line
+
+The first word may be a command; without one it is `compile`. Results go to standard output, everything for people to
+standard error.
+
+| Exit status | Meaning |
+|---|---|
+| 0 | no error: warnings and notes alone do not change the status |
+| 1 | an error in a file, which for a spec means that it does not compile; a warning with `lint --fail-on warning`; \
+a difference with `diff` or `compile --check`; an available fix with `lint --diff`; a rehearsal that did not pass |
+| 2 | wrong usage, an input that is missing or unreadable, a path that matches no file, or a bug in ptcompile |
+| 130 | ended by Ctrl-C, except `watch`, which ends with 0 |"""
+
 
 def page() -> str:
     """Every command with its usage, its options and the text below them."""
     os.environ["COLUMNS"] = "84"  # argparse wraps usage lines to it
-    head = (
-        "# Command line\n\nThe first word may be a command; without one it is `compile`. Results go to standard "
-        "output, everything for people to standard error.\n\n"
-        "| Exit status | Meaning |\n|---|---|\n| 0 | clean |\n| 1 | findings, or a spec that does not compile |\n"
-        "| 2 | wrong usage, no or unreadable input, or a fault of ptcompile |"
-    )
-    parts = [head]
+    parts = [_HEAD]
     group = ""
     for name, command in COMMANDS.items():
         if command.group != group:

@@ -67,7 +67,8 @@ def _of_rule(rule: Rule) -> Iterator[str]:
 
 def _ways(code: str, name: str) -> str:
     offline = f"`ptcompile explain {code}` prints this page offline."
-    return f"---\n\n{offline} `# ptcompile: ignore[{code}]` or `ignore[{name}]` ignores a finding that is intended."
+    ignored = f"`# ptcompile: ignore[{code}]` or `ignore[{name}]` ignores a finding that is intended."
+    return f"---\n\n{offline} {ignored}\n{{ data-search-exclude }}"
 
 
 def _index(rules: dict[str, Rule]) -> str:

@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import Final
 
+from ptcompile.diagnostics.codes import CODES
 from website.blocks import ROOT
 
 REPOSITORY: Final = "https://github.com/ptcompile/ptcompile/blob/main/"
@@ -35,3 +36,19 @@ def _target(link: str, name: str, page: str) -> str:
     if found is None:
         return REPOSITORY + path
     return posixpath.relpath(found, posixpath.dirname(page) or ".")
+
+
+_CODE: Final = re.compile(
+    r"^(?:```|~~~).*?^(?:```|~~~)|^#.*?$|<!--.*?-->|`[^`\n]*`|\[[^\]]*\]\([^)]*\)|\b(?P<code>PTC\d{3})\b",
+    re.MULTILINE | re.DOTALL,
+)
+"""A code of a finding. The other alternatives consume text in which a code is not linked."""
+
+
+def link_codes(markdown: str, page: str) -> str:
+    """Link the codes in a page's prose to their pages; the pages of codes and the index are left unchanged."""
+    if page.startswith("codes/"):
+        return markdown
+    folder = posixpath.relpath("codes", posixpath.dirname(page) or ".")
+    known = set(CODES.values())
+    return _CODE.sub(lambda m: f"[{m[0]}]({folder}/{m[0]}.md)" if m["code"] in known else m[0], markdown)

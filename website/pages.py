@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ptcompile.api.reference import targets
+from ptcompile.hardware import tables
 from ptcompile.requirements.capabilities import version_rows
 from website import cli, codes, documents, python, schemas
 
@@ -18,6 +19,7 @@ def made_pages() -> dict[str, str]:
         "reference/cli.md": cli.page(),
         "reference/python.md": python.page(),
         "reference/targets.md": _targets(),
+        "reference/machines.md": _machines(),
     }
 
 
@@ -48,3 +50,20 @@ def _targets() -> str:
             "",
         ]
     )
+
+
+def _machines() -> str:
+    head = [
+        "# Machines",
+        "",
+        "The machine types of each accelerator, by cloud; [Machines and fabrics](../guide/machines.md) explains what",
+        "is checked against them. `ptcompile targets --accelerators` prints this table; `--format json` adds labels,",
+        "MIG slices and topologies, variables and the source of each row.",
+        "",
+        "`left to pods` does not account for DaemonSets; on EKS it is a range, because it depends on the hypervisor's",
+        "share (up to 7.5%) and on the kubelet's maximum number of pods. `?` means that no public source gives the",
+        "value.",
+        "",
+        tables.markdown(),
+    ]
+    return "\n".join(head)

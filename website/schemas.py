@@ -52,7 +52,7 @@ def _forms() -> str:
 def _object(title: str, found: Schema, level: int, prefix: str = "") -> str:
     """A heading, the description, and a table of the fields; references lead to headings that begin with `prefix`."""
     parts = [f"{'#' * level} {title}", _text(found.get("description", ""))]
-    rows = list(_rows(found, prefix))
+    rows = list(_rows(found, title, prefix))
     if rows:
         parts.append("\n".join(["| Field | Type | Meaning |", "|---|---|---|", *rows]))
     elif "type" in found or "enum" in found:
@@ -60,7 +60,12 @@ def _object(title: str, found: Schema, level: int, prefix: str = "") -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _rows(found: Schema, prefix: str) -> Iterator[str]:
+def field_anchor(owner: str, name: str) -> str:
+    """Return the id of a field's row; `owner` is the heading of its table."""
+    return f"{owner}-{name}".lower()
+
+
+def _rows(found: Schema, title: str, prefix: str) -> Iterator[str]:
     """A row for each field. A JSON form has all of its fields; of the others those that are required say so."""
     required = set() if prefix else set(found.get("required", ()))
     for name, any_field in found.get("properties", {}).items():
@@ -73,7 +78,8 @@ def _rows(found: Schema, prefix: str) -> Iterator[str]:
             meaning.append("Required.")
         if field.get("default") not in (None, [], {}):
             meaning.append(f"Default: `{json.dumps(field['default'])}`.")
-        yield f"| `{name}` | {kind} | {' '.join(part for part in meaning if part)} |"
+        anchor = "" if prefix else f'<span id="{field_anchor(title, name)}"></span>'
+        yield f"| {anchor}`{name}` | {kind} | {' '.join(part for part in meaning if part)} |"
 
 
 def _type(field: Schema, prefix: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -86,20 +87,42 @@ def test_dark_mode_follows_the_reader_s_preference(served: str, tab: Browser) ->
     assert sum(int(one) for one in shades[1].strip("rgba()").split(",")[:3]) < 200
 
 
-def test_search_finds_the_page_of_a_rule(served: str, tab: Browser) -> None:
-    visit(tab, served, 1280)
+def search(tab: Browser, query: str) -> list[str]:
+    """Return the addresses of the results that the page's own search shows, the best first."""
     tab.run("document.querySelector('[data-md-toggle=search]').click()")
     tab.run(
         "(() => { const field = document.querySelector('input.md-search__input'); field.focus();"
-        " field.value = 'missing-shm'; field.dispatchEvent(new Event('keyup', {bubbles: true}));"
+        f" field.value = {query!r}; field.dispatchEvent(new Event('keyup', {{bubbles: true}}));"
         " field.dispatchEvent(new Event('input', {bubbles: true})); })()"
     )
-    found = tab.run(
+    found: list[str] = tab.run(
         "new Promise((done) => { const until = Date.now() + 20000; const look = () => {"
         " const links = [...document.querySelectorAll('a.md-search-result__link')].map((a) => a.getAttribute('href'));"
         " if (links.length || Date.now() > until) done(links); else setTimeout(look, 100); }; look(); })"
     )
-    assert any("codes/PTC302/" in link for link in found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "address"),
+    [
+        ("missing-shm", "codes/PTC302/"),
+        ("PTC302", "codes/PTC302/"),
+        ("unknown-field", "codes/PTC501/"),
+        ("nprocPerNode", "reference/spec/#elastic-nprocpernode"),
+        ("resources.gpu", "reference/spec/#resources-gpu"),
+        ("spec.runPolicy.backoffLimit", "reference/spec/#runpolicy-backofflimit"),
+        ("nodePools", "reference/cluster/#profilespec-nodepools"),
+        ("deepspeed", "guide/launchers/"),
+        ("lint", "guide/lint/"),
+    ],
+)
+def test_search_finds_the_right_page_first(served: str, tab: Browser, query: str, address: str) -> None:
+    visit(tab, served, 1280)
+    found = [re.sub(r"\?h=[^#]*", "", link).removeprefix(served) for link in search(tab, query)]
+    page, _, anchor = address.partition("#")
+    assert found[0].partition("#")[0] == page
+    assert not anchor or address in found[:2]
 
 
 def test_pages_load_only_from_the_site(served: str, tab: Browser) -> None:

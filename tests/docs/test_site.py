@@ -21,6 +21,7 @@ import yaml
 from ptcompile._internal.about import SITE, page_address
 from ptcompile.diagnostics.codes import CODES
 from tests.conftest import ROOT
+from website.documents import link_codes
 
 pytest.importorskip("material", reason="mkdocs-material is not installed")
 
@@ -115,6 +116,22 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[str, Page]) ->
     sheets = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")]
     assert sheets
     assert not any("url(http" in sheet or "@import" in sheet for sheet in sheets)
+
+
+def test_codes_in_prose_lead_to_their_pages(pages: dict[str, Page]) -> None:
+    assert "../../codes/PTC198/" in pages["guide/machines/"].links
+    assert "../codes/PTC302/" not in pages["codes/"].links
+    text = "# PTC302\n\nPTC302, `PTC302`, [PTC302](x.md) and PTC000\n\n```\nPTC302\n```\n<!-- PTC302 -->\n"
+    assert link_codes(text, "guide/x.md") == text.replace("\nPTC302,", "\n[PTC302](../codes/PTC302.md),")
+    assert link_codes(text, "codes/PTC302.md") == text
+
+
+def test_pages_lead_to_the_repository_and_to_their_neighbors(site: Path) -> None:
+    text = (site / "guide" / "spec" / "index.html").read_text(encoding="utf-8")
+    assert text.count('class="md-source"') == 2  # in the header and, on phones, in the drawer
+    assert 'data-md-component="source"' not in text, "the theme's script would ask GitHub for stars"
+    assert "md-footer__link--prev" in text
+    assert "md-footer__link--next" in text
 
 
 def _searched(site: Path) -> Iterator[str]:
