@@ -74,7 +74,8 @@ def validate(
     releases = versions or Versions()
     context = ApiServer(parse_version(kubernetes) if kubernetes else releases.kubernetes)
     if kind not in BUILT_IN and kind not in CUSTOM:
-        return _other_kind_problems(manifest, kind, context, definitions)
+        request = KindContext(releases, objects(others))
+        return _other_kind_problems(manifest, kind, context, definitions, request if webhooks else None)
     if kind in BUILT_IN:
         problems = _merge_problems(
             structure_violations(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context)
@@ -113,9 +114,15 @@ def _kind_of(manifest: Mapping[str, Any]) -> GroupVersionKind | None:
 
 
 def _other_kind_problems(
-    manifest: Mapping[str, Any], kind: GroupVersionKind, context: ApiServer, definitions: Definitions | None
+    manifest: Mapping[str, Any],
+    kind: GroupVersionKind,
+    context: ApiServer,
+    definitions: Definitions | None,
+    request: KindContext | None,
 ) -> list[Problem]:
-    """Return the problems of a built-in kind outside of training jobs, or of a kind that a CRD defines."""
+    """Return the problems of a built-in kind outside of training jobs, or of a kind that a CRD defines. Without a
+    `request`, webhooks do not run.
+    """
     served_kind = other_kind(kind)
     if served_kind is not None:
         if not served_kind.served(context.kubernetes):
@@ -129,18 +136,10 @@ def _other_kind_problems(
     definition = _find_definition(kind, definitions)
     if definition is None:
         return []
-    from ptcompile.apiserver.crds import definition_problems
-    from ptcompile.apiserver.validation import metadata_problems
-    from ptcompile.apiserver.validation.templates import other_template_problems
+    from ptcompile.apiserver.crds.objects import defined_kind_problems
 
     budget = definitions.evaluations if definitions is not None else None
-    problems = definition_problems(manifest, definition, context.kubernetes, budget)
-    paths = {problem.path for problem in problems}
-    later = [
-        *metadata_problems(manifest.get("metadata"), ("metadata",), context, built_in=False),
-        *other_template_problems(manifest, context),
-    ]
-    return [*problems, *(problem for problem in later if is_outside(problem, paths))]
+    return defined_kind_problems(manifest, kind, definition, context, request, budget)
 
 
 def _operator_kind_problems(

@@ -55,8 +55,10 @@ def custom_update(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
                 if before != after:
                     yield immutable(changed_path, None, RECREATE_HELP, why)
     elif (definition := shipped_definition(kind)) is not None and definition.schema.get("x-ruled"):
-        reported_paths = {problem.path for problem in rule_problems(definition.schema, definition.document, update.new)}
-        for problem in rule_problems(definition.schema, definition.document, update.new, update.old):
+        # the status is a subresource: an update of the object leaves it as it is
+        new = {**update.new, "status": update.old.get("status")} if definition.status else update.new
+        reported_paths = {problem.path for problem in rule_problems(definition.schema, definition.document, new)}
+        for problem in rule_problems(definition.schema, definition.document, new, update.old):
             if problem.path not in reported_paths:
                 yield problem
 

@@ -4,13 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.registry.model import Feature, Foreign, GroupVersionKind, Install, Operator, Update
+from ptcompile.registry.model import Feature, Foreign, GroupVersionKind, Install, Kind, KindContext, Operator, Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.registry.model import QueueSystem
+
+
+class KueueKind(Kind):
+    """A kind of Kueue's own, whose CRD is shipped. Its pods are those of the jobs that it queues."""
+
+    def __init__(self, api_version: str, name: str, *, namespaced: bool = False) -> None:
+        self.api_version = api_version
+        self.name = name
+        self.namespaced = namespaced
+
+    def default(self, manifest: Json, *, complete: bool = False) -> Json:
+        from ptcompile.operators.kueue.objects import default
+
+        return default(manifest)
+
+    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+        from ptcompile.operators.kueue.objects import validate
+
+        return validate(manifest, request)
+
+    def validate_update(self, update: Update) -> Iterator[Problem]:
+        from ptcompile.operators.kueue.objects import validate_update
+
+        return validate_update(update)
+
+
+def _kinds() -> Iterator[Kind]:
+    """Yield the kinds that Kueue's webhooks check, in both versions."""
+    for version in ("kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1"):
+        for name in ("ClusterQueue", "Cohort", "ResourceFlavor"):
+            yield KueueKind(version, name)
+        yield KueueKind(version, "Workload", namespaced=True)
 
 
 class Kueue(Operator):
@@ -20,6 +52,7 @@ class Kueue(Operator):
     authority = "kueue"
     release = "kueue"
     title = "Kueue"
+    kinds = tuple(_kinds())
     install = Install(
         "kueue",
         ("clusterqueues.{api}", "localqueues.{api}", "workloads.{api}"),

@@ -1,0 +1,88 @@
+"""Problems of an object whose kind a CRD or a JSON Schema defines, and of the operator's webhooks where it has some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptcompile.apiserver.crds import definition_problems, shipped_definition
+from ptcompile.apiserver.structure import is_outside
+from ptcompile.apiserver.validation.metadata import metadata_problems
+from ptcompile.apiserver.validation.templates import other_template_problems
+from ptcompile.diagnostics import Problem
+from ptcompile.registry.table import kind_named
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.apiserver.crds import Definition
+    from ptcompile.apiserver.evaluations import Evaluations
+    from ptcompile.apiserver.structure.json_schema import JsonSchema
+    from ptcompile.registry.model import ApiServer, GroupVersionKind, Kind, KindContext
+
+
+def defined_kind_problems(
+    manifest: Mapping[str, Any],
+    kind: GroupVersionKind,
+    definition: Definition | JsonSchema,
+    context: ApiServer,
+    request: KindContext | None,
+    budget: Evaluations | None,
+) -> list[Problem]:
+    """Return the problems of an object, with those of the operator's webhooks if there is a `request`."""
+    operator_kind = kind_named(kind)
+    current = operator_kind.default(manifest) if request is not None and operator_kind.rejects else manifest
+    problems = list(definition_problems(current, definition, context.kubernetes, budget))
+    if operator_kind.rejects:
+        problems += _shipped_problems(current, kind, definition, context, problems)
+    paths = {problem.path for problem in problems}
+    later = [
+        *metadata_problems(current.get("metadata"), ("metadata",), context, built_in=False),
+        *other_template_problems(current, context),
+    ]
+    problems += [problem for problem in later if is_outside(problem, paths)]
+    return problems if request is None else _with_webhooks(problems, operator_kind, current, request)
+
+
+def _shipped_problems(
+    manifest: Mapping[str, Any],
+    kind: GroupVersionKind,
+    definition: Definition | JsonSchema,
+    context: ApiServer,
+    problems: Sequence[Problem],
+) -> Iterator[Problem]:
+    """Yield what only the shipped CRD of an operator's kind reports: a user's definition may be a JSON Schema without
+    CEL rules. The user's definition alone decides which fields exist.
+    """
+    shipped = shipped_definition(kind)
+    if shipped is None or shipped is definition:
+        return
+    paths = {problem.path for problem in problems}
+    for problem in definition_problems(manifest, shipped, context.kubernetes):
+        if problem.name != "unknown-field" and is_outside(problem, paths):
+            yield problem
+
+
+def _with_webhooks(
+    problems: list[Problem], kind: Kind, manifest: Mapping[str, Any], request: KindContext
+) -> list[Problem]:
+    """Return the problems with the rejections of the validating webhook at other values.
+
+    A CEL rule of the CRD that says the same of a whole spec is dropped.
+    """
+    structural = {problem.path for problem in problems if problem.name != "invalid-value"}
+    paths = {problem.path for problem in problems}
+    rejections = [
+        problem
+        for problem in kind.validate(manifest, request)
+        if problem.path not in paths and is_outside(problem, structural)
+    ]
+    return [problem for problem in problems if not any(_repeats(problem, other) for other in rejections)] + rejections
+
+
+def _repeats(problem: Problem, rejection: Problem) -> bool:
+    """Return whether a rejection says the same as a problem of an ancestor of its value."""
+    depth = len(problem.path)
+    if problem.path != rejection.path[:depth] or depth == len(rejection.path):
+        return False
+    return problem.message.endswith(rejection.message.rpartition(": ")[2])

@@ -1,0 +1,66 @@
+"""The webhooks of Kueue for its own kinds: defaulting, and validation at creation and on updates.
+
+Both versions are validated as v1beta2, to which the server converts. Kinds without a webhook have only their CRD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.operators.kueue.objects import cluster_queue, cohort, flavor, workload
+from ptcompile.operators.kueue.objects.round_trip import as_kueue_writes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final
+
+    from ptcompile.diagnostics import Problem
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.kubernetes.versions import Versions
+    from ptcompile.registry.model import KindContext, Update
+
+
+__all__ = ["default", "validate", "validate_update"]
+
+_VALIDATORS: Final[dict[str, Callable[[Json, Versions, f.Problems], None]]] = {
+    "ClusterQueue": cluster_queue.check_cluster_queue,
+    "Cohort": cohort.check_cohort,
+    "ResourceFlavor": flavor.check_flavor,
+    "Workload": workload.check_workload,
+}
+_UPDATE_VALIDATORS: Final[dict[str, Callable[[Update, f.Problems], None]]] = {
+    "ClusterQueue": cluster_queue.check_cluster_queue_update,
+    "Workload": workload.check_workload_update,
+}
+
+
+def default(manifest: Json) -> Json:
+    """Return an object as the mutating webhook sends it back."""
+    return as_kueue_writes(manifest, str(manifest.get("kind")))
+
+
+def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
+    """Yield the validating webhook's rejections of an object that `default` returned."""
+    problems: f.Problems = []
+    validator = _VALIDATORS.get(str(manifest.get("kind")))
+    if validator is not None:
+        validator(manifest, request.versions, problems)
+    yield from map(_of_kueue, problems)
+
+
+def validate_update(update: Update) -> Iterator[Problem]:
+    """Yield the validating webhook's rejections of the change, other than those of the new object."""
+    problems: f.Problems = []
+    validator = _UPDATE_VALIDATORS.get(str(update.new.get("kind")))
+    if validator is not None:
+        validator(update, problems)
+    yield from map(_of_kueue, problems)
+
+
+def _of_kueue(problem: Problem) -> Problem:
+    """Return a problem as one of Kueue's webhook; those of the API server stay as they are."""
+    if problem.name == "too-many-items":
+        return problem
+    return problem._replace(name="webhook-refusal", authority="kueue")

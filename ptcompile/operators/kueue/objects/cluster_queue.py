@@ -1,0 +1,81 @@
+"""The webhook of ClusterQueues.
+
+Source: Kueue 0.19, pkg/webhooks/clusterqueue_webhook.go.
+"""
+
+from __future__ import annotations
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.metadata import check_selector
+from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
+from ptcompile.operators.kueue.objects.quotas import QuotaRules, check_resource_groups, check_weight
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.kubernetes.versions import Versions
+    from ptcompile.registry.model import Update
+
+
+_MAX_FLAVORS: Final = 256
+"""Maximum number of flavors, and of covered resources, in all groups together."""
+_MAX_COMBINATIONS: Final = 512
+"""Maximum number of quotas in one group."""
+
+
+def check_cluster_queue(manifest: Json, versions: Versions, problems: f.Problems) -> None:
+    """Check a ClusterQueue at creation."""
+    spec = nested_map(manifest, "spec")
+    # v1beta1 calls it `cohort`
+    field = "cohort" if str(manifest.get("apiVersion")).endswith("v1beta1") else "cohortName"
+    check_resource_groups(spec, QuotaRules("cohort", field, bool(spec.get(field)), True), problems)
+    check_selector(spec.get("namespaceSelector"), ("spec", "namespaceSelector"), problems)
+    check_weight(spec, problems)
+    _check_totals(spec, problems)
+    _check_flavors_of_checks(spec, problems)
+
+
+def _check_totals(spec: Json, problems: f.Problems) -> None:
+    groups, path = as_mappings(spec.get("resourceGroups")), ("spec", "resourceGroups")
+    totals = {
+        "flavors": sum(len(as_mappings(group.get("flavors"))) for group in groups),
+        "covered resources": sum(len(as_strings(group.get("coveredResources"))) for group in groups),
+    }
+    for what, total in totals.items():
+        if total > _MAX_FLAVORS:
+            why = f"total number of {what} across all resourceGroups must be at most {_MAX_FLAVORS}, got {total}"
+            f.invalid(problems, path, total, why, "split the ClusterQueue")
+    for index, group in enumerate(groups):
+        total = sum(len(as_mappings(flavor.get("resources"))) for flavor in as_mappings(group.get("flavors")))
+        if total > _MAX_COMBINATIONS:
+            limit = f"must be at most {_MAX_COMBINATIONS}, got {total}"
+            why = f"number of flavor-resource combinations in a resourceGroup {limit}"
+            f.invalid(problems, (*path, index), total, why, "split the group")
+
+
+def _check_flavors_of_checks(spec: Json, problems: f.Problems) -> None:
+    """Check that admission checks name flavors of this ClusterQueue."""
+    flavors = {
+        str(flavor.get("name"))
+        for group in as_mappings(spec.get("resourceGroups"))
+        for flavor in as_mappings(group.get("flavors"))
+    }
+    if spec.get("admissionChecks"):  # of v1beta1, whose conversion puts them in place of the strategy
+        return
+    checks = nested_map(spec, "admissionChecksStrategy").get("admissionChecks")
+    for index, check in f.indexed_mappings(checks):
+        path = ("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors")
+        for position, name in enumerate(as_strings(check.get("onFlavors"))):
+            if name not in flavors:
+                help = "" if flavors else "add the flavor to resourceGroups"
+                f.unsupported(problems, (*path, position), name, flavors, help)
+
+
+def check_cluster_queue_update(update: Update, problems: f.Problems) -> None:
+    """Check what may not change: the policy of concurrent admission."""
+    path = ("spec", "concurrentAdmissionPolicy")
+    before, after = (nested_map(manifest, "spec").get(path[1]) for manifest in (update.old, update.new))
+    if before != after:
+        problems.append(f.immutable(path, after, f.RECREATE_HELP))

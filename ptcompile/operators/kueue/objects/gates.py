@@ -1,0 +1,56 @@
+"""The annotation `admission-gated-by`: controllers whose gates keep a workload from admission, since Kueue 0.19.
+
+Source: Kueue 0.19, pkg/util/webhook, the validation of the annotation.
+"""
+
+from __future__ import annotations
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.operators.kueue.queues import PREFIX
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import Update
+
+
+GATES: Final = f"{PREFIX}admission-gated-by"
+_PATH: Final[Path] = ("metadata", "annotations", GATES)
+_FIELD: Final = f"metadata.annotations[{GATES}]"
+_MAX_BYTES: Final = 63
+
+
+def check_gates(manifest: Json, problems: f.Problems) -> None:
+    """Check the names of the gates, which commas separate. An empty annotation has none."""
+    text = _gates_of(manifest)
+    seen: set[str] = set()
+    for gate in (part.strip() for part in text.split(",")) if text else ():
+        if not gate:
+            why = "cannot contain empty gate names"
+            f.invalid(problems, _PATH, text, why, "remove the empty name", _FIELD)
+        elif gate in seen:
+            f.invalid(problems, _PATH, text, f"duplicate gate name: {gate}", "keep one of them", _FIELD)
+        elif why_not := names.why_not_domain_prefixed_path(gate):
+            f.invalid(problems, _PATH, gate, why_not, "write domain/name, as the controller of the gate does", _FIELD)
+        elif len(gate.encode("utf-8", "surrogatepass")) > _MAX_BYTES:
+            f.too_long(problems, _PATH, _MAX_BYTES, field=_FIELD)
+        seen.add(gate)
+
+
+def check_gates_update(update: Update, problems: f.Problems) -> None:
+    """Check that gates are only removed."""
+    before, after = _gates_of(update.old), _gates_of(update.new)
+    help = "leave the gates as they are, or delete the object and apply again"
+    if after and not before:
+        f.forbidden(problems, _PATH, "cannot add admission gate after creation", help, _FIELD)
+    elif after and not set(after.split(",")) <= set(before.split(",")):
+        f.forbidden(problems, _PATH, "can only remove gates, not add new ones", help, _FIELD)
+
+
+def _gates_of(manifest: Json) -> str:
+    return string_map(nested_map(manifest, "metadata").get("annotations")).get(GATES, "")

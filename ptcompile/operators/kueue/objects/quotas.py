@@ -1,0 +1,107 @@
+"""Quotas of ClusterQueues and Cohorts: their resource groups, limits, and weights.
+
+Source: Kueue 0.19, pkg/webhooks/clusterqueue_webhook.go and common.go.
+"""
+
+from __future__ import annotations
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.kubernetes import names, quantity
+from ptcompile.kubernetes.unstructured import as_strings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.unstructured import Json
+
+
+class QuotaRules(NamedTuple):
+    """How the quotas of a kind are checked."""
+
+    parent: str
+    """The word for what it borrows from: `cohort` or `parent`."""
+    parent_field: str
+    has_parent: bool
+    lends_at_most_nominal: bool
+    """Whether lendingLimit may not exceed nominalQuota."""
+
+
+_NOT_NEGATIVE: Final = "must be greater than or equal to 0"
+_SMALLEST_WEIGHT: Final = 1
+"""The heaviest weight that counts as 0, in billionths."""
+
+
+def check_resource_groups(spec: Json, rules: QuotaRules, problems: f.Problems) -> None:
+    """Check the resource groups of a spec: each resource and flavor belongs to one of them."""
+    resources: set[str] = set()
+    flavors: set[str] = set()
+    for index, group in f.indexed_mappings(spec.get("resourceGroups")):
+        path: Path = ("spec", "resourceGroups", index)
+        covered = as_strings(group.get("coveredResources"))
+        for position, name in enumerate(covered):
+            resource_path = (*path, "coveredResources", position)
+            if why := names.why_not_qualified_name(name):
+                f.invalid(problems, resource_path, name, why)
+            elif name in resources:
+                f.duplicate(problems, resource_path, name, "list each resource in one group")
+            resources.add(name)
+        for position, flavor in f.indexed_mappings(group.get("flavors")):
+            flavor_path = (*path, "flavors", position)
+            _check_flavor_quotas(flavor, covered, rules, flavor_path, problems)
+            flavor_name = flavor.get("name")
+            if isinstance(flavor_name, str):
+                if flavor_name in flavors:
+                    f.duplicate(problems, (*flavor_path, "name"), flavor_name, "list each flavor in one group")
+                flavors.add(flavor_name)
+
+
+def _check_flavor_quotas(
+    flavor: dict[str, Any], covered: list[str], rules: QuotaRules, path: Path, problems: f.Problems
+) -> None:
+    for index, quota in f.indexed_mappings(flavor.get("resources")):
+        if index >= len(covered):
+            return
+        quota_path, name = (*path, "resources", index), quota.get("name")
+        if isinstance(name, str) and name != covered[index]:
+            why, help = "must match the name in coveredResources", f'write "{covered[index]}": the order is the same'
+            f.invalid(problems, (*quota_path, "name"), name, why, help)
+        _check_not_negative(quota, "nominalQuota", quota_path, problems)
+        for limit in ("borrowingLimit", "lendingLimit"):
+            _check_limit(quota, limit, rules, quota_path, problems)
+
+
+def _check_not_negative(quota: dict[str, Any], field: str, path: Path, problems: f.Problems) -> None:
+    amount = quantity.parse(quota.get(field))
+    if amount is not None and amount.nano < 0:
+        f.invalid(problems, (*path, field), str(amount), _NOT_NEGATIVE, "use 0 or more")
+
+
+def _check_limit(quota: dict[str, Any], field: str, rules: QuotaRules, path: Path, problems: f.Problems) -> None:
+    limit = quantity.parse(quota.get(field))
+    if limit is None:
+        return
+    if not rules.has_parent:
+        why = f"must be nil when {rules.parent} is empty"
+        help = f"set spec.{rules.parent_field}, or remove `{field}`: there is nothing to share with"
+        f.invalid(problems, (*path, field), str(limit), why, help)
+    elif limit.nano < 0:
+        f.invalid(problems, (*path, field), str(limit), _NOT_NEGATIVE, "use 0 or more")
+    elif field == "lendingLimit" and rules.lends_at_most_nominal:
+        nominal = quantity.parse(quota.get("nominalQuota"))
+        if nominal is not None and limit > nominal:
+            why, help = "must be less than or equal to the nominalQuota", f"use {nominal} or less"
+            f.invalid(problems, (*path, field), str(limit), why, help)
+
+
+def check_weight(spec: Json, problems: f.Problems) -> None:
+    """Check `spec.fairSharing.weight`. The webhook names the mapping instead of the weight."""
+    weight = quantity.parse(f.as_field_mapping(spec.get("fairSharing")).get("weight"))
+    path = ("spec", "fairSharing", "weight")
+    if weight is not None and weight.nano < 0:
+        f.invalid(problems, path, str(weight), _NOT_NEGATIVE, "use 0 or more", field="spec.fairSharing")
+    elif weight is not None and 0 < weight.nano <= _SMALLEST_WEIGHT:
+        why = "When not 0, weight must be > 10e-9"
+        f.invalid(problems, path, str(weight), why, "use 0, or a larger weight", field="spec.fairSharing")

@@ -1,0 +1,131 @@
+"""The webhook of Workloads, which Kueue makes of queued jobs and users make as prebuilt ones.
+
+Source: Kueue 0.19, pkg/webhooks/workload_webhook.go and pkg/util/webhook. Its checks of `status` are left out: the
+server drops the status of what a user applies.
+"""
+
+from __future__ import annotations
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, nested_map, string_map
+from ptcompile.operators.kueue.objects.gates import check_gates, check_gates_update
+from ptcompile.operators.kueue.queues import PREFIX
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Final
+
+    from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.kubernetes.versions import Version, Versions
+    from ptcompile.registry.model import Update
+
+
+_POD_SETS: Final[Path] = ("spec", "podSets")
+_MOST_POD_SETS: Final[dict[Version, int]] = {(0, 19): 18, (0, 18): 10, (0, 0): 8}
+"""Maximum number of pod sets since each release; the CRD of the newest release has it too."""
+_ELASTIC: Final = f"{PREFIX}elastic-job"
+
+
+def check_workload(manifest: Json, versions: Versions, problems: f.Problems) -> None:
+    """Check a Workload at creation and on updates."""
+    pod_sets = nested_map(manifest, "spec").get("podSets")
+    counted = 0
+    for index, pod_set in f.indexed_mappings(pod_sets):
+        _check_pod_set(pod_set, (*_POD_SETS, index), problems)
+        counted += pod_set.get("minCount") is not None
+    if counted > 1:
+        f.invalid(problems, _POD_SETS, counted, "at most one podSet can use minCount", "keep one minCount")
+    elif counted and _is_elastic(manifest):
+        why = "partial admission and elastic job cannot be used together"
+        f.invalid(problems, _POD_SETS, counted, why, f"remove minCount, or the annotation {_ELASTIC}")
+    most = next(limit for since, limit in _MOST_POD_SETS.items() if versions.kueue >= since)
+    if isinstance(pod_sets, list) and len(pod_sets) > most:
+        f.too_many(problems, _POD_SETS, len(pod_sets), most, f"keep at most {most}, or split the job")
+    if versions.kueue >= (0, 19):
+        check_gates(manifest, problems)
+
+
+def _is_elastic(manifest: Json) -> bool:
+    return string_map(nested_map(manifest, "metadata").get("annotations")).get(_ELASTIC) == "true"
+
+
+def _check_pod_set(pod_set: Json, path: Path, problems: f.Problems) -> None:
+    template, template_path = nested_map(pod_set, "template"), (*path, "template")
+    metadata, metadata_path = nested_map(template, "metadata"), (*template_path, "metadata")
+    check_labels(metadata.get("labels"), (*metadata_path, "labels"), problems)
+    check_annotations(metadata.get("annotations"), (*metadata_path, "annotations"), problems)
+    for resources, resources_path in _resources_of(nested_map(template, "spec"), (*template_path, "spec")):
+        for field in ("requests", "limits"):
+            _check_amounts(resources.get(field), (*resources_path, field), problems)
+    _check_slices(nested_map(pod_set, "topologyRequest"), (*path, "topologyRequest"), problems)
+
+
+def _resources_of(spec: Json, path: Path) -> Iterator[tuple[Json, Path]]:
+    """Yield the resources of a pod and of its containers, with their paths."""
+    yield nested_map(spec, "resources"), (*path, "resources")
+    for kind in ("initContainers", "containers"):
+        for index, container in f.indexed_mappings(spec.get(kind)):
+            yield nested_map(container, "resources"), (*path, kind, index, "resources")
+
+
+def _check_amounts(amounts: Any, path: Path, problems: f.Problems) -> None:
+    for name, value in as_mapping(amounts).items():
+        amount_path = (*path, name)
+        if name == "pods":
+            why, help = "the key is reserved for internal kueue use", "remove it: Kueue counts the pods itself"
+            f.invalid(problems, amount_path, name, why, help, field=f.key_path(amount_path))
+        amount = quantity.parse(value)
+        if amount is not None and amount.nano < 0:
+            why = "must be greater than or equal to 0"
+            f.invalid(problems, amount_path, str(amount), why, "use 0 or more", field=f.key_path(amount_path))
+
+
+def _check_slices(request: Json, path: Path, problems: f.Problems) -> None:
+    """Check that a slice has both a topology and a size."""
+    topology, size = request.get("podSetSliceRequiredTopology"), request.get("podSetSliceSize")
+    size_path = (*path, "podSetSliceSize")
+    if topology is None and size is not None:
+        why = "may not be set when podSetSliceRequiredTopology is not specified"
+        f.forbidden(problems, size_path, why, "set podSetSliceRequiredTopology, or remove the size")
+    elif topology is not None and size is None:
+        why = "must be set when podSetSliceRequiredTopology is specified"
+        f.required(problems, size_path, why, "set how many pods a slice has")
+    elif isinstance(size, int) and size <= 0:
+        f.invalid(problems, size_path, size, "must be greater than 0", "set how many pods a slice has")
+
+
+def check_workload_update(update: Update, problems: f.Problems) -> None:
+    """Check what may not change: the pod sets of a Workload with reserved quota, and its gates."""
+    if _has_reservation(update.old):
+        _check_pod_sets_update(update, problems)
+    if update.versions.kueue >= (0, 19):
+        check_gates_update(update, problems)
+
+
+def _has_reservation(manifest: Json) -> bool:
+    return any(
+        condition.get("type") == "QuotaReserved" and condition.get("status") == "True"
+        for condition in as_mappings(nested_map(manifest, "status").get("conditions"))
+    )
+
+
+def _check_pod_sets_update(update: Update, problems: f.Problems) -> None:
+    before, after = (as_mappings(nested_map(manifest, "spec").get("podSets")) for manifest in (update.old, update.new))
+    help = "wait for the Workload to lose its quota, or delete it"
+    if len(before) != len(after):
+        problems.append(f.immutable(_POD_SETS, None, help))
+        return
+    for index, (old, new) in enumerate(zip(before, after, strict=True)):
+        if _without_lowered_count(old, new) != new:
+            problems.append(f.immutable((*_POD_SETS, index), None, help))
+
+
+def _without_lowered_count(old: Json, new: Json) -> Json:
+    """Return the old pod set with the new count if that is lower, as an elastic job may lower it."""
+    counts = old.get("count", 1), new.get("count", 1)
+    lowers = all(isinstance(count, int) for count in counts) and counts[1] < counts[0]
+    return {**old, "count": new.get("count", 1)} if lowers else old

@@ -1,0 +1,73 @@
+"""Quotas of ClusterQueues and Cohorts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.operators.kueue.objects.making import cluster_queue, kueue_object, problems_of, said
+
+QUOTA = "spec.resourceGroups[0].flavors[0].resources[0]"
+
+
+@pytest.mark.parametrize(
+    ("quota", "field", "reason"),
+    [
+        ({"name": "memory"}, "name", "must match the name in coveredResources"),
+        ({"nominalQuota": -1}, "nominalQuota", "must be greater than or equal to 0"),
+        ({"borrowingLimit": "-1"}, "borrowingLimit", "must be greater than or equal to 0"),
+        ({"lendingLimit": "-1"}, "lendingLimit", "must be greater than or equal to 0"),
+        ({"lendingLimit": 10}, "lendingLimit", "must be less than or equal to the nominalQuota"),
+    ],
+)
+def test_a_quota(quota: dict[str, Any], field: str, reason: str) -> None:
+    ((authority, message),) = said(cluster_queue(quota, cohortName="c"))
+    assert authority == "kueue"
+    assert message.startswith(f"{QUOTA}.{field}: Invalid value: ")
+    assert message.endswith(reason)
+
+
+@pytest.mark.parametrize("quota", [{}, {"lendingLimit": 9}, {"borrowingLimit": 0}, {"nominalQuota": "1e3"}])
+def test_a_valid_quota(quota: dict[str, Any]) -> None:
+    assert said(cluster_queue(quota, cohortName="c")) == []
+
+
+@pytest.mark.parametrize("field", ["borrowingLimit", "lendingLimit"])
+def test_a_limit_needs_a_cohort(field: str) -> None:
+    """The CRD says the same of the whole spec for one of them; the finding stands at the limit."""
+    (problem,) = problems_of(cluster_queue({field: 5}))
+    assert problem.path[-1] == field
+    assert problem.message.endswith("must be nil when cohort is empty")
+    assert problem.help is not None
+    assert "spec.cohortName" in problem.help
+
+
+def test_a_cohort_may_lend_more_than_its_own_quota_but_needs_a_parent() -> None:
+    quota = {"name": "cpu", "nominalQuota": 1, "lendingLimit": 5}
+    group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [quota]}]}
+    assert said(kueue_object("Cohort", {"parentName": "p", "resourceGroups": [group]})) == []
+    ((_, message),) = said(kueue_object("Cohort", {"resourceGroups": [group]}))
+    assert message.endswith("must be nil when parent is empty")
+
+
+def test_a_resource_and_a_flavor_belong_to_one_group() -> None:
+    queue = cluster_queue({})
+    queue["spec"]["resourceGroups"] *= 2
+    assert [message for _, message in said(queue)] == [
+        'spec.resourceGroups[1].coveredResources[0]: Duplicate value: "cpu"',
+        'spec.resourceGroups[1].flavors[0].name: Duplicate value: "f"',
+    ]
+
+
+def test_a_covered_resource_is_a_resource_name() -> None:
+    ((_, message),) = said(cluster_queue({"name": "bad key!"}, covered=("bad key!",)))
+    assert message.startswith('spec.resourceGroups[0].coveredResources[0]: Invalid value: "bad key!"')
+
+
+@pytest.mark.parametrize(
+    ("weight", "is_valid"), [("0", True), ("2n", True), (3, True), ("1n", False), ("-1", False), (None, True)]
+)
+def test_a_weight(weight: Any, is_valid: bool) -> None:
+    found = said(cluster_queue({}, fairSharing={"weight": weight}))
+    assert [message.partition(":")[0] for _, message in found] == ([] if is_valid else ["spec.fairSharing"])
