@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
         return _help(words[1:])
     if not words or words[0] not in COMMANDS:
         if words and (near := _suggest_command(words[0])):
-            files.print_error(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?\n")
+            files.print_error(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?")
             return 2
         words.insert(0, "compile")
     options = build_parser(words[0]).parse_intermixed_args(_without_separator(words[1:]))

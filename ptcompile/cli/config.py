@@ -185,7 +185,7 @@ def _parse_config(table: Mapping[str, Any], path: str) -> Config:
             if not is_inside(os.path.join(values["folder"], name), root):
                 mistakes.append(f"{key}: {name} leads out of {root}; name such a file on the command line")
     if mistakes:
-        raise UsageError("\n  ".join([f"{path}: invalid ptcompile configuration", *mistakes]))
+        raise UsageError(f"{path}: invalid ptcompile configuration", *(f"  {mistake}" for mistake in mistakes))
     config = Config(**values)
     if config.cluster is not None:
         config = config._replace(cluster=os.path.join(config.folder, config.cluster))

@@ -35,7 +35,7 @@ def with_progress(items: Iterable[T], total: int, noun: str = "files") -> Iterat
                 due = monotonic() + _INTERVAL_SECONDS
             yield item
     finally:
-        files.print_error("", raw=True)
+        files.write_stderr("")
 
 
 def has_terminal() -> bool:
@@ -45,5 +45,7 @@ def has_terminal() -> bool:
 
 def show_progress(text: str) -> None:
     """Replace the progress line."""
-    files.print_error(f"ptcompile: {text}")
+    from ptcompile.report.layout import safe_text
+
+    files.write_stderr(f"ptcompile: {safe_text(text)}")
     files.ERASE.append(_ERASE)

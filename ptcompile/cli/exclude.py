@@ -158,7 +158,7 @@ def _read_gitignore(folder: str) -> tuple[_Patterns, ...]:
     """Return the patterns of a folder's .gitignore, if it has one. Like git, do not follow a link."""
     path = os.path.join(folder, ".gitignore")
     if os.path.islink(path):
-        files.print_error(f"ptcompile: {path} is not used: git does not follow links\n")
+        files.print_error(f"ptcompile: {path} is not used: git does not follow links")
         return ()
     content = _read_limited(path, _MAX_GITIGNORE_BYTES)
     return (_Patterns(folder, matcher(lines_of(content))),) if content else ()
@@ -171,10 +171,10 @@ def _read_limited(path: str, limit: int) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as error:
-        files.print_error(f"ptcompile: {path} is not used: {files.reason(error)}\n")
+        files.print_error(f"ptcompile: {path} is not used: {files.reason(error)}")
         return b""
     if len(content) > limit:
-        files.print_error(f"ptcompile: {path} is not used: larger than {limit} bytes\n")
+        files.print_error(f"ptcompile: {path} is not used: larger than {limit} bytes")
         return b""
     return content
 

@@ -51,7 +51,14 @@ ERASE: list[str] = []
 
 
 class UsageError(Exception):
-    """Raised for a request that cannot be fulfilled. The message is for the user; the exit status is 2."""
+    """Raised for a request that cannot be fulfilled. The exit status is 2.
+
+    Its arguments are the message for the user and further lines.
+    """
+
+    def __str__(self) -> str:
+        """Return the message with its further lines."""
+        return "\n".join(self.args)
 
 
 class InputFile(NamedTuple):
@@ -294,29 +301,31 @@ def write_stdout(text: str) -> int:
 
 def write_bytes(content: bytes) -> int:
     """Write encoded text to standard output unchanged; return 0, or 2 if it cannot be written."""
-    print_error("", raw=True)
+    write_stderr("")
     try:
         if sys.stdout is None:
             raise OSError("standard output is closed")
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     except OSError as error:
-        print_error(f"ptcompile: cannot write the result: {reason(error)}\n")
+        print_error(f"ptcompile: cannot write the result: {reason(error)}")
         return 2
     return 0
 
 
-def print_error(text: str, *, raw: bool = False) -> None:
-    """Write a message to standard error. It is lost only if standard error is missing or closed.
-
-    File names and user input cannot send control characters to the terminal, unless the text is `raw`.
+def print_error(*lines: str) -> None:
+    """Print lines to standard error. What a line quotes of a file, its name or an option cannot begin another line,
+    control the terminal or give a CI runner a command.
     """
+    from ptcompile.report.layout import safe_text
+
+    write_stderr("".join(f"{safe_text(line)}\n" for line in lines))
+
+
+def write_stderr(text: str) -> None:
+    """Write a text to standard error unchanged. It is lost only if standard error is missing or closed."""
     if sys.stderr is None:
         return
-    if not raw and not text.replace("\n", "").isprintable():
-        from ptcompile.report.layout import escape_unprintable
-
-        text = "\n".join(escape_unprintable(line) for line in text.split("\n"))
     text = "".join([*ERASE, text])
     ERASE.clear()
     try:
@@ -338,7 +347,8 @@ def wants_color(stream: TextIO | None) -> bool:
 def report_error(error: BaseException) -> int:
     """Report an exception in one line with its location and return 2. With PTCOMPILE_DEBUG set, raise it instead."""
     if isinstance(error, UsageError):
-        print_error(f"ptcompile: {error}\n")
+        message, *details = error.args
+        print_error(f"ptcompile: {message}", *details)
         return 2
     if os.environ.get("PTCOMPILE_DEBUG"):
         raise error
@@ -347,8 +357,8 @@ def report_error(error: BaseException) -> int:
         trace = trace.tb_next
     where = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else ""
     print_error(
-        f"ptcompile: {BUG}, not in your files: {type(error).__name__}: {error}{where}\n"
-        "  = help: run it again with PTCOMPILE_DEBUG=1 and report the output\n"
+        f"ptcompile: {BUG}, not in your files: {type(error).__name__}: {error}{where}",
+        "  = help: run it again with PTCOMPILE_DEBUG=1 and report the output",
     )
     return 2
 

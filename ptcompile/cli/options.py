@@ -123,7 +123,9 @@ class Parser(argparse.ArgumentParser):
         unknown = [word for word in words.split() if word.startswith("-")]
         if unknown and marker and not before:
             message = marker + " ".join(unknown) + "".join(self._suggestions(unknown))
-        super().error(message)
+        from ptcompile.report.layout import safe_text
+
+        super().error(safe_text(message))
 
     def _suggestions(self, unknown: list[str]) -> Iterator[str]:
         """Yield a suggestion for each option that is similar to a known one."""

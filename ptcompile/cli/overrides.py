@@ -68,7 +68,7 @@ def _masked_text(text: str, path: Path, start: int) -> str:
 def _usage_error(option: str, text: str, column: int, message: str) -> UsageError:
     """Return an error with the option's text and a caret below a character."""
     line = "".join(char if char.isprintable() else " " for char in text)
-    return UsageError(f"{option} {line}\n{'':>{len('ptcompile: ') + len(option) + 1 + column}}^ {message}")
+    return UsageError(f"{option} {line}", f"{'':>{len('ptcompile: ') + len(option) + 1 + column}}^ {message}")
 
 
 def options_text(options: Sequence[Set]) -> str:

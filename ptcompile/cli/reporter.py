@@ -101,7 +101,7 @@ class Findings:
         """Report files that cannot be read; the run continues and ends with status 2."""
         for reason in reasons:
             self._unreadable = True
-            files.print_error(f"ptcompile: {reason}\n")
+            files.print_error(f"ptcompile: {reason}")
 
     def unreadable_status(self) -> int:
         """Return the exit status for unreadable files: 2, or 0 if all could be read."""
@@ -166,7 +166,7 @@ class Findings:
 
     def report_no_jobs(self, paths: Sequence[str]) -> int:
         """Report that there was nothing to compile; return 1."""
-        files.print_error(f"ptcompile: no TrainingJob in {', '.join(paths)}\n")
+        files.print_error(f"ptcompile: no TrainingJob in {', '.join(paths)}")
         return 1
 
     def finish(self, *, always: bool = False) -> int:
@@ -221,7 +221,7 @@ class Findings:
             text = add_color(text)
         if result:
             return files.write_stdout(text)
-        files.print_error(text, raw=True)
+        files.write_stderr(text)
         return 0
 
     def _extension_pages(self, names: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -239,7 +239,7 @@ class Findings:
         if len(codes) == 1:
             (code,) = codes
             address = page_address(code)
-        return f"ptcompile: for more, run 'ptcompile explain {code}' or see {address}\n"
+        return f"ptcompile: for more, run 'ptcompile explain {code}' or see {address}"
 
     def _summary(self, *, is_lint: bool) -> str:
         counts = Counter(d.severity for d in self._diagnostics)
@@ -265,7 +265,7 @@ class Findings:
             parts.append(f"not checked: {len(self._unchecked)} ({', '.join(kinds)})")
         if self._skipped:
             parts.append(f"skipped, no TrainingJob in them: {len(self._skipped)} ({', '.join(self._skipped[:5])})")
-        return f"ptcompile: {', '.join(parts)}\n"
+        return f"ptcompile: {', '.join(parts)}"
 
 
 def _is_foreign_template(file: InputFile) -> bool:

@@ -10,7 +10,7 @@ from ptcompile._internal.paths import MISSING
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, PassChange, PassExplanation
 from ptcompile.explainer.values import ItemNames, shown_path, shown_value
-from ptcompile.report.layout import escape_unprintable
+from ptcompile.report.layout import safe_text
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -106,7 +106,7 @@ def trace_text(explanation: ExplanationLike) -> str:
 
 def _job_lines(job: Explained, causes: Sequence[Cause], explanation: ExplanationLike) -> Iterator[str]:
     names = ", ".join(streams.resource_name(explanation.manifests[i]) or "" for i in job.manifests)
-    yield escape_unprintable(f"{job.resource} -> {names}  (target {job.target}: {_TARGET_REASONS[job.chosen_by]})")
+    yield safe_text(f"{job.resource} -> {names}  (target {job.target}: {_TARGET_REASONS[job.chosen_by]})")
     yield ""
     copied = sum(cause.by == "spec" for cause in causes)
     yield f"spec: {copied} of {len(causes)} values are as you wrote them"
@@ -119,7 +119,7 @@ def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation
     item_names = ItemNames()
     for path, group in groupby(written, key=lambda cause: _list_path(cause, explanation, item_names, several=several)):
         values = [cause.value for cause in group]
-        yield f"  + {escape_unprintable(path)}: {shown_value(values[0] if len(values) == 1 else values)}"
+        yield f"  + {safe_text(path)}: {shown_value(values[0] if len(values) == 1 else values)}"
 
 
 def _list_path(cause: Cause, explanation: ExplanationLike, item_names: ItemNames, *, several: bool) -> str:
@@ -140,7 +140,7 @@ def _pass_lines(step: PassExplanation, roles: int) -> Iterator[str]:
 
 def _change_text(change: PassChange, roles: int) -> str:
     roles_prefix = "" if len(change.roles) == roles else f"{', '.join(change.roles) or 'job'}: "
-    path = escape_unprintable(f"{roles_prefix}{change.shown}")
+    path = safe_text(f"{roles_prefix}{change.shown}")
     if change.kind == "changed":
         return f"~ {path}: {shown_value(change.before, 48)} -> {shown_value(change.after, 48)}"
     added = change.kind == "added"
@@ -172,9 +172,9 @@ def _paragraph_lines(
 ) -> Iterator[str]:
     first = causes[0]
     if several:
-        yield escape_unprintable(f"# {streams.resource_name(explanation.manifests[first.manifest])}")
+        yield safe_text(f"# {streams.resource_name(explanation.manifests[first.manifest])}")
     for cause in causes:
-        yield f"{escape_unprintable(cause.shown)}: {shown_value(cause.value)}"
+        yield f"{safe_text(cause.shown)}: {shown_value(cause.value)}"
     author = {"spec": "the spec", "target": f"the target {targets.get(first.manifest, '')}"}.get(
         first.by, f"the pass {first.by}"
     )
@@ -220,10 +220,7 @@ def _format_source(inputs: Sequence[Input], explanation: ExplanationLike) -> str
     if first.span is None:
         values = {str(line.path[-1]): line.value for line in inputs}
         value = f": {shown_value(values if len(inputs) > 1 else first.value, 80)}"
-    return (
-        escape_unprintable(f"{location}  {_join_paths([line.path for line in inputs], named=first.span is not None)}")
-        + value
-    )
+    return safe_text(f"{location}  {_join_paths([line.path for line in inputs], named=first.span is not None)}") + value
 
 
 def _join_paths(paths: Sequence[Path], *, named: bool) -> str:
@@ -236,4 +233,4 @@ def _join_paths(paths: Sequence[Path], *, named: bool) -> str:
 
 
 def _shorten_line(line: str) -> str:
-    return escape_unprintable(line.strip().expandtabs() if len(line) <= 120 else f"{line.strip()[:116]} ...")
+    return safe_text(line.strip().expandtabs() if len(line) <= 120 else f"{line.strip()[:116]} ...")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.paths import MISSING, get
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
-from ptcompile.report.layout import escape_unprintable
+from ptcompile.report.layout import safe_text
 from ptcompile.source import emitter
 
 TYPE_CHECKING = False
@@ -225,7 +225,7 @@ def _part_names(path: Path, data: Any) -> Iterator[tuple[str, ...]]:
 
 def shown_value(value: Any, width: int = 100) -> str:
     """Return a value on one line of at most `width` characters, in YAML's flow style."""
-    text = escape_unprintable(_flow(value))
+    text = safe_text(_flow(value))
     return text if len(text) <= width else f"{text[: width - 4]} ..."
 
 

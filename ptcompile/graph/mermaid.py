@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.graph.picture import Card, Picture, RoleGroup, make_picture
-from ptcompile.report.layout import escape_unprintable
+from ptcompile.report.layout import safe_text
 from ptcompile.simulator.world import World
 
 _SAFE = frozenset(" .,_-/+*()")
@@ -25,7 +25,7 @@ def render_mermaid(world: World) -> str:
 
 def escape(text: str) -> str:
     """Return text for a quoted label, with everything that could be syntax as Mermaid entities."""
-    return "".join(c if c.isalnum() or c in _SAFE else f"#{ord(c)};" for c in escape_unprintable(text))
+    return "".join(c if c.isalnum() or c in _SAFE else f"#{ord(c)};" for c in safe_text(text))
 
 
 def _job_lines(picture: Picture, key: str) -> Iterator[str]:

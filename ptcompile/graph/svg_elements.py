@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.report.layout import escape_unprintable
+from ptcompile.report.layout import safe_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ text { font-family: ui-sans-serif, system-ui, "Segoe UI", Roboto, "DejaVu Sans",
 
 def escape(text: str) -> str:
     """Return text for an element or attribute; characters that XML forbids are escaped."""
-    safe = escape_unprintable(text)
+    safe = safe_text(text)
     for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
         safe = safe.replace(char, entity)
     return safe
@@ -69,7 +69,7 @@ def coord(value: float) -> str:
 def fit_text(text: str, room: float, size: float, *, factor: float = MONO) -> str:
     """Shorten the text to the room by cutting its middle, because the end of a pod's name tells it from others."""
     max_length = max(3, int(room / (size * factor)))
-    safe = escape_unprintable(text)
+    safe = safe_text(text)
     if len(safe) <= max_length:
         return safe
     tail = max_length // 2

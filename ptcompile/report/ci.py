@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as _json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -14,9 +13,10 @@ from xml.sax.saxutils import escape, quoteattr
 from ptcompile._internal.about import SITE, __version__, page_address
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.report.layout import (
-    escape_unprintable,
+    format_json,
     format_location,
     format_origin,
+    safe_text,
     sort_by_location,
     template_instead_of_file,
 )
@@ -60,7 +60,7 @@ def _message(diagnostic: Diagnostic) -> str:
 
 def _escape_data(text: str) -> str:
     """Escape text for the message of a command: no line break, and no start of another command."""
-    return escape_unprintable(text.replace("%", "%25")).replace("\r", "%0D").replace("\n", "%0A")
+    return safe_text(text.replace("%", "%25")).replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _escape_property(text: str) -> str:
@@ -92,7 +92,7 @@ def _test_suite(filename: str | None, diagnostics: list[Diagnostic]) -> Iterator
             case += f' line="{diagnostic.span.line}"'
         help = f"; {diagnostic.help}" if diagnostic.help else ""
         location = format_location(diagnostic) + format_origin(diagnostic)
-        text = escape(escape_unprintable(f"{location}: {diagnostic.message}{help}"))
+        text = escape(safe_text(f"{location}: {diagnostic.message}{help}"))
         yield f"    {case}>"
         if diagnostic.severity == "error":
             yield f"      <failure type={code} message={message}>{text}</failure>"
@@ -103,7 +103,7 @@ def _test_suite(filename: str | None, diagnostics: list[Diagnostic]) -> Iterator
 
 
 def _quote_attribute(text: str) -> str:
-    return quoteattr(escape_unprintable(text))
+    return quoteattr(safe_text(text))
 
 
 _SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -130,7 +130,7 @@ def sarif(
         "columnKind": "unicodeCodePoints",
         "results": [_result(d, indexes[d.code], counts) for d in ordered],
     }
-    return _json.dumps({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return format_json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> dict[str, Any]:

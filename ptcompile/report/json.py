@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json as _json
 from collections.abc import Mapping, Sequence
 from typing import get_args  # noqa: TID253 - no cold start reads it
 
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.diagnostics.terms import Authority, Severity, Stage
-from ptcompile.report.layout import sort_by_location
+from ptcompile.report.layout import format_json, sort_by_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ VERSION = 1
 def json(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
     """Return the report as JSON. It is ASCII only, so it cannot send control characters to a terminal."""
     report = {"version": VERSION, "diagnostics": [d.to_dict() for d in sort_by_location(diagnostics)]}
-    return _json.dumps(report, indent=2) + "\n"
+    return format_json(report)
 
 
 TEXT: Schema = {"type": "string"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
+from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.diagnostics.codes import EFFECTS
 
@@ -48,7 +50,7 @@ def sort_by_location(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def format_location(diagnostic: Diagnostic) -> str:
     """Return `file:line:column`, as far as known."""
-    location = escape_unprintable(diagnostic.filename or "<input>")
+    location = safe_text(diagnostic.filename or "<input>")
     if diagnostic.span is not None:
         location += f":{diagnostic.span.line}:{diagnostic.span.column}"
     return location
@@ -56,7 +58,7 @@ def format_location(diagnostic: Diagnostic) -> str:
 
 def format_origin(diagnostic: Diagnostic) -> str:
     """Return the template that a finding's document was rendered from, in parentheses after a space, or nothing."""
-    return f" ({escape_unprintable(diagnostic.template)})" if diagnostic.template else ""
+    return f" ({safe_text(diagnostic.template)})" if diagnostic.template else ""
 
 
 def template_instead_of_file(diagnostic: Diagnostic) -> str | None:
@@ -71,9 +73,9 @@ def consequence(diagnostic: Diagnostic) -> str:
     """Return what the finding leads to and who says so: `fails at run time (kubelet)`, `rule of ptcompile.toml`."""
     owner, authorities = diagnostic.owner, [str(diagnostic.authority)]
     if owner and diagnostic.stage == "style":
-        return escape_unprintable(owner)  # only a convention
+        return safe_text(owner)  # only a convention
     if owner:
-        authorities = [*(name for name in authorities if name != "ptcompile"), escape_unprintable(owner)]
+        authorities = [*(name for name in authorities if name != "ptcompile"), safe_text(owner)]
     is_ours = diagnostic.authority == "ptcompile" and not owner
     if diagnostic.stage == "apply" and diagnostic.blocks_compile and is_ours:
         sentence = _COMPILES[0]
@@ -93,11 +95,30 @@ def outcome(name: str, severity: Severity, stage: Stage, *, is_ours: bool = Fals
     return _EFFECTS[effect or ("works" if stage == "style" else "fails")][is_uncertain]
 
 
-def escape_unprintable(text: str) -> str:
-    """Escape control characters and direction marks, which could otherwise control the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+hash_command: Final = Pattern(r"##([A-Za-z]{0,16}\[)")
+"""A command of Azure Pipelines (agent, Command.TryParse), of GitHub's older form (runner, ActionCommand.TryParse) or of
+TeamCity."""
+_colon_command: Final = Pattern(r"^( *)::([A-Za-z])")
+"""A command of GitHub (runner, ActionCommand.TryParseV2). An IPv6 address such as ::1 is not one."""
+
+
+def safe_text(text: str) -> str:
+    """Return a text of a user as one line of a report, or part of one: what could control the terminal or a CI runner
+    is escaped.
+
+    These are control characters, direction marks, and workflow commands: `##vso[...]`, `##[...]` and
+    `##teamcity[...]`, which runners find anywhere in a line, and `::command::` at the start of one.
+    """
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    if "##" in text:
+        text = hash_command.sub(r"#\\x23\1", text)
+    return _colon_command.sub(r"\1\\x3a:\2", text) if "::" in text else text
+
+
+def format_json(data: object) -> str:
+    """Return data as JSON for a report: ASCII, without workflow commands, and equal to the data when it is read."""
+    return hash_command.sub(r"#\\u0023\1", json.dumps(data, indent=2)) + "\n"
 
 
 LABEL_WIDTH: Final = 13
@@ -119,13 +140,25 @@ def table(rows: Sequence[Sequence[str]], indent: str = "  ", *, cut: int = 0) ->
 
 def shorten(text: str, width: int) -> str:
     """Return the text, cut with an ellipsis if it is longer than `width`."""
-    text = escape_unprintable(text)
+    text = safe_text(text)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def join_escaped(lines: Iterable[str]) -> str:
     """Return the lines as one text, with control characters escaped."""
-    return "".join(escape_unprintable(line).rstrip() + "\n" for line in lines)
+    return "".join(safe_text(line).rstrip() + "\n" for line in lines)
+
+
+def safe_lines(text: str) -> str:
+    """Return a text of several lines, such as a patch, with everything that `safe_text` escapes except tabs and the
+    ends of lines.
+    """
+    return "\n".join(_safe_line(line) for line in text.split("\n"))
+
+
+def _safe_line(line: str) -> str:
+    text = line.removesuffix("\r")
+    return "\t".join(map(safe_text, text.split("\t"))) + line[len(text) :]
 
 
 def shell_quote(words: Iterable[str]) -> str:

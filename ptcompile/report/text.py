@@ -7,7 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.diagnostics import Diagnostic, Span
-from ptcompile.report.layout import consequence, escape_unprintable, format_location, format_origin, sort_by_location
+from ptcompile.report.layout import (
+    consequence,
+    format_location,
+    format_origin,
+    hash_command,
+    safe_text,
+    sort_by_location,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +45,9 @@ def concise(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str])
 
 
 def _concise_line(diagnostic: Diagnostic) -> str:
-    origins = ", ".join(escape_unprintable(origin) for origin in (diagnostic.resource, diagnostic.template) if origin)
+    origins = ", ".join(safe_text(origin) for origin in (diagnostic.resource, diagnostic.template) if origin)
     head = f"{format_location(diagnostic)}: {diagnostic.severity} {diagnostic.code} {diagnostic.name}"
-    return f"{head}: {escape_unprintable(diagnostic.message)}{f' ({origins})' if origins else ''}"
+    return f"{head}: {safe_text(diagnostic.message)}{f' ({origins})' if origins else ''}"
 
 
 _MAX_WIDTH = 160
@@ -74,16 +81,16 @@ def lines_to_quote(diagnostics: Iterable[Diagnostic], text: str, name: str | Non
 
 
 def _full_paragraph(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:
-    yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {escape_unprintable(diagnostic.message)}"
+    yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {safe_text(diagnostic.message)}"
     yield f"  --> {format_location(diagnostic)}{format_origin(diagnostic)}"
     if diagnostic.span is not None and diagnostic.span.line in lines:
         yield from _frame(diagnostic.span, lines)
     yield f"  = {consequence(diagnostic)}"
     if diagnostic.help:
-        yield f"  = help: {escape_unprintable(diagnostic.help)}"
+        yield f"  = help: {safe_text(diagnostic.help)}"
     if diagnostic.fix is not None:
         option = "--fix" if diagnostic.fix.safe else "--fix --unsafe-fixes"
-        yield f"  = fix: {escape_unprintable(diagnostic.fix.title)} ({option})"
+        yield f"  = fix: {safe_text(diagnostic.fix.title)} ({option})"
 
 
 def _frame(span: Span, lines: Mapping[int, str]) -> Iterator[str]:
@@ -101,8 +108,11 @@ def _frame(span: Span, lines: Mapping[int, str]) -> Iterator[str]:
 
 
 def _replace_unprintable(line: str, start: int) -> str:
-    """Return part of a source line with unprintable characters replaced one by one, so the carets fit."""
-    return "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in line[start : start + _MAX_WIDTH])
+    """Return part of a source line with unprintable characters and the starts of workflow commands replaced one by one,
+    so the carets fit.
+    """
+    shown = "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in line[start : start + _MAX_WIDTH])
+    return hash_command.sub(r"#�\1", shown)
 
 
 def statistics(diagnostics: Sequence[Diagnostic]) -> str:

@@ -13,6 +13,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.registry.model import Operator, is_overridden
 from ptcompile.registry.table import BY_QUEUE_SYSTEM, BY_TARGET
+from ptcompile.report.layout import join_escaped
 from ptcompile.requirements.jobs import (
     Requirement,
     kubernetes_requirement,
@@ -58,7 +59,7 @@ class Setup(NamedTuple):
         lines = ["What the cluster must have:", *map(str, self.requirements), ""]
         if self.values:
             lines += ["Helm values of the operator's chart:", *emitter.emit(self.values).splitlines(), ""]
-        head = "".join(f"# {line}".rstrip() + "\n" for line in lines[:-1])
+        head = join_escaped(f"# {line}" for line in lines[:-1])
         return head + (f"---\n{emitter.emit_all(self.manifests)}" if self.manifests else "")
 
 

@@ -57,7 +57,7 @@ def test_it_is_erased_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> N
     shown = on_terminal(monkeypatch)
     for one in with_progress("abcd", 4):
         if one == "b":
-            files.print_error("a note\n")
+            files.print_error("a note")
     assert f"{LINE.format(1)}{ERASE}a note\n{LINE.format(2)}" in shown.shown()
 
 

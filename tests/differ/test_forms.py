@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 import ptcompile
 from ptcompile.differ import Difference
-from ptcompile.report.layout import escape_unprintable
+from ptcompile.report.layout import safe_text
 from tests.differ.making import job, pod
 from tests.making import smallest
 
@@ -126,7 +126,7 @@ def test_no_value_breaks_the_markdown(evil: str) -> None:
     assert _skeleton(shown(evil)) == _skeleton(shown("plain"))
     (row,) = (line for line in shown(evil).splitlines() if "<code>image</code>" in line)
     cells = re.findall(r"<code>(.*?)</code>", row)
-    assert html.unescape(cells[2]) == escape_unprintable(f"i{evil}")
+    assert html.unescape(cells[2]) == safe_text(f"i{evil}")
 
 
 @pytest.mark.parametrize("evil", EVIL, ids=repr)

@@ -9,7 +9,7 @@ import pytest
 import ptcompile
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.report import renderer
-from ptcompile.report.layout import escape_unprintable, format_location, sort_by_location
+from ptcompile.report.layout import format_location, safe_text, sort_by_location
 
 ONE = Diagnostic("PTC021", "spec-unknown-field", "error", "spec.nods: unknown field", "did you mean nodes?",
                  ("spec", "nods"), Span(2, 3, 2, 7), "apply", "ptcompile", "x.yaml")  # fmt: skip
@@ -118,7 +118,7 @@ def test_a_file_cannot_steer_a_terminal(form: str, escape: str) -> None:
 
 @pytest.mark.parametrize(("text", "wanted"), [("a b", "a b"), ("ż🚀", "ż🚀"), ("a\nb", "a\\nb"), ("\x1b", "\\x1b")])
 def test_printable(text: str, wanted: str) -> None:
-    assert escape_unprintable(text) == wanted
+    assert safe_text(text) == wanted
 
 
 def test_concise_is_one_line_per_finding() -> None:

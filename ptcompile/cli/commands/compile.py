@@ -75,7 +75,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     """Compare files with what would be written to them; return 1 if they differ.
 
-    The difference goes to standard output as a patch. Applying it makes the files current, unless it masks a secret.
+    The difference goes to standard output as a patch. Applying it makes the files current, unless it masks a secret
+    or escapes a character.
     The names of stale, missing and orphaned files go to standard error. Orphans are files of `folder` that ptcompile
     could have written but no spec produces any more; without `folder` they are not searched for.
     """
@@ -85,13 +86,15 @@ def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     other_files = _other_files(folder, contents, form) if folder is not None else {}
     checked = verb.check(contents, committed, other_files)
     for state, path in checked.found:
-        files.print_error(f"ptcompile: {state}: {path}\n")
+        files.print_error(f"ptcompile: {state}: {path}")
     if checked.ok:
         return 0
     files.print_error(
-        "ptcompile: the same command without --check writes stale and missing files, and with --prune deletes orphans\n"
+        "ptcompile: the same command without --check writes stale and missing files, and with --prune deletes orphans"
     )
-    return max(1, files.write_stdout(checked.patch))
+    from ptcompile.report.layout import safe_lines
+
+    return max(1, files.write_stdout(safe_lines(checked.patch)))
 
 
 def prune(contents: Mapping[str, str], folder: str, form: str) -> None:
@@ -104,9 +107,9 @@ def prune(contents: Mapping[str, str], folder: str, form: str) -> None:
     for path, text in verb.orphans(_other_files(folder, contents, form)):
         if verb.is_unedited(text):
             files.delete(path)
-            files.print_error(f"ptcompile: deleted: {path}\n")
+            files.print_error(f"ptcompile: deleted: {path}")
         else:
-            files.print_error(f"ptcompile: orphaned, but edited by hand, so it stays: {path}\n")
+            files.print_error(f"ptcompile: orphaned, but edited by hand, so it stays: {path}")
 
 
 def _other_files(folder: str, contents: Mapping[str, str], form: str) -> dict[str, bytes]:
@@ -182,7 +185,7 @@ class Compiler:
             for target, result in [*results.items()]:
                 reason = None if result.ok else _reason_not_expressible(result)
                 if reason is not None:
-                    notes.append(f"ptcompile: not for {target}: {reason}\n")
+                    notes.append(f"ptcompile: not for {target}: {reason}")
                     del results[target]
         diagnostics = _merge_findings([result.diagnostics for result in results.values()])
         several = len(self._targets) > 1

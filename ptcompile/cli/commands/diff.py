@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from ptcompile.cli import config, files, overrides
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings
+from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _display_name(path: str) -> str:
 
 def _format_difference(difference: Difference, form: str) -> str:
     if form == "json":
-        return json.dumps(difference.to_dict(), indent=2) + "\n"
+        return format_json(difference.to_dict())
     return difference.text() if form == "text" else difference.markdown()
 
 

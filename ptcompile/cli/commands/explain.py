@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Sequence
 
@@ -14,6 +13,7 @@ from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_output_format, add_overrides, check_target, terminal_width
 from ptcompile.cli.reporter import Findings
+from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _explain_field(address: str, form: str) -> int:
     except field_reference.UnknownFieldError as error:
         raise UsageError(str(error)) from None
     if form == "json":
-        return files.write_stdout(json.dumps(field.to_dict(), indent=2) + "\n")
+        return files.write_stdout(format_json(field.to_dict()))
     return files.write_stdout(field.text(terminal_width(100)))
 
 
@@ -180,7 +180,7 @@ def _format_explanation(explanation: Explanation, options: argparse.Namespace) -
     if options.path is not None:
         explanation = explanation._replace(causes=_causes_at(explanation, options.path))
     if options.format == "json":
-        return json.dumps(explanation.to_dict(), indent=2) + "\n"
+        return format_json(explanation.to_dict())
     return explanation.text(options.path)
 
 

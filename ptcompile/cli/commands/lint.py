@@ -15,7 +15,7 @@ from ptcompile.cli.options import add_common, add_jobs
 from ptcompile.cli.related import RelatedObjects
 from ptcompile.cli.repeated import repeated_objects
 from ptcompile.cli.reporter import Findings, LintedFile, map_files, quoted_lines, shows_lines
-from ptcompile.report.layout import escape_unprintable, format_location
+from ptcompile.report.layout import format_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _open_cache(inputs: Sequence[InputFile], linter: FileLinter, related: Relate
         settings_key = cache.settings_key(options, config, shows_lines(options))
     except OSError as error:
         if options.cache_dir:
-            files.print_error(f"ptcompile: --cache-dir {folder} is not used: {files.reason(error)}\n")
+            files.print_error(f"ptcompile: --cache-dir {folder} is not used: {files.reason(error)}")
         return None
     return cache.ResultCache(folder, settings_key, cache.file_key(config, related))
 
@@ -264,7 +264,7 @@ def _report_skipped(fixed: _FixedFile) -> None:
         title = diagnostic.fix.title if diagnostic.fix else ""
         bug_note = f"; {files.BUG}, please report it" if is_bug else ""
         text = f"{format_location(diagnostic)}: {diagnostic.code} is not fixed ({title}): {reason}{bug_note}"
-        files.print_error(f"ptcompile: {escape_unprintable(text)}\n")
+        files.print_error(f"ptcompile: {text}")
 
 
 def _write_fixed(fixed_files: list[_FixedFile], findings: Findings) -> int:
@@ -293,7 +293,7 @@ def _print_patch(fixed_files: list[_FixedFile], findings: Findings) -> int:
     count = sum(fixed.result.content != fixed.file.content for fixed in fixed_files)
     unsafe = sum(d.fix is not None and not d.fix.safe for fixed in fixed_files for d in fixed.result.report.diagnostics)
     unsafe_note = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
-    files.print_error(f"ptcompile: {applied} fixable in {count} of {len(fixed_files)} files{unsafe_note}\n")
+    files.print_error(f"ptcompile: {applied} fixable in {count} of {len(fixed_files)} files{unsafe_note}")
     return max(files.write_stdout(text), int(applied > 0), findings.unreadable_status())
 
 
@@ -361,7 +361,7 @@ def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[Inpu
     top = os.path.join(os.path.realpath(config.folder), "")
     if any(os.path.isdir(path) and top.startswith(os.path.join(os.path.realpath(path), "")) for path in options.paths):
         for sentence in unmatched_patterns(config, [file.name for file in inputs], visited):
-            files.print_error(f"ptcompile: {sentence}\n")
+            files.print_error(f"ptcompile: {sentence}")
     return inputs, unreadable
 
 
@@ -392,7 +392,7 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter) -> int:
         raise UsageError("--add-ignore edits files and cannot be used with standard input")
     files.write_files(changed)
     files.print_error(
-        f"ptcompile: {added} findings ignored in {len(changed)} files, {not_ignorable} cannot be ignored by a comment\n"
+        f"ptcompile: {added} findings ignored in {len(changed)} files, {not_ignorable} cannot be ignored by a comment"
     )
     return int(not_ignorable > 0)
 

@@ -186,7 +186,7 @@ def _write_specs(imports: dict[str, Imported], options: argparse.Namespace) -> i
         remaining = iter(specs)
         imports = {name: imported.with_documents(remaining) for name, imported in imports.items()}
         for line in notes:
-            files.print_error(f"ptcompile: {line}\n")
+            files.print_error(f"ptcompile: {line}")
     _print_summary(imports, options)
     contents: dict[str, str] = {}
     needed = profile or next((imported.profile for imported in imports.values() if imported.profile is not None), None)
@@ -242,12 +242,12 @@ def _print_summary(imports: dict[str, Imported], options: argparse.Namespace) ->
     kept_note = f"; {kept} objects are kept unchanged" if kept else ""
     files.print_error(
         f"ptcompile: {len(specs)} imported: {same_worlds} with the same world, "
-        f"{same_manifests} of them with the same manifest{kept_note}\n"
+        f"{same_manifests} of them with the same manifest{kept_note}"
     )
     if not options.profile and any(imported.profile is not None for imported in imports.values()):
         files.print_error(
             "ptcompile: the built-in profile adds tolerations to pods with GPUs that the manifests do not have: "
-            "import again with --profile FILE, and compile with --cluster FILE\n"
+            "import again with --profile FILE, and compile with --cluster FILE"
         )
 
 

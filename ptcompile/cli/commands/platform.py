@@ -8,6 +8,7 @@ from ptcompile.cli import files, overrides
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings
+from ptcompile.report.layout import join_escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,11 +80,11 @@ def platform(options: argparse.Namespace) -> int:
 
     setup = verb.platform(profile, specs)
     if options.list:
-        return files.write_stdout("".join(f"{requirement}\n" for requirement in setup.requirements))
+        return files.write_stdout(join_escaped(map(str, setup.requirements)))
     if not options.values:
         return files.write_stdout(setup.text())
     if not setup.values:
-        files.print_error("ptcompile: no Helm values: no job is a PyTorchJob, and the profile has no operator\n")
+        files.print_error("ptcompile: no Helm values: no job is a PyTorchJob, and the profile has no operator")
         return 0
     return files.write_stdout(emit(setup.values))
 
@@ -117,7 +118,7 @@ def requires(options: argparse.Namespace) -> int:
         jobs.append({"apiVersion": "v1", "kind": "List", "items": manifests})
     needed = (verb.requires(job, target=options.target, cluster=profile) for job in jobs)
     requirements = dict.fromkeys(requirement for needs in needed for requirement in needs.requirements)
-    return files.write_stdout("".join(f"{requirement}\n" for requirement in requirements))
+    return files.write_stdout(join_escaped(map(str, requirements)))
 
 
 def _check_releases(

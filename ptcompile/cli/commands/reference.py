@@ -11,6 +11,7 @@ from collections.abc import Container
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import check_target
+from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def run_init(options: argparse.Namespace) -> int:
     if os.path.lexists(options.output):
         raise UsageError(f"{options.output} already exists; init never overwrites a file")
     files.write_files({options.output: text})
-    files.print_error(f"ptcompile: wrote {options.output}; ptcompile {options.output} prints its manifests\n")
+    files.print_error(f"ptcompile: wrote {options.output}; ptcompile {options.output} prints its manifests")
     return 0
 
 
@@ -65,7 +66,7 @@ def run_plugins(options: argparse.Namespace) -> int:
     except files.UsageError as error:
         config_error = error
     if options.format == "json":
-        shown = json.dumps([{**plugin.to_dict(), "used": plugin.name in used} for plugin in installed], indent=2) + "\n"
+        shown = format_json([{**plugin.to_dict(), "used": plugin.name in used} for plugin in installed])
     else:
         shown = (
             "".join(_format_plugin(plugin, is_used=plugin.name in used) for plugin in installed)
@@ -138,7 +139,7 @@ def run_rules(options: argparse.Namespace) -> int:
 
     extensions = config.extensions() if options.output_format != "markdown" else None
     if options.output_format == "json":
-        return files.write_stdout(json.dumps(rules(extensions=extensions), indent=2) + "\n")
+        return files.write_stdout(format_json(rules(extensions=extensions)))
     if options.output_format == "markdown":
         return files.write_stdout(catalog.as_markdown())
     return files.write_stdout(catalog.rule_list(_rule_rows(extensions)))
@@ -174,7 +175,7 @@ def run_targets(options: argparse.Namespace) -> int:
     if options.accelerators:
         return files.write_stdout(_format_accelerators(options.format))
     if options.format == "markdown":
-        files.print_error("ptcompile: --format markdown requires --accelerators\n")
+        files.print_error("ptcompile: --format markdown requires --accelerators")
         return 2
     if options.versions:
         from ptcompile.requirements import capabilities

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 
@@ -12,6 +11,7 @@ from ptcompile.cli.console import has_terminal, show_progress
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings
+from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ def run(options: argparse.Namespace) -> int:
             return 1
         rehearsal = _rehearse(options, job, faults, limit)
     except RehearsalError as error:
-        files.print_error(f"ptcompile: {error}\n")
+        files.print_error(f"ptcompile: {error}")
         return 2
-    output = json.dumps(to_dict(rehearsal), indent=2) + "\n" if options.format == "json" else text(rehearsal)
+    output = format_json(to_dict(rehearsal)) if options.format == "json" else text(rehearsal)
     return max(files.write_stdout(output), int(not rehearsal.verdict.passed))
 
 
@@ -157,7 +157,7 @@ def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault
     on_terminal = has_terminal()
 
     def progress(line: str) -> None:
-        show_progress(line) if on_terminal else files.print_error(f"{line}\n")
+        show_progress(line) if on_terminal else files.print_error(line)
 
     # like Ctrl-C, so nothing is left behind
     previous_handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -165,7 +165,7 @@ def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault
         return rehearse(job, faults, settings=settings, max_processes=options.max_processes, progress=progress)
     finally:
         signal.signal(signal.SIGTERM, previous_handler)
-        files.print_error("", raw=True)  # erase the progress line
+        files.write_stderr("")  # erase the progress line
 
 
 PARSERS: Final = {"rehearse": add}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from ptcompile.api import simulate
 from ptcompile.cli import config, files, overrides
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import ALL, add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings
+from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ def _format_world(world: World, options: argparse.Namespace) -> str:
     if options.format == "json":
         data = world.to_dict(all_pods=options.all)
         for truncation in data["diagnostics"][len(world.diagnostics) :]:
-            files.print_error(f"ptcompile: {truncation['message']}; {truncation['help']}\n")
-        return json.dumps(data, indent=2) + "\n"
+            files.print_error(f"ptcompile: {truncation['message']}; {truncation['help']}")
+        return format_json(data)
     from ptcompile.simulator.as_text import overview
 
     return overview(world) or "no object here creates pods\n"
@@ -129,7 +129,7 @@ def _format_pod(pod: Pod, options: argparse.Namespace) -> str:
     if options.env_file:
         return env_file(pod)
     if options.format == "json":
-        return json.dumps(pod_to_dict(pod), indent=2) + "\n"
+        return format_json(pod_to_dict(pod))
     return pod_text(pod)
 
 

@@ -253,7 +253,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"port {options.port}: {error}") from None
     gc.enable()
     with suppress(KeyboardInterrupt), live:
-        files.print_error(f"ptcompile: {live.address} (Ctrl-C ends it)\n")
+        files.print_error(f"ptcompile: {live.address} (Ctrl-C ends it)")
         _watch(live, options, settings)
     return 0
 

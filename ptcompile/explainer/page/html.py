@@ -16,7 +16,7 @@ from ptcompile.compiler import passes
 from ptcompile.explainer.page.content import ExplainPage, Listing, PageFinding, Panel, Reason, SourceLines, SourceText
 from ptcompile.graph import GRAPHS
 from ptcompile.graph.svg_elements import STYLE, escape
-from ptcompile.report.layout import consequence, escape_unprintable
+from ptcompile.report.layout import consequence, safe_text
 from ptcompile.simulator import as_text
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous
@@ -161,7 +161,7 @@ def page_data(page: ExplainPage) -> str:
     payload = {
         "authors": authors,
         "chosen": page.chosen,
-        "files": [escape_unprintable(panel.filename) for panel in page.panels],
+        "files": [safe_text(panel.filename) for panel in page.panels],
         "outdated": page.outdated == "manifests",
         "rules": list(rules),
         "strengths": STRENGTHS,
@@ -175,7 +175,7 @@ def page_data(page: ExplainPage) -> str:
 def _reason_data(
     reason: Reason, authors: Sequence[str], rules: dict[str, int], descriptions: dict[str, int]
 ) -> list[Any]:
-    rule = rules.setdefault(escape_unprintable(reason.rule), len(rules))
+    rule = rules.setdefault(safe_text(reason.rule), len(rules))
     author = authors.index(reason.by)
     return [reason.first, reason.last, author, rule, [_origin_data(origin, descriptions) for origin in reason.origins]]
 
@@ -183,7 +183,7 @@ def _reason_data(
 def _origin_data(origin: SourceLines, descriptions: dict[str, int]) -> list[int]:
     file, strength = FILES.index(origin.file), STRENGTHS.index(origin.strength)
     if not origin.first:
-        return [file, 0, descriptions.setdefault(escape_unprintable(origin.words), len(descriptions)), strength]
+        return [file, 0, descriptions.setdefault(safe_text(origin.words), len(descriptions)), strength]
     return [file, origin.first, origin.last, strength]
 
 
