@@ -125,7 +125,7 @@ class ExplainPage(NamedTuple):
     def compiles(self) -> bool:
         """Whether the whole spec compiles for at least one target."""
         blocked = {target for each in self.findings if each.diagnostic.blocks_compile for target in each.targets}
-        return any(listing.text.lines and listing.target not in blocked for listing in self.listings)
+        return any(each.text.lines and each.target not in blocked for each in self.listings)
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -245,8 +245,8 @@ def with_earlier_manifests(page: ExplainPage, earlier: ExplainPage) -> ExplainPa
     Their lines keep their authors but not their origins: the files have other lines now.
     """
     listings = (
-        listing._replace(reasons=tuple(reason._replace(origins=()) for reason in listing.reasons))
-        for listing in earlier.listings
+        each._replace(reasons=tuple(reason._replace(origins=()) for reason in each.reasons))
+        for each in earlier.listings
     )
     return page._replace(name=earlier.name, listings=tuple(listings), chosen=earlier.chosen, outdated="manifests")
 
