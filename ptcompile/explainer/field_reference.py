@@ -139,6 +139,14 @@ def is_address(word: str) -> bool:
     return first in {"spec", "metadata"} or bool(_kinds_named(first))
 
 
+def spec_addresses() -> Iterator[str]:
+    """Yield the addresses of the spec's fields and of the fields below them."""
+    nodes = nodes_at(root_nodes(("ptcompile/v1", "TrainingJob")), ("spec",))
+    for field in _fields(nodes):
+        yield f"spec.{field.name}"
+        yield from (f"spec.{field.name}.{inner.name}" for inner in _fields(_below(nodes, field.name)))
+
+
 def _kinds_named(name: str) -> list[tuple[str, str]]:
     ours = [("ptcompile/v1", kind) for kind in SCHEMA_FILES]
     return [kind for kind in dict.fromkeys((*ours, *known_kinds())) if kind[1].casefold() == name.casefold()]

@@ -8,6 +8,7 @@ from shlex import quote
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
+from ptcompile.cli.options import ALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,14 @@ _EPILOG = """\
 """
 
 
+class Values(NamedTuple):
+    """The values to suggest for an argument."""
+
+    words: tuple[str, ...] = ()
+    files: tuple[str, ...] | None = None
+    """Extensions of files to suggest, with directories: `("yaml",)`; empty for all files; None for no files."""
+
+
 class Option(NamedTuple):
     """An option of a command."""
 
@@ -29,37 +38,17 @@ class Option(NamedTuple):
     help: str
     metavar: str
     """Name of its value; empty for a switch."""
-    words: tuple[str, ...]
-    """Values to suggest; empty for file names and free text."""
+    values: Values
 
 
 class Command(NamedTuple):
-    """A command of the parser."""
+    """A command, for the first word."""
 
     name: str
     help: str
     options: tuple[Option, ...]
-    words: tuple[str, ...]
-    """Values to suggest for positional arguments, in addition to files."""
-
-
-def _bash(commands: Sequence[Command]) -> str:
-
-    return bash_script(commands)
-
-
-def _zsh(commands: Sequence[Command]) -> str:
-
-    return zsh_script(commands)
-
-
-def _fish(commands: Sequence[Command]) -> str:
-
-    return fish_script(commands)
-
-
-_SHELLS: Final[dict[str, Callable[[Sequence[Command]], str]]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
-SHELLS: Final = tuple(_SHELLS)
+    values: Values
+    """Values of its positional arguments."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -81,10 +70,9 @@ def every_command() -> Iterator[Command]:
 
     for name, command in COMMANDS.items():
         parser = build_parser(name)
-        words = [
-            word for argument in parser._actions if not argument.option_strings for word in _positional(name, argument)
-        ]
-        yield Command(name, command.summary, tuple(_options_of(parser)), tuple(words))
+        yield Command(name, command.summary, tuple(_options_of(parser)), _positional_values(name, parser))
+    yield Command("help", "show the options of a command", (), Values(tuple(COMMANDS)))
+    yield Command("version", "print the version", (), Values())
 
 
 def _options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
@@ -92,40 +80,71 @@ def _options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
         if action.option_strings and action.help is not argparse.SUPPRESS:
             takes_value = action.nargs != 0
             metavar = str(action.metavar or action.dest.upper()) if takes_value else ""
-            words = tuple(map(str, action.choices)) if action.choices else _values_for(metavar)
-            yield Option(tuple(action.option_strings), action.help or "", metavar, words)
+            values = _values_of(action, action.option_strings[-1]) if takes_value else Values()
+            yield Option(tuple(action.option_strings), action.help or "", metavar, values)
 
 
-def _positional(command: str, action: argparse.Action) -> tuple[str, ...]:
-    """Return the values to suggest for a positional argument: its choices, and for `explain` the rule names."""
+def _positional_values(command: str, parser: argparse.ArgumentParser) -> Values:
+    """Return the values of all positional arguments of a command; for `explain` also rules and fields."""
+    positional = [_values_of(action, "") for action in parser._actions if not action.option_strings]
+    words = tuple(word for values in positional for word in values.words)
+    if command == "explain":
+        from ptcompile.explainer.field_reference import spec_addresses
+
+        words = (*_rules(), *spec_addresses())
+    return Values(words, next((values.files for values in positional if values.files is not None), None))
+
+
+_YAML: Final = ("yaml", "yml", "json")
+_FILES_BY_OPTION: Final[dict[str, tuple[str, ...]]] = {
+    "--config": ("toml",), "--html": ("html",), "--python": (), "--schemas": (), "--script": ("py",),
+}  # fmt: skip
+_FILES_BY_METAVAR: Final[dict[str, tuple[str, ...]]] = {
+    "A": _YAML, "B": _YAML, "CLUSTER": _YAML, "DIR": ("/",), "FILE": _YAML, "FILE.py:TASK": ("py",), "OUT": (),
+    "SPEC": _YAML,
+}  # fmt: skip
+"""Extensions of the files that an argument names; "/" for directories only. Other arguments name no files."""
+
+
+def _values_of(action: argparse.Action, option: str) -> Values:
+    """Return the values of an argument: its choices, targets for T (and "all" if its help has that), rules for R, else
+    files.
+    """
     if action.choices:
-        return tuple(map(str, action.choices))
-    return _values_for("R") if command == "explain" and action.dest == "spec" else ()
-
-
-def _values_for(metavar: str) -> tuple[str, ...]:
-    """Return the values to suggest for a metavar: targets for T, rule names for R."""
-    if metavar == "T":
+        return Values(tuple(map(str, action.choices)))
+    if action.metavar == "T":
         from ptcompile.registry.targets import TARGETS
 
-        return TARGETS
-    if metavar == "R":
-        from ptcompile.diagnostics.codes import CODES
+        return Values((*TARGETS, ALL) if ALL in (action.help or "").split() else TARGETS)
+    if action.metavar == "R":
+        return Values(_rules())
+    return Values(files=_FILES_BY_OPTION.get(option, _FILES_BY_METAVAR.get(str(action.metavar))))
 
-        return tuple(sorted(CODES.values()))
-    return ()
+
+def _rules() -> tuple[str, ...]:
+    """Return the names and codes of rules."""
+    from ptcompile.diagnostics.codes import CODES
+
+    return (*sorted(CODES), *sorted(CODES.values()))
 
 
 _BASH_HEAD = """\
 # bash completion for ptcompile: generated by `ptcompile completion bash`
+_ptcompile_reply() {  # words, and a regular expression of file names if files are suggested too
+  COMPREPLY=($(compgen -W "$1" -- "$cur"))
+  if [[ -z $2 || $cur == -* ]]; then return; fi
+  local IFS=$'\\n' file
+  COMPREPLY+=($(compgen -d -- "$cur"))
+  for file in $(compgen -f -- "$cur"); do
+    if [[ $file =~ $2 && ! -d $file ]]; then COMPREPLY+=("$file"); fi
+  done
+}
 _ptcompile() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=compile words=
   COMPREPLY=()
   if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi
 """
 _BASH_TAIL = """\
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  if [[ $cur != -* ]]; then COMPREPLY+=($(compgen -f -- "$cur")); fi
 }
 complete -o filenames -F _ptcompile ptcompile
 """
@@ -142,26 +161,47 @@ def _bash_cases(commands: Sequence[Command]) -> Iterator[str]:
     yield f"  case ${{COMP_WORDS[1]}} in {'|'.join(command.name for command in commands)})\n"
     yield "    if (( COMP_CWORD > 1 )); then command=${COMP_WORDS[1]}; fi ;;\n  esac\n"
     yield '  case "$command $prev" in\n'
+    patterns: dict[Values, list[str]] = {}
     for command in commands:
         for option in command.options:
-            if option.words:
-                pattern = "|".join(quote(f"{command.name} {name}") for name in option.names)
-                yield f'    {pattern}) COMPREPLY=($(compgen -W {quote(" ".join(option.words))} -- "$cur")); return ;;\n'
+            if option.metavar:
+                patterns.setdefault(option.values, []).extend(quote(f"{command.name} {name}") for name in option.names)
+    for values, names_of_options in patterns.items():
+        reply = f"_ptcompile_reply {quote(' '.join(values.words))} {quote(_bash_pattern(values.files))}"
+        yield f"    {'|'.join(names_of_options)}) {reply}; return ;;\n"
     yield '  esac\n  case "$command" in\n'
     for command in commands:
         options = [name for option in command.options for name in option.names]
-        yield f"    {command.name}) words+={quote(' ' + ' '.join([*command.words, *options]))} ;;\n"
+        words = quote(" " + " ".join([*command.values.words, *options]))
+        yield f'    {command.name}) _ptcompile_reply "$words"{words} {quote(_bash_pattern(command.values.files))} ;;\n'
     yield "  esac\n"
+
+
+def _bash_pattern(extensions: tuple[str, ...] | None) -> str:
+    """Return a regular expression of file names; empty if no files are suggested."""
+    if not extensions:
+        return "." if extensions is not None else ""
+    return "/$" if extensions == ("/",) else f"[.]({'|'.join(extensions)})$"
+
+
+_FISH_HEAD = r"""# fish completion for ptcompile: generated by `ptcompile completion fish`
+function __ptcompile_files --description 'directories, and files with one of these extensions'
+    set -l extensions (string join '|' $argv)
+    set -l token (commandline -ct | string replace -r -- '^--?[\w-]+=' '')
+    set -l pattern "^[^\t]*(?:/|\.(?:$extensions))(?:\t.*)?\$"
+    complete -C "__fish_command_without_completions $token" | string match -r -- $pattern
+end
+complete -c ptcompile -f
+"""
 
 
 def fish_script(commands: Sequence[Command]) -> str:
     """Return the script for fish."""
-    return "".join(_fish_lines(commands))
+    return "".join([_FISH_HEAD, *_fish_lines(commands)])
 
 
 def _fish_lines(commands: Sequence[Command]) -> Iterator[str]:
     other_commands = " ".join(command.name for command in commands if command.name != "compile")
-    yield "# fish completion for ptcompile: generated by `ptcompile completion fish`\n"
     for command in commands:
         yield f"complete -c ptcompile -n __fish_use_subcommand -a {command.name} -d {_fish_quote(command.help)}\n"
     for command in commands:
@@ -169,17 +209,24 @@ def _fish_lines(commands: Sequence[Command]) -> Iterator[str]:
         when = _fish_quote(
             f"not __fish_seen_subcommand_from {other_commands}" if command.name == "compile" else condition
         )
-        if command.words:
-            yield f"complete -c ptcompile -n {when} -a {_fish_quote(' '.join(command.words))}\n"
+        if values := _fish_values(command.values):
+            yield f"complete -c ptcompile -n {when}{values}\n"
         yield from (f"complete -c ptcompile -n {when} {_fish_option(option)}\n" for option in command.options)
 
 
 def _fish_option(option: Option) -> str:
     names = [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names]
-    value = ""
-    if option.metavar:
-        value = f" -x -a {_fish_quote(' '.join(option.words))}" if option.words else " -r"
+    value = f" {'-r' if option.values.files == () else '-x'}{_fish_values(option.values)}" if option.metavar else ""
     return f"{' '.join(names)}{value} -d {_fish_quote(option.help)}"
+
+
+def _fish_values(values: Values) -> str:
+    """Return the values as arguments of fish's `complete`."""
+    words = list(values.words)
+    if values.files:
+        words.append(f"(__ptcompile_files {' '.join(values.files)})")
+    is_any_file = values.files is not None and not values.files
+    return " -F" * is_any_file + (f" -a {_fish_quote(' '.join(words))}" if words else "")
 
 
 def _fish_quote(text: str) -> str:
@@ -194,7 +241,7 @@ _ptcompile() {
 _ZSH_COMMAND = """\
   if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
     _describe -t commands command commands
-    _files
+    _files -g "*.(yaml|yml|json)"
     return
   fi
   local command=compile
@@ -225,10 +272,10 @@ def _zsh_commands(commands: Sequence[Command]) -> Iterator[str]:
 
 def _zsh_cases(commands: Sequence[Command]) -> Iterator[str]:
     for command in commands:
-        files = (
-            f"*: :{{compadd -- {' '.join(map(quote, command.words))}; _files}}" if command.words else "*:file:_files"
-        )
-        specs = [*(spec for option in command.options for spec in _zsh_specs(option)), quote(files)]
+        words, action = command.values.words, _zsh_files(command.values.files)
+        if words:
+            action = f"{{compadd -- {' '.join(map(quote, words))}; {action or ':'}}}"
+        specs = [*(spec for option in command.options for spec in _zsh_specs(option)), quote(f"*: :{action or ' '}")]
         yield f"    {command.name})\n      _arguments -S \\\n        " + " \\\n        ".join(specs) + " ;;\n"
 
 
@@ -238,10 +285,28 @@ def _zsh_specs(option: Option) -> Iterator[str]:
     for name in option.names:
         value = ""
         if option.metavar:
-            action = f"({' '.join(option.words)})" if option.words else "_files"
+            words = option.values.words
+            action = f"({' '.join(words)})" if words else _zsh_files(option.values.files) or " "
             value = f":{option.metavar.lower().replace(':', ' ')}:{action}"
         equals = "=" if option.metavar and name.startswith("--") else ""
         yield quote(f"*{name}{equals}[{help}]{value}")
 
+
+def _zsh_files(extensions: tuple[str, ...] | None) -> str:
+    """Return the call of zsh's `_files` or `_directories`; empty if no files are suggested."""
+    if not extensions:
+        return "_files" if extensions is not None else ""
+    if extensions == ("/",):
+        return "_directories"
+    ending = f"({'|'.join(extensions)})" if len(extensions) > 1 else extensions[0]  # (x) alone is a glob qualifier
+    return f'_files -g "*.{ending}"'
+
+
+_SHELLS: Final[dict[str, Callable[[Sequence[Command]], str]]] = {
+    "bash": bash_script,
+    "zsh": zsh_script,
+    "fish": fish_script,
+}
+SHELLS: Final = tuple(_SHELLS)
 
 PARSERS: Final = {"completion": add}

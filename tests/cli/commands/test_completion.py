@@ -30,21 +30,47 @@ def needs(shell: str) -> pytest.MarkDecorator:
 
 def test_every_command_and_option_completes() -> None:
     found = {one.name: one for one in every_command()}
-    assert set(found) == set(COMMANDS)
+    assert set(found) == {*COMMANDS, "help", "version"}
     assert all(one.help for one in found.values())
     options = {name: option for option in found["lint"].options for name in option.names}
-    assert set(options["--select"].words) == set(CODES.values())
-    assert options["--output-format"].words[:2] == ("full", "concise")
+    assert set(options["--select"].values.words) == {*CODES, *CODES.values()}
+    assert options["--output-format"].values.words[:2] == ("full", "concise")
     assert options["--exit-zero"].metavar == ""
     targets = {name: option for option in found["simulate"].options for name in option.names}
-    assert targets["--target"].words == TARGETS
-    assert "PTC302" in found["explain"].words
-    assert found["completion"].words == SHELLS
+    assert targets["--target"].values.words == (*TARGETS, "all")
+    assert {"PTC302", "missing-shm", "spec.elastic", "spec.elastic.nnodes"} <= set(found["explain"].values.words)
+    assert found["completion"].values.words == SHELLS
+    assert set(found["help"].values.words) == set(COMMANDS)
+
+
+def test_only_arguments_that_name_files_complete_files() -> None:
+    files = {
+        f"{command.name} {name}": option.values.files
+        for command in every_command()
+        for option in command.options
+        for name in option.names
+    }
+    yaml = ("yaml", "yml", "json")
+    for name in ("compile --cluster", "diff --live", "simulate --with", "init --output"):
+        assert files[name] == yaml, name
+    assert files["lint --config"] == ("toml",)
+    assert files["explain --html"] == ("html",)
+    assert files["import --output"] == ("/",)
+    assert files["compile -o"] == ()
+    for name in (
+        "compile --name",
+        "compile --set",
+        "compile --jobs",
+        "lint --select",
+        "flyte --image",
+        "rehearse --kill",
+    ):
+        assert files[name] is None, name
 
 
 BASH = """
 source {script}
-offer() {{ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); COMPREPLY=(); _ptcompile; echo "${{COMPREPLY[@]}}"; }}
+offer() {{ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); COMPREPLY=(); _ptcompile; (IFS=,; echo "${{COMPREPLY[*]}}"); }}
 {offers}
 """
 TYPED: list[tuple[tuple[str, ...], set[str]]] = [
@@ -56,22 +82,47 @@ TYPED: list[tuple[tuple[str, ...], set[str]]] = [
     (("ptcompile", "lint", "--output-format", "sa"), {"sarif"}),
     (("ptcompile", "explain", "PTC302"), {"PTC302"}),
     (("ptcompile", "completion", "fi"), {"fish"}),
-    (("ptcompile", "lint", "one"), {"one.yaml"}),
+    (("ptcompile", "explain", "missing-sh"), {"missing-shm"}),
+    (("ptcompile", "explain", "spec.elastic.nn"), {"spec.elastic.nnodes"}),
+    (("ptcompile", "lint", "--ignore", "latest-im"), {"latest-image"}),
+    (("ptcompile", "schema", "wor"), {"world"}),
+    (("ptcompile", "he"), {"help"}),
+    (("ptcompile", "help", "simu"), {"simulate"}),
+    (("ptcompile", "compile", "--target", "al"), {"all"}),
+    (("ptcompile", "lint", "job9"), {"job9.yaml"}),
+    (("ptcompile", "job9"), {"job9.yaml"}),
+    (("ptcompile", "explain", "job9"), {"job9.yaml"}),
+    (("ptcompile", "simulate", "--cluster", "job9"), {"job9.yaml"}),
+    (("ptcompile", "lint", "--config", "job9"), {"job9.toml"}),
+    (("ptcompile", "flyte", "job9"), {"job9.py"}),
+    (("ptcompile", "simulate", "--set", "job9"), set()),
+    (("ptcompile", "simulate", "--name", "job9"), set()),
+    (("ptcompile", "schema", "job9"), set()),
+    (("ptcompile", "help", "job9"), set()),
+    (("ptcompile", "targets", "job9"), set()),
 ]
-"""What is typed, and the only suggestion for it, in a folder with one.yaml."""
+"""What is typed, and the only suggestion for it, if any, in a folder with the files below."""
+FILES = ("job9.yaml", "job9.toml", "job9.py", "job9.txt")
 
 
 @needs("bash")
 def test_bash(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "script"
     path.write_text(script("bash", capfd), encoding="utf-8")
-    (tmp_path / "one.yaml").touch()
+    for name in FILES:
+        (tmp_path / name).touch()
     typed = [*TYPED, (("ptcompile", "simulate", "--target", "=", "vol"), {"volcano"})]
+    typed += [
+        (("ptcompile", "lint", "my"), {"my file.yaml", "mydir"}),
+        (("ptcompile", "import", "-o", "my"), {"mydir"}),
+    ]
+    (tmp_path / "my file.yaml").touch()
+    (tmp_path / "mydir").mkdir()
     offers = "\n".join(f"offer {' '.join(words)}" for words, _ in typed)
     text = BASH.format(script=path, offers=offers)
     done = subprocess.run(["bash", "--norc", "-c", text], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    assert [set(line.split()) for line in done.stdout.splitlines()] == [wanted for _, wanted in typed]
+    assert [set(filter(None, line.split(","))) for line in done.stdout.splitlines()] == [wanted for _, wanted in typed]
 
 
 @needs("fish")
@@ -79,7 +130,8 @@ def test_fish(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "script"
     path.write_text(script("fish", capfd), encoding="utf-8")
     (tmp_path / "here").mkdir()
-    (tmp_path / "here" / "one.yaml").touch()
+    for name in FILES:
+        (tmp_path / "here" / name).touch()
     env = {**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
     for words, wanted in TYPED:
         code = f"source {path}; complete -C '{' '.join(words)}'"
@@ -93,7 +145,8 @@ def test_fish(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 def test_zsh(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A real line editor: the Tab key completes the only candidate."""
     (tmp_path / "_ptcompile").write_text(script("zsh", capfd), encoding="utf-8")
-    (tmp_path / "one.yaml").touch()
+    for name in FILES:
+        (tmp_path / name).touch()
     lines = [
         "PS1='ready> '",
         f"fpath=({tmp_path} $fpath)",
@@ -105,7 +158,7 @@ def test_zsh(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with _Terminal(["zsh", "-i"], tmp_path) as zsh:
         zsh.until("ready> ")
         for words, wanted in TYPED:
-            (only,) = wanted
+            (only,) = wanted or {words[-1]}
             zsh.type(f"{' '.join(words)}\t\n")
             assert f"<{' '.join([*words[1:-1], only])}" in zsh.until(">\r\n", "<"), words
 

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import NamedTuple
@@ -283,9 +284,9 @@ def test_the_tab_and_the_scroll_positions_stay(tmp_path: Path) -> None:
         until(lambda: tab.run(chosen) == "tab-job")
         tab.run(f"{SHOWN}.getElementById('tab-jobset').click()")
         tab.run(f"{SHOWN}.getElementById('jobset-lines').scrollTo({{top: 300, behavior: 'instant'}})")
-        for change in ("noodes: 2", "nodes: 3"):
-            spec.write_text(text.replace("nodes: 2", change), encoding="utf-8")
-            until(lambda change=change: change in _text(tab))
+        for nodes in ("noodes: 2", "nodes: 3"):
+            spec.write_text(text.replace("nodes: 2", nodes), encoding="utf-8")
+            until(partial(_contains, tab, nodes))
             until(lambda: tab.run(chosen) == "tab-jobset" and tab.run(top) == 300)
         assert not [line for line in tab.said() if "Security Policy" in line]
 
@@ -312,6 +313,10 @@ def test_edit_and_it_changes(watched: tuple[Path, str, subprocess.Popen[bytes]])
         assert not [one for one in tab.said() if "Security Policy" in one]
         origin = address.rpartition("/")[0].rpartition("/")[0]
         assert {url for url in tab.asked_for() if not url.startswith((origin, "about:"))} == set()
+
+
+def _contains(tab: Browser, text: str) -> bool:
+    return text in _text(tab)
 
 
 def _text(tab: Browser) -> str:
