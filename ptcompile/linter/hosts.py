@@ -53,6 +53,8 @@ class WrongHost(NamedTuple):
     """A name that leads to one, or None."""
     is_certain: bool
     """Whether no object of another file could make the name lead to one."""
+    help: str = "give the pods names that resolve, with a headless Service"
+    """What to do if there is no suggestion."""
 
 
 class UnservedHost(NamedTuple):
@@ -100,6 +102,7 @@ def wrong_host(subject: Subject, pod: Pod, host: str, *, complete: bool) -> Wron
         return None  # a manifest without a namespace may be applied to any
     return (
         wrong_namespace
+        or _renamed_job(job, name, complete)
         or _service_elsewhere(subject, job, name)
         or (_wrong_pod if name.pod else _wrong_service)(subject, job, name, complete)
     )
@@ -369,6 +372,25 @@ def _service_elsewhere(subject: Subject, job: WorkloadPods, name: _ClusterName) 
     namespaces = ", ".join(sorted(space or "default" for space in service_namespaces))
     reason = f"Service {name.service} is in namespace {namespaces}, but the pods are in {namespace or 'default'}"
     return WrongHost(reason, None, is_certain=bool(namespace) and "" not in service_namespaces)
+
+
+def _renamed_job(job: WorkloadPods, name: _ClusterName, complete: bool) -> WrongHost | None:
+    """Return the mistake if one of the job's pods had the name before a prefix or a suffix was added to the job's name.
+
+    Kustomize's namePrefix and nameSuffix rename objects, but no addresses in commands and no subdomain.
+    """
+    now, before = object_name(job.manifest), name.service
+    is_renamed = now != before and (now.endswith(before) or now.startswith(before))
+    if not complete or not is_renamed or not name.pod.startswith(before):
+        return None
+    if not _has_pod(job, now + name.pod.removeprefix(before)):
+        return None
+    return WrongHost(
+        f"the job is named {now}, but the address still has the name {before}, as after Kustomize's namePrefix",
+        None,
+        is_certain=True,
+        help=f"compile the spec with --name {now}, or rename the address, the subdomain and the Service too",
+    )
 
 
 def _has_pod(job: WorkloadPods, label: str) -> bool:

@@ -186,3 +186,27 @@ def test_a_host_may_belong_to_another_job_of_the_stream() -> None:
     rest = JOB % ("", 8, "head-0.train")
     assert found(SERVICE % ("", BY_APP) + head + "---\n" + rest) == []
     assert found(SERVICE % ("", BY_APP) + head + "---\n" + rest.replace("head-0", "head-4")) == ["error"]
+
+
+SPEC = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: train}
+spec: {image: "ghcr.io/acme/train:1.0", script: train.py, nodes: 2, resources: {gpu: 1, cpu: 4, memory: 16Gi}}
+"""
+
+
+@pytest.mark.parametrize("target", ["job", "jobset"])
+@pytest.mark.parametrize("name", ["dev-train", "train-dev"])
+def test_a_job_that_kustomize_renamed(target: str, name: str) -> None:
+    """namePrefix and nameSuffix rename the object, but neither the address nor the subdomain."""
+    text = ptcompile.compile(SPEC, target=target).yaml()
+    renamed = text.replace("metadata:\n  name: train\n", f"metadata:\n  name: {name}\n")
+    (finding,) = [one for one in ptcompile.lint(renamed).diagnostics if one.code == "PTC404"]
+    assert (finding.severity, "Kustomize" in finding.message) == ("error", True)
+    assert f"--name {name}" in (finding.help or "")
+
+
+def test_a_similar_name_is_not_a_renamed_job() -> None:
+    assert found(JOBSET % ("", "trainer-workers-0-0.trainer")) == found(JOBSET % ("", "other-workers-0-0.other"))
+    assert found(JOBSET.replace("4, --rdzv", "8, --rdzv") % ("-dev", "train-workers-0-0.train")) == []

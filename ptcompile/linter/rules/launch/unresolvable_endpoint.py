@@ -1,8 +1,8 @@
 """The rendezvous endpoint is a name that no pod of the job has.
 
 What: the address that the pods meet at (--rdzv-endpoint, --master-addr, --main_process_ip, MASTER_ADDR) resolves to no
-pod of the job: another index, role, job, subdomain, namespace or cluster domain, or a Service of another namespace. A
-warning where a Service of another file could still answer to it.
+pod of the job: another index, role, job, subdomain, namespace or cluster domain, a Service of another namespace, or the
+name that the job had before Kustomize's namePrefix. A warning where a Service of another file could still answer to it.
 
 Why: a pod's name resolves only through its Service: <pod>.<subdomain> in an Indexed Job, <pod>.<jobset>
 in a JobSet, <job>-worker-0 in a PyTorchJob. Every pod would look for it until the rendezvous times out.
@@ -64,9 +64,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield found_at(
                 path,
                 f"nothing answers to {host}: {mistake.reason}",
-                f"write {mistake.suggestion}"
-                if mistake.suggestion
-                else "give the pods names that resolve, with a headless Service",
+                f"write {mistake.suggestion}" if mistake.suggestion else mistake.help,
                 severity=None if mistake.is_certain else "warning",
             )
 
