@@ -12,7 +12,7 @@ from itertools import chain
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.apiserver import is_supported, validate
+from ptcompile.apiserver import is_seen_by_webhooks, is_supported, validate
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, field_path
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.index import ObjectIdentity
@@ -215,7 +215,7 @@ def object_diagnostics(
             problems = [problem for problem in problems if is_about_written_text(problem, manifest)]
         if problems is None:
             unchecked.append(streams.resource_name(manifest) or "a document without kind")
-            problems = [_unknown_kind(manifest)] if unknown_kinds == "error" else []
+            problems = _problems_of_unknown_kind(manifest, stream, options, unknown_kinds)
         # compiling has run them for a spec
         extension_problems = () if streams.is_ours(manifest) else extension_findings(manifest, stream, options)
         repeated = streams.repeated_spec(manifest, specs)
@@ -310,6 +310,16 @@ def _missing_key(key: str, manifest: Mapping[str, Any]) -> Problem:
     if similar is None:
         return Problem("required-value", (key,), message, f"add {key}")
     return Problem("required-value", (similar,), message, f"did you mean {key}?", on_key=True)
+
+
+def _problems_of_unknown_kind(
+    manifest: Mapping[str, Any], others: Stream, options: LintOptions, unknown_kinds: str
+) -> list[Problem]:
+    """Return what webhooks reject of an object without a schema, and that its kind is unknown if that is an error."""
+    problems = [_unknown_kind(manifest)] if unknown_kinds == "error" else []
+    if options.webhooks and is_seen_by_webhooks(manifest):
+        problems += validate(manifest, versions=options.versions, others=others.objects)
+    return problems
 
 
 def _unknown_kind(manifest: Mapping[str, Any]) -> Problem:

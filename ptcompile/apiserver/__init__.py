@@ -14,10 +14,9 @@ from ptcompile.apiserver.structure import is_complete, is_outside, rejected_path
 from ptcompile.apiserver.structure.violations import SchemaViolation, to_problem
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
-from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.registry.model import ApiServer, Established, GroupVersionKind, KindContext
-from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named, templates_of
+from ptcompile.registry.model import ApiServer, Established, Foreign, GroupVersionKind, KindContext
+from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +53,7 @@ def validate(
     *,
     kubernetes: str | None = None,
     webhooks: bool = True,
+    foreign: bool = True,
     versions: Versions | None = None,
     others: RelatedObjects = (),
     definitions: Definitions | None = None,
@@ -63,47 +63,80 @@ def validate(
 
     `versions` are the cluster's releases (default: the newest supported); `kubernetes`, such as `"1.34"`, overrides
     theirs. `others` are the objects that are created with this one, such as a TrainJob's runtime. `definitions` are
-    those of kinds that users supply. Kinds that `is_supported` does not know have no problems. Raises ValueError if
-    `kubernetes` is not a version.
+    those of kinds that users supply. `foreign=False` leaves out the webhooks that check kinds of other operators. Kinds
+    that `is_supported` does not know only have problems of such webhooks. Raises ValueError if `kubernetes` is not a
+    version.
     """
     kind = _kind_of(manifest)
     if kind is None:
         return []
-    from ptcompile.apiserver.validation import KINDS
-
     releases = versions or Versions()
     context = ApiServer(parse_version(kubernetes) if kubernetes else releases.kubernetes)
+    problems = _server_problems(manifest, kind, context, releases, others, definitions, webhooks=webhooks)
+    if not webhooks or not foreign:
+        return problems
+    return _first_per_path([problems, _foreign_problems(manifest, kind, KindContext(releases, objects(others)))])
+
+
+def _server_problems(
+    manifest: Mapping[str, Any],
+    kind: GroupVersionKind,
+    context: ApiServer,
+    releases: Versions,
+    others: RelatedObjects,
+    definitions: Definitions | None,
+    *,
+    webhooks: bool,
+) -> list[Problem]:
+    """Return the problems of the API server and, with `webhooks`, of the kind's operator."""
     if kind not in BUILT_IN and kind not in CUSTOM:
         request = KindContext(releases, objects(others))
         return _other_kind_problems(manifest, kind, context, definitions, request if webhooks else None)
-    if kind in BUILT_IN:
-        problems = _merge_problems(
-            structure_violations(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context)
-        )
-    else:
-        problems = _operator_kind_problems(manifest, kind, context, releases, others, webhooks=webhooks)
-    return _first_per_path([problems, _foreign_problems(manifest, kind)]) if webhooks else problems
+    if kind in CUSTOM:
+        return _operator_kind_problems(manifest, kind, context, releases, others, webhooks=webhooks)
+    from ptcompile.apiserver.validation import KINDS
+
+    return _merge_problems(
+        structure_violations(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context)
+    )
 
 
-def _foreign_problems(manifest: Mapping[str, Any], kind: GroupVersionKind) -> Iterator[Problem]:
+def is_seen_by_webhooks(manifest: Mapping[str, Any]) -> bool:
+    """Return whether an operator's webhooks check objects of this kind, although the kind is another operator's."""
+    kind = _kind_of(manifest)
+    return any(kind in foreign.kinds for _, foreign in _FOREIGN_WEBHOOKS)
+
+
+def _foreign_problems(manifest: Mapping[str, Any], kind: GroupVersionKind, request: KindContext) -> Iterator[Problem]:
     """Yield the rejections of webhooks that check kinds of other operators, such as Kueue's."""
-    keys = _label_keys(manifest, kind)
-    for operator, foreign in _FOREIGN_WEBHOOKS if keys else ():
+    for operator, foreign in _FOREIGN_WEBHOOKS:
         # the webhook is only imported for objects with a label of its operator
-        if any(foreign.marks in str(key) for key in keys) and kind in foreign.kinds:
-            yield from operator.validate_foreign(manifest, kind)
+        if kind in foreign.kinds and (_has_key(manifest, foreign.marks) or _has_related(request, foreign)):
+            yield from operator.validate_foreign(manifest, request)
 
 
 _FOREIGN_WEBHOOKS: Final = tuple((operator, operator.foreign) for operator in OPERATORS if operator.foreign is not None)
 
 
-def _label_keys(manifest: Mapping[str, Any], kind: GroupVersionKind) -> list[Any]:
-    """Return the keys of all labels and annotations of an object and its pod templates."""
-    holders = (manifest, *(reference.template for reference in templates_of(kind, manifest)))
-    all_metadata = [metadata for holder in holders if (metadata := nested_map(holder, "metadata"))]
-    return [
-        key for metadata in all_metadata for part in ("labels", "annotations") for key in nested_map(metadata, part)
-    ]
+def _has_key(manifest: Mapping[str, Any], mark: str) -> bool:
+    """Return whether a key of the object or of any part of it contains the mark."""
+    stack: list[Any] = [manifest]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Mapping):
+            for key, value in node.items():
+                if mark in str(key):
+                    return True
+                if type(value) is not str:
+                    stack.append(value)
+        elif isinstance(node, list):
+            stack += node
+    return False
+
+
+def _has_related(request: KindContext, foreign: Foreign) -> bool:
+    related = objects(request.related) if request.related else None
+    return related is not None and any(related.of_kind(kind) for kind in foreign.related)
 
 
 def _kind_of(manifest: Mapping[str, Any]) -> GroupVersionKind | None:

@@ -140,10 +140,10 @@ def apply_outcome(old: Json, new: Json, versions: Versions) -> tuple[Apply, list
 def _webhook_problems(update: Update) -> Iterator[Problem]:
     """Yield what the operators' webhooks reject about the change."""
     api_version, kind = kind_of(update.new)
-    key = api_version.rpartition("/")[0], kind
     yield from kind_named((api_version, kind)).validate_update(update)
     for operator in OPERATORS:
-        yield from operator.validate_foreign_update(update, key)
+        if operator.foreign is not None and (api_version, kind) in operator.foreign.kinds:
+            yield from operator.validate_foreign_update(update)
 
 
 def _is_empty_change(change: Change) -> bool:
@@ -160,7 +160,9 @@ def _new_problems(update: Update, *, webhooks: bool) -> Iterator[Problem]:
     """Yield the server's problems with the new object that the old one does not have."""
     if not is_supported(update.new):
         return
-    before, after = (validate(obj, versions=update.versions, webhooks=webhooks) for obj in (update.old, update.new))
+    before, after = (
+        validate(obj, versions=update.versions, webhooks=webhooks, foreign=False) for obj in (update.old, update.new)
+    )
     existing = {(problem.name, problem.path, problem.message) for problem in before}
     for problem in after:
         if problem.stage == "apply" and (problem.name, problem.path, problem.message) not in existing:

@@ -85,3 +85,8 @@ def atoi(value: str) -> int | None:
         return None
     number = int(value)
     return number if _MIN <= number <= _MAX else None
+
+
+def parse_bool(value: str) -> bool | None:
+    """Return a truth value as `strconv.ParseBool` parses it, or None."""
+    return True if value in _TRUE else False if value in _FALSE else None

@@ -164,13 +164,15 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "The operator's admission webhook rejects the object.", "the message says what the operator requires"
     ),
     "refused-queue-label": CodePage(
-        "Kueue's webhook rejects the queue's name or the time limit: labels that the API server itself accepts.",
-        "use the exact name of a LocalQueue in the namespace, and a number of seconds above 0",
+        "Kueue's webhook rejects a label or annotation that the API server itself accepts: the name of a queue or a "
+        "Workload, the time limit, the gates of admission-gated-by, or the least parallelism of a Job.",
+        "use the exact name of a LocalQueue in the namespace, a number of seconds above 0, and gates such as acme.io/a",
     ),
     "refused-topology-request": CodePage(
-        "Kueue's webhook rejects the topology request: two requests for one set of pods, slices without a topology or "
-        "a size, or slices of more pods than the set has.",
-        "keep one request; give slices both a topology and a size",
+        "Kueue's webhook rejects the topology request: two requests for one set of pods, a level that cannot be the "
+        "key of a node label, slices without a topology or a size, slices of more pods than the set has, or a group of "
+        "other than two sets.",
+        "keep one request; give slices both a topology and a size; group two sets, one of them of a single pod",
     ),
     "unpaired-pod-group": CodePage(
         "Kueue's webhook rejects a Pod whose group lacks a name or a size: Kueue must know how many Pods to wait for.",

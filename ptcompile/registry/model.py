@@ -370,6 +370,8 @@ class Foreign(NamedTuple):
     marks: str
     """Common part of the keys of all labels and annotations that they check, on an object and its pod templates."""
     kinds: frozenset[GroupVersionKind]
+    related: frozenset[GroupVersionKind] = frozenset()
+    """Kinds whose objects in the same stream let the webhooks check objects without such a key."""
 
 
 class Operator:
@@ -425,11 +427,11 @@ class Operator:
         """Yield the objects that an administrator applies for manifests of its target."""
         return iter(())
 
-    def validate_foreign(self, manifest: Json, key: GroupVersionKind) -> Iterator[Problem]:
+    def validate_foreign(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         """Yield its webhook's rejections of an object of one of the `foreign` kinds."""
         return iter(())
 
-    def validate_foreign_update(self, update: Update, group_kind: tuple[str, str]) -> Iterator[Problem]:
+    def validate_foreign_update(self, update: Update) -> Iterator[Problem]:
         """Yield its webhook's rejections of an update of any object."""
         return iter(())
 

@@ -44,8 +44,8 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Operator.defaults: (),
     Operator.queues: (),
     Operator.platform_objects: ((), Versions()),
-    Operator.validate_foreign: ({}, ("v1", "Pod")),
-    Operator.validate_foreign_update: (Update({}, {}, Versions(), ()), ("", "Pod")),
+    Operator.validate_foreign: ({"apiVersion": "v1", "kind": "Pod"}, KindContext()),
+    Operator.validate_foreign_update: (Update({}, {}, Versions(), ()),),
 }
 """The smallest arguments of each method."""
 

@@ -425,13 +425,24 @@ def job_update(update: Update) -> Iterator[Problem]:
             yield immutable(("spec", name), nested_map(update.new, "spec").get(name))
     yield from _completions_changes(update)
     free = _mutable_template_paths(update)
-    for path in update.under(*_TEMPLATE_PATH):
+    for path in _template_changes(update):
         if not any(_matches_prefix(path[2:], steps) for steps in free):
             inner = "spec" in path[2:3] and _resources_path() in free
             yield immutable(
                 (*_TEMPLATE_PATH, "spec") if inner else _TEMPLATE_PATH, None, _SUSPEND_HELP if free else RECREATE_HELP
             )
             return
+
+
+def _template_changes(update: Update) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of the template that differ; new metadata counts by its fields."""
+    metadata = (*_TEMPLATE_PATH, "metadata")
+    for path in update.under(*_TEMPLATE_PATH):
+        if path == metadata:
+            before, after = (nested_map(manifest, *metadata) for manifest in (update.old, update.new))
+            yield from ((*path, str(key)) for key in {**before, **after} if before.get(key) != after.get(key))
+        else:
+            yield path
 
 
 def _mutable_template_paths(update: Update) -> list[tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.registry.model import Feature, Foreign, GroupVersionKind, Install, Kind, KindContext, Operator, Update
+from ptcompile.registry.model import Feature, Foreign, Install, Kind, KindContext, Operator, Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,11 +72,29 @@ class Kueue(Operator):
         kinds=frozenset(  # Volcano Jobs have their own queues
             {
                 ("v1", "Pod"),
+                ("apps/v1", "Deployment"),
+                ("apps/v1", "StatefulSet"),
                 ("batch/v1", "Job"),
-                ("kubeflow.org/v1", "PyTorchJob"),
-                ("kubeflow.org/v2beta1", "MPIJob"),
                 ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+                ("kubeflow.org/v1", "JAXJob"),
+                ("kubeflow.org/v1", "PaddleJob"),
+                ("kubeflow.org/v1", "PyTorchJob"),
+                ("kubeflow.org/v1", "TFJob"),
+                ("kubeflow.org/v1", "XGBoostJob"),
+                ("kubeflow.org/v2beta1", "MPIJob"),
+                ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+                ("ray.io/v1", "RayCluster"),
+                ("ray.io/v1", "RayJob"),
                 ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+                ("workload.codeflare.dev/v1beta2", "AppWrapper"),
+            }
+        ),
+        related=frozenset(
+            {
+                ("kueue.x-k8s.io/v1beta1", "LocalQueue"),
+                ("kueue.x-k8s.io/v1beta2", "LocalQueue"),
+                ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"),
+                ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"),
             }
         ),
     )
@@ -86,12 +104,12 @@ class Kueue(Operator):
 
         return QUEUES
 
-    def validate_foreign(self, manifest: Json, key: GroupVersionKind) -> Iterator[Problem]:
-        from ptcompile.operators.kueue.admission import check_queued
+    def validate_foreign(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+        from ptcompile.operators.kueue.webhooks.creation import check_created
 
-        return check_queued(manifest, key)
+        return check_created(manifest, request)
 
-    def validate_foreign_update(self, update: Update, group_kind: tuple[str, str]) -> Iterator[Problem]:
-        from ptcompile.operators.kueue.admission import check_update
+    def validate_foreign_update(self, update: Update) -> Iterator[Problem]:
+        from ptcompile.operators.kueue.webhooks.updates import check_update
 
-        return check_update(update, group_kind)
+        return iter(check_update(update))

@@ -2,8 +2,8 @@
 
 What: the queue label is on a Volcano Job, or the elastic-job annotation on a kind that Kueue does not resize.
 
-Why: Kueue manages Pods, Jobs, JobSets, TrainJobs and the jobs of training-operator, and leaves Volcano Jobs to
-Volcano's own queues. Only Jobs and Ray's kinds are resized by it. The label or annotation is ignored.
+Why: Kueue leaves Volcano Jobs to Volcano's own queues, and ignores its label on them. Only Jobs and Ray's kinds are
+resized by it: since 0.18 its webhooks reject elastic-job on all other kinds that they check.
 
 Example:
 
@@ -33,7 +33,8 @@ Example:
 
 Fix: name the queue in spec.queue of a Volcano Job; remove the annotation.
 
-Source: Kueue 0.19, supported frameworks and elastic jobs; Volcano 1.16, spec.queue.
+Source: Kueue 0.19, supported frameworks, and pkg/controller/jobframework/validation.go,
+ValidateElasticJobAnnotation; Volcano 1.16, spec.queue.
 """
 
 from __future__ import annotations
@@ -41,12 +42,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
-
-_ELASTIC = f"{PREFIX}elastic-job"
+from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -60,15 +58,6 @@ def _check(subject: Subject) -> Iterator[Finding]:
             Fix("use spec.queue", (queue_edit, Edit("remove", path)), safe=False)
             if subject.spec.get("queue") is None
             else None,
-            on_key=True,
-        )
-    elif subject.kind != ("batch/v1", "Job") and _ELASTIC in nested_map(subject.metadata, "annotations"):
-        path = ("metadata", "annotations", _ELASTIC)
-        yield found_at(
-            path,
-            f"Kueue resizes Jobs and Ray's kinds, but no {subject.kind[1]}",
-            "remove it",
-            Fix("remove it", (Edit("remove", path),), safe=False),
             on_key=True,
         )
 

@@ -63,7 +63,7 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("let go by hand", marked(job(suspend=False), QUEUE), {"unsuspended-in-queue"}),
     ("held back by hand", marked(job(suspend=True), QUEUE), set()),
     ("let go by hand, and no queue", job(suspend=False), set()),
-    ("resized", marked(job(), QUEUE, {f"{K}elastic-job": "true"}), {"unsupported-by-kueue"}),
+    ("resized, which the webhook rejects", marked(job(), QUEUE, {f"{K}elastic-job": "true"}), set()),
 ]
 
 

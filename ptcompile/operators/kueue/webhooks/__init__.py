@@ -1,0 +1,1 @@
+"""Kueue's webhooks over the kinds of other projects: what they reject at creation and on updates."""

@@ -1,0 +1,137 @@
+"""The rejections of Kueue's webhooks when an object is created, after what its mutating webhooks change.
+
+Source: Kueue 0.19, pkg/controller/jobframework/defaults.go and the webhooks below pkg/controller/jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.index import objects
+from ptcompile.kubernetes.unstructured import (
+    as_mapping,
+    as_mappings,
+    kind_of,
+    namespace_of,
+    nested_map,
+    string_map,
+)
+from ptcompile.operators.kueue.queues import QUEUE, queue_of
+from ptcompile.operators.kueue.webhooks.jobs import check_job
+from ptcompile.operators.kueue.webhooks.kinds import KINDS, SKIPPED_NAMESPACES
+from ptcompile.operators.kueue.webhooks.labels import check_labels
+from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate, pod_sets_of
+from ptcompile.operators.kueue.webhooks.pods import check_pod
+from ptcompile.operators.kueue.webhooks.ray import check_cluster, check_ray_job
+from ptcompile.operators.kueue.webhooks.topology import check_groups, check_template
+from ptcompile.registry.model import KindContext
+from ptcompile.registry.table import expand, kind_named
+from ptcompile.registry.templates import indexed_mappings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.unstructured import Json
+
+
+_POD = ("v1", "Pod")
+_TRAIN_JOB = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
+
+
+def check_created(manifest: Json, request: KindContext) -> Iterator[Problem]:
+    """Yield the rejections of an object of one of `KINDS` at its creation."""
+    if namespace_of(manifest) not in SKIPPED_NAMESPACES:
+        yield from check_object(with_default_queue(manifest, request.related), request)
+
+
+def with_default_queue(manifest: Json, related: Sequence[Json]) -> Json:
+    """Return the object with the queue `default`, if it names none and the namespace has a LocalQueue of that name."""
+    if not related or queue_of(nested_map(manifest, "metadata")) or _has_controller(manifest):
+        return manifest
+    queues = objects(related).in_namespace(namespace_of(manifest))
+    kinds = [(f"kueue.x-k8s.io/{version}", "LocalQueue") for version in ("v1beta2", "v1beta1")]
+    if not any(queues.by_name(kind, "default") for kind in kinds):
+        return manifest
+    metadata: dict[str, Any] = dict(nested_map(manifest, "metadata"))
+    metadata["labels"] = {**string_map(metadata.get("labels")), QUEUE: "default"}
+    return {**manifest, "metadata": metadata}
+
+
+def _has_controller(manifest: Json) -> bool:
+    """Return whether another object owns this one, whose queue then counts."""
+    owners = as_mappings(nested_map(manifest, "metadata").get("ownerReferences"))
+    return any(owner.get("controller") is True for owner in owners)
+
+
+def check_object(manifest: Json, request: KindContext) -> Iterator[Problem]:
+    """Yield the checks of a new object, which most kinds repeat on each update."""
+    key, versions = kind_of(manifest), request.versions
+    kind, is_queued = KINDS[key], bool(queue_of(nested_map(manifest, "metadata")))
+    if key[1] == "RayJob" and is_queued:
+        problems, goes_on = check_ray_job(manifest, versions)
+        yield from problems
+        if not goes_on:
+            return
+    elif key[1] == "RayCluster" and is_queued:
+        yield from check_cluster(manifest, nested_map(manifest, "spec"), ("spec",), versions)
+    yield from check_labels(manifest, kind, versions)
+    if key[1] == "Job":
+        yield from check_job(manifest)
+    elif key == _POD:
+        yield from check_pod(manifest)
+    yield from check_topology(manifest, request)
+
+
+_WITHOUT_TOPOLOGY = frozenset({"AppWrapper", "Deployment", "StatefulSet"})
+"""Kinds whose templates the webhooks do not read: other objects are made of them, which are checked in turn."""
+
+
+def check_topology(manifest: Json, request: KindContext) -> Iterator[Problem]:
+    """Yield the rejections of the templates' topology annotations."""
+    key = kind_of(manifest)
+    if key[1] in _WITHOUT_TOPOLOGY:
+        return
+    if key == _TRAIN_JOB:
+        yield from _check_train_job(manifest, request)
+        return
+    pod_sets = pod_sets_of(manifest)
+    for pod_set in pod_sets:
+        yield from check_template(pod_set, request.versions, is_bounded=key != _POD)
+    if KINDS[key].grouped:
+        yield from check_groups(pod_sets)
+
+
+def _check_train_job(manifest: Json, request: KindContext) -> Iterator[Problem]:
+    """Check the templates of a TrainJob's runtime after its patches. A finding is at the patch, else at the runtime."""
+    for pod_set in _train_job_pod_sets(manifest, request):
+        for problem in check_template(pod_set, request.versions):
+            written = _patched_path(manifest, pod_set.name, str(problem.path[-1]))
+            help = f"{problem.help}, in runtimePatches or the runtime"
+            yield problem._replace(path=written or ("spec", "runtimeRef", "name"), help=help, on_key=False)
+
+
+def _train_job_pod_sets(manifest: Json, request: KindContext) -> Iterator[PodSetTemplate]:
+    """Yield the pod sets of a TrainJob, unless no file has its runtime."""
+    base = kind_named(_TRAIN_JOB).runtime(manifest, request.related, request.versions)
+    if base is None or base.assumed:
+        return
+    for role in expand(manifest, versions=request.versions, related=request.related).roles:
+        template = {"metadata": {"annotations": dict(role.pod(0).annotations)}} if role.count else {}
+        # Kueue's messages name the pod set in this way, since the TrainJob has no such field
+        yield PodSetTemplate(role.name, ("job", role.name), template, role.count)
+
+
+def _patched_path(manifest: Json, role: str, annotation: str) -> Path | None:
+    """Return the path of an annotation in the last runtimePatch that sets it, or None."""
+    path: Path | None = None
+    for i, patch in indexed_mappings(nested_map(manifest, "spec").get("runtimePatches")):
+        jobs = nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")
+        for j, job in indexed_mappings(jobs):
+            keys = ("template", "spec", "template", "metadata", "annotations")
+            if job.get("name") == role and annotation in as_mapping(nested_map(job, *keys)):
+                start = ("spec", "runtimePatches", i, "trainingRuntimeSpec", "template", "spec", "replicatedJobs", j)
+                path = (*start, *keys, annotation)
+    return path

@@ -1,0 +1,93 @@
+"""The checks of Jobs: partial admission, and completions that follow the parallelism.
+
+Source: Kueue 0.19, pkg/controller/jobs/job/job_webhook.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.goflags import atoi, parse_bool
+from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.operators.kueue.queues import PREFIX
+from ptcompile.operators.kueue.webhooks.labels import annotations_of, is_elastic, rejection
+from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of, pods_of_job
+from ptcompile.registry.queue_systems import KUEUE_TOPOLOGY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+MIN_PARALLELISM: Final = f"{PREFIX}job-min-parallelism"
+EQUAL_COMPLETIONS: Final = f"{PREFIX}job-completions-equal-parallelism"
+_ANNOTATIONS: Final = ("metadata", "annotations")
+
+
+def check_job(job: Json) -> Iterator[Problem]:
+    """Yield what the webhook rejects of a Job at its creation, apart from labels and topology."""
+    yield from check_min_parallelism(job)
+    yield from check_equal_completions(job)
+    yield from check_elastic_topology(job)
+
+
+def check_min_parallelism(job: Json) -> Iterator[Problem]:
+    """Check the number of pods with which a Job may start if its queue has no room for all."""
+    text = annotations_of(job).get(MIN_PARALLELISM)
+    if text is None:
+        return
+    path, least, pods = (*_ANNOTATIONS, MIN_PARALLELISM), atoi(text), pods_of_job(nested_map(job, "spec"))
+    help = f"write 1 to {pods - 1}" if pods > 1 else "remove it: the Job has a single pod"
+    if least is None:
+        yield rejection(path, f'Invalid value: "{text}": must be a whole number', help)
+    elif least <= 0 or _as_int32(least) >= pods:
+        yield rejection(path, f"Invalid value: {least}: should be between 0 and {pods - 1}", help)
+    if is_elastic(job):
+        why = f'Invalid value: "{text}": partial admission and elastic job cannot be used together'
+        yield rejection(path, why, "remove one of the two annotations", on_key=True)
+
+
+def _as_int32(number: int) -> int:
+    """Return the number as Go converts an int to an int32: without an error, by its low bits."""
+    return (number + 2**31) % 2**32 - 2**31
+
+
+def check_equal_completions(job: Json) -> Iterator[Problem]:
+    """Check that completions which follow the parallelism equal it, in an Indexed Job."""
+    text, spec = annotations_of(job).get(EQUAL_COMPLETIONS), nested_map(job, "spec")
+    if text is None:
+        return
+    path, is_on = (*_ANNOTATIONS, EQUAL_COMPLETIONS), parse_bool(text)
+    if is_on is None:
+        yield rejection(path, f'Invalid value: "{text}": must be a boolean value', 'write "true"')
+    if not is_on:
+        return
+    if (spec.get("completionMode") or "NonIndexed") == "NonIndexed":
+        why = f'Invalid value: "{text}": should not be enabled for NonIndexed jobs'
+        yield rejection(path, why, "set completionMode: Indexed, or remove it")
+    parallelism = as_int(spec.get("parallelism"), 1)
+    if as_int(spec.get("completions"), 1) != parallelism:
+        written = "null" if spec.get("completions") is None else spec.get("completions")
+        why = f"should be equal to parallelism when {EQUAL_COMPLETIONS} annotation is true"
+        help = f"set it to {parallelism}, or the annotation to false"
+        yield rejection(("spec", "completions"), f"Invalid value: {written}: {why}", help)
+
+
+def check_elastic_topology(job: Json) -> Iterator[Problem]:
+    """Check that an elastic Job requests no level of a topology: its pods come and go."""
+    for pod_set in pod_sets_of(job) if is_elastic(job) else ():
+        for word in ("required", "preferred"):
+            name = KUEUE_TOPOLOGY[word]
+            if name in pod_set.annotations:
+                why = f"Forbidden: {word} topology is not supported with elastic jobs"
+                help = f"remove it, or use {KUEUE_TOPOLOGY['unconstrained']}"
+                path = (*pod_set.annotations_path, name)
+                yield rejection(path, why, help, name="refused-topology-request", on_key=True)
+
+
+def follows_parallelism(job: Json) -> bool:
+    """Return whether completions follow the parallelism."""
+    return parse_bool(annotations_of(job).get(EQUAL_COMPLETIONS, "false")) is True

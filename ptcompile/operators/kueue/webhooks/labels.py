@@ -1,0 +1,169 @@
+"""The checks of Kueue's labels and annotations on an object itself.
+
+Sources: Kueue 0.19, pkg/controller/jobframework/validation.go, and pkg/util/webhook for admission-gated-by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.apiserver.structure.violations import type_name
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.unstructured import kind_of, nested_map, string_map
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.kueue.queues import PREFIX, QUEUE
+from ptcompile.operators.kueue.webhooks.kinds import QueuedKind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+PRIORITY: Final = f"{PREFIX}priority-class"
+SECONDS: Final = f"{PREFIX}max-exec-time-seconds"
+PREBUILT: Final = f"{PREFIX}prebuilt-workload-name"
+"""A label, or an annotation, which wins."""
+ELASTIC: Final = f"{PREFIX}elastic-job"
+GATES: Final = f"{PREFIX}admission-gated-by"
+"""Annotation: the controllers that must agree before admission, as a list with commas."""
+
+_MAX_GATE: Final = 63
+_LABELS: Final = ("metadata", "labels")
+_ANNOTATIONS: Final = ("metadata", "annotations")
+
+
+def rejection(
+    path: Path,
+    why: str,
+    help: str,
+    *,
+    name: str = "refused-queue-label",
+    field: str | None = None,
+    on_key: bool = False,
+) -> Problem:
+    """Return a rejection by Kueue's webhooks. `field` is the path in their message if the finding is elsewhere."""
+    return Problem(name, path, f"{field or field_path(path)}: {why}", help, authority="kueue", on_key=on_key)
+
+
+def labels_of(manifest: Json) -> dict[str, str]:
+    """Return the labels of an object."""
+    return string_map(nested_map(manifest, "metadata").get("labels"))
+
+
+def annotations_of(manifest: Json) -> dict[str, str]:
+    """Return the annotations of an object."""
+    return string_map(nested_map(manifest, "metadata").get("annotations"))
+
+
+def is_elastic(manifest: Json) -> bool:
+    """Return whether Kueue resizes the object while it runs: the annotation must be exactly "true"."""
+    return annotations_of(manifest).get(ELASTIC) == "true"
+
+
+def prebuilt_of(manifest: Json) -> tuple[Path, str]:
+    """Return the path and the name of the Workload that the object adopts, which is empty if it names none."""
+    annotation = annotations_of(manifest).get(PREBUILT)
+    if annotation:
+        return (*_ANNOTATIONS, PREBUILT), annotation
+    return (*_LABELS, PREBUILT), labels_of(manifest).get(PREBUILT, "")
+
+
+def check_labels(manifest: Json, kind: QueuedKind, versions: Versions) -> Iterator[Problem]:
+    """Yield what the webhooks reject of an object's labels and annotations at its creation."""
+    yield from _check_suspend(manifest, kind)
+    yield from check_queue_name(manifest)
+    if not kind.serving:
+        yield from check_prebuilt(manifest, kind)
+        yield from _check_seconds(manifest)
+    yield from check_elastic(manifest, kind)
+    yield from check_gates(manifest, versions)
+
+
+def _check_suspend(manifest: Json, kind: QueuedKind) -> Iterator[Problem]:
+    """Check the type of `suspend`, which the mutating webhook decodes before any schema is applied."""
+    value = nested_map(manifest, *kind.suspend).get("suspend") if kind.suspend else None
+    if not (kind.serving or value is None or isinstance(value, bool)):
+        why = f"Invalid value: json: cannot unmarshal {type_name(value)} into Go value of type bool"
+        yield rejection((*kind.suspend, "suspend"), why, "write true or false", name="webhook-refusal")
+
+
+def check_queue_name(manifest: Json) -> Iterator[Problem]:
+    """Check the name of the queue; a label without a value is rejected too."""
+    yield from check_name((*_LABELS, QUEUE), labels_of(manifest).get(QUEUE), "write the name of the LocalQueue")
+
+
+def check_name(path: Path, name: str | None, help: str) -> Iterator[Problem]:
+    """Check that a label or an annotation, if set, can be the name of an object."""
+    if name is not None and (reason := names.why_not_dns_subdomain(name)):
+        yield rejection(path, f'Invalid value: "{name}": {reason}', help)
+
+
+def check_prebuilt(manifest: Json, kind: QueuedKind) -> Iterator[Problem]:
+    """Check the name of a Workload that exists already, and that the kind can adopt one."""
+    path, name = prebuilt_of(manifest)
+    if name or PREBUILT in labels_of(manifest):
+        yield from check_name(path, name, "write the name of the Workload")
+    if name and not kind.prebuilt:
+        why = f'Forbidden: Is not supported for "{_group_version_kind(manifest)}"'
+        yield rejection(path, why, "remove it", on_key=True)
+
+
+def _check_seconds(manifest: Json) -> Iterator[Problem]:
+    text = labels_of(manifest).get(SECONDS)
+    if text is None:
+        return
+    seconds, path = atoi(text), (*_LABELS, SECONDS)
+    if seconds is None:
+        yield rejection(path, f'Invalid value: "{text}": must be a whole number', "write seconds, such as 3600")
+    elif seconds <= 0:
+        yield rejection(path, f"Invalid value: {seconds}: should be greater than 0", "write seconds, such as 3600")
+
+
+def check_elastic(manifest: Json, kind: QueuedKind) -> Iterator[Problem]:
+    """Check that Kueue can resize the kind."""
+    if is_elastic(manifest) and not kind.elastic:
+        why = f'Forbidden: elastic job is not supported for "{_group_version_kind(manifest)}"'
+        help = "remove it: Kueue resizes only Jobs and Ray's kinds"
+        path = (*_ANNOTATIONS, ELASTIC)
+        fix = Fix("remove it", (Edit("remove", path),), safe=False)
+        yield rejection(path, why, help, name="unsupported-by-kueue", on_key=True)._replace(fix=fix)
+
+
+def _group_version_kind(manifest: Json) -> str:
+    """Return what Go prints of a GroupVersionKind: `batch/v1, Kind=Job`."""
+    api_version, name = kind_of(manifest)
+    group_version = api_version if "/" in api_version else f"/{api_version}"
+    return f"{group_version}, Kind={name}"
+
+
+def has_gates(versions: Versions) -> bool:
+    """Return whether the release checks gates: the feature gate AdmissionGatedBy is on since 0.19."""
+    return versions.kueue >= (0, 19)
+
+
+def split_gates(text: str) -> list[str]:
+    """Return the gates of the annotation."""
+    return [gate.strip() for gate in text.split(",")]
+
+
+def check_gates(manifest: Json, versions: Versions) -> Iterator[Problem]:
+    """Check that every gate is a domain and a path, and that none is repeated."""
+    text = annotations_of(manifest).get(GATES)
+    if not text or not has_gates(versions):
+        return
+    path, gates = (*_ANNOTATIONS, GATES), split_gates(text)
+    help = "write names such as example.com/budget, with commas between them"
+    for i, gate in enumerate(gates):
+        if not gate:
+            yield rejection(path, f'Invalid value: "{text}": cannot contain empty gate names', help)
+        elif gate in gates[:i]:
+            why = f'Invalid value: "{text}": duplicate gate name: {gate}'
+            yield rejection(path, why, "remove the repeated gate")
+        elif reason := names.why_not_domain_prefixed_path(gate):
+            yield rejection(path, f'Invalid value: "{gate}": {reason}', help)
+        elif len(gate.encode()) > _MAX_GATE:
+            yield rejection(path, f"Too long: may not be more than {_MAX_GATE} bytes", "shorten the gate's name")

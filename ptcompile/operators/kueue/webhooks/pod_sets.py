@@ -1,0 +1,170 @@
+"""The pod templates that Kueue counts as the pod sets of an object, and the number of pods in each.
+
+Sources: Kueue 0.19, the function PodSets of each kind below pkg/controller/jobs; the defaults in the CRDs of KubeRay
+1.7 and LeaderWorkerSet 0.10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_string, kind_of, nested_map, string_map
+from ptcompile.registry.model import GroupVersionKind
+from ptcompile.registry.templates import indexed_mappings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+class PodSetTemplate(NamedTuple):
+    """A pod template of an object, whose pods are one pod set of its Workload."""
+
+    name: str
+    path: Path
+    """Path of the template in the object."""
+    template: Json
+    pods: int
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The annotations of its pods; empty if one has no string, since Go then decodes none."""
+        written = nested_map(self.template, "metadata", "annotations")
+        strings = string_map(written)
+        return strings if len(strings) == len(written) else {}
+
+    @property
+    def annotations_path(self) -> Path:
+        """Path of the annotations."""
+        return (*self.path, "metadata", "annotations")
+
+
+def pod_sets_of(manifest: Json) -> list[PodSetTemplate]:
+    """Return the pod sets that the object itself shows; a TrainJob's are those of its runtime. Accepts any data; never
+    raises.
+    """
+    read = _READERS.get(kind_of(manifest))
+    return [] if read is None else list(read(manifest))
+
+
+def pods_of_job(spec: Json) -> int:
+    """Return how many pods of a Job run at once: its parallelism, and no more than its completions."""
+    parallelism, completions = as_int(spec.get("parallelism"), 1), spec.get("completions")
+    return parallelism if completions is None else min(parallelism, as_int(completions, parallelism))
+
+
+def _pod(manifest: Json) -> Iterator[PodSetTemplate]:
+    yield PodSetTemplate("main", (), manifest, 1)
+
+
+def _job(manifest: Json) -> Iterator[PodSetTemplate]:
+    spec = nested_map(manifest, "spec")
+    yield PodSetTemplate("main", ("spec", "template"), nested_map(spec, "template"), pods_of_job(spec))
+
+
+def _serving(manifest: Json) -> Iterator[PodSetTemplate]:
+    spec = nested_map(manifest, "spec")
+    count = as_int(spec.get("replicas"), 1)
+    yield PodSetTemplate("main", ("spec", "template"), nested_map(spec, "template"), count)
+
+
+def _jobset(manifest: Json) -> Iterator[PodSetTemplate]:
+    for i, replicated in indexed_mappings(nested_map(manifest, "spec").get("replicatedJobs")):
+        job = nested_map(replicated, "template", "spec")
+        yield PodSetTemplate(
+            as_string(replicated.get("name")),
+            ("spec", "replicatedJobs", i, "template", "spec", "template"),
+            nested_map(job, "template"),
+            as_int(replicated.get("replicas"), 1) * pods_of_job(job),
+        )
+
+
+def _replica_specs(field: str) -> Callable[[Json], Iterator[PodSetTemplate]]:
+    """Return the reader of a kind of Kubeflow, with the field of its replica types."""
+
+    def read(manifest: Json) -> Iterator[PodSetTemplate]:
+        for role, replicas in nested_map(manifest, "spec", field).items():
+            path = ("spec", field, str(role), "template")
+            count = as_int(as_mapping(replicas).get("replicas"), 1)
+            yield PodSetTemplate(str(role).lower(), path, nested_map(replicas, "template"), count)
+
+    return read
+
+
+def _ray_cluster(manifest: Json) -> Iterator[PodSetTemplate]:
+    return ray_pod_sets(nested_map(manifest, "spec"), ("spec",))
+
+
+def _ray_job(manifest: Json) -> Iterator[PodSetTemplate]:
+    return ray_pod_sets(nested_map(manifest, "spec", "rayClusterSpec"), ("spec", "rayClusterSpec"))
+
+
+HEAD: Final = "head"
+"""Name of the pod set of a Ray cluster's head."""
+
+
+def ray_pod_sets(cluster: Json, path: Path) -> Iterator[PodSetTemplate]:
+    """Yield the head and the worker groups of the specification of a Ray cluster."""
+    if not cluster:
+        return
+    yield PodSetTemplate(
+        HEAD, (*path, "headGroupSpec", "template"), nested_map(cluster, "headGroupSpec", "template"), 1
+    )
+    for i, group in indexed_mappings(cluster.get("workerGroupSpecs")):
+        hosts = max(1, as_int(group.get("numOfHosts"), 1))
+        yield PodSetTemplate(
+            as_string(group.get("groupName")),
+            (*path, "workerGroupSpecs", i, "template"),
+            nested_map(group, "template"),
+            as_int(group.get("replicas")) * hosts,  # the CRD's default is 0
+        )
+
+
+def _leader_worker_set(manifest: Json) -> Iterator[PodSetTemplate]:
+    """Yield the pod sets of one group of pods, since each group has its own Workload."""
+    path, template = ("spec", "leaderWorkerTemplate"), nested_map(manifest, "spec", "leaderWorkerTemplate")
+    has_leader, size = template.get("leaderTemplate") is not None, as_int(template.get("size"), 1)
+    if has_leader:
+        yield PodSetTemplate("leader", (*path, "leaderTemplate"), nested_map(template, "leaderTemplate"), 1)
+    yield PodSetTemplate(
+        "worker" if has_leader else "main",
+        (*path, "workerTemplate"),
+        nested_map(template, "workerTemplate"),
+        size - has_leader,
+    )
+
+
+def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
+    """Yield the pod sets of the objects in an AppWrapper: those it declares, else those of the kind."""
+    for i, component in indexed_mappings(nested_map(manifest, "spec").get("components")):
+        inner = nested_map(component, "template")
+        declared = list(indexed_mappings(component.get("podSets")))
+        for _, entry in declared:
+            keys = as_string(entry.get("path")).split(".")
+            path: Path = ("spec", "components", i, *keys)
+            yield PodSetTemplate("", path, nested_map(component, *keys), as_int(entry.get("replicas"), 1))
+        for pod_set in [] if declared or kind_of(inner) == kind_of(manifest) else pod_sets_of(inner):
+            yield pod_set._replace(path=("spec", "components", i, "template", *pod_set.path))
+
+
+_READERS: Final[dict[GroupVersionKind, Callable[[Json], Iterable[PodSetTemplate]]]] = {
+    ("v1", "Pod"): _pod,
+    ("apps/v1", "Deployment"): _serving,
+    ("apps/v1", "StatefulSet"): _serving,
+    ("batch/v1", "Job"): _job,
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"): _jobset,
+    ("kubeflow.org/v1", "JAXJob"): _replica_specs("jaxReplicaSpecs"),
+    ("kubeflow.org/v1", "PaddleJob"): _replica_specs("paddleReplicaSpecs"),
+    ("kubeflow.org/v1", "PyTorchJob"): _replica_specs("pytorchReplicaSpecs"),
+    ("kubeflow.org/v1", "TFJob"): _replica_specs("tfReplicaSpecs"),
+    ("kubeflow.org/v1", "XGBoostJob"): _replica_specs("xgbReplicaSpecs"),
+    ("kubeflow.org/v2beta1", "MPIJob"): _replica_specs("mpiReplicaSpecs"),
+    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"): _leader_worker_set,
+    ("ray.io/v1", "RayCluster"): _ray_cluster,
+    ("ray.io/v1", "RayJob"): _ray_job,
+    ("workload.codeflare.dev/v1beta2", "AppWrapper"): _app_wrapper,
+}

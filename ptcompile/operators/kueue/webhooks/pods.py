@@ -1,0 +1,99 @@
+"""The checks of single Pods and of groups of Pods.
+
+Source: Kueue 0.19, pkg/controller/jobs/pod/pod_webhook.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.operators.kueue.queues import PREFIX, QUEUE
+from ptcompile.operators.kueue.webhooks.labels import annotations_of, check_name, labels_of, prebuilt_of, rejection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+GROUP: Final = f"{PREFIX}pod-group-name"
+"""A label, or an annotation, which wins."""
+_COUNT: Final = f"{PREFIX}pod-group-total-count"
+_RETRIABLE: Final = f"{PREFIX}retriable-in-group"
+_MANAGED: Final = f"{PREFIX}managed"
+PARENT: Final = f"{PREFIX}pod-suspending-parent"
+"""Annotation that Kueue adds to the pods of a queued Deployment, StatefulSet or LeaderWorkerSet."""
+
+
+def group_of(pod: Json) -> tuple[Path, str]:
+    """Return the path and the name of a Pod's group; the name is empty if it has none."""
+    annotation = annotations_of(pod).get(GROUP)
+    if annotation:
+        return ("metadata", "annotations", GROUP), annotation
+    return ("metadata", "labels", GROUP), labels_of(pod).get(GROUP, "")
+
+
+def check_pod(pod: Json) -> Iterator[Problem]:
+    """Yield what the webhook rejects of a Pod at its creation, apart from labels and topology."""
+    if not labels_of(pod).get(QUEUE) and PARENT not in annotations_of(pod):
+        yield from check_managed(pod)  # Kueue sets the label of a queued Pod itself
+    yield from check_group(pod)
+
+
+def check_managed(pod: Json) -> Iterator[Problem]:
+    """Check the label with which Kueue marks the Pods it manages."""
+    if labels_of(pod).get(_MANAGED, "true") != "true":
+        why = "Forbidden: managed label value can only be 'true'"
+        yield rejection(("metadata", "labels", _MANAGED), why, "remove it: Kueue sets it")
+
+
+def check_group(pod: Json) -> Iterator[Problem]:
+    """Check that a group has a name and a size, or neither, and that it shares its name with a prebuilt Workload."""
+    (path, name), count = group_of(pod), annotations_of(pod).get(_COUNT)
+    kind = "annotation" if "annotations" in path else "label"
+    why = f"Required value: both the '{_COUNT}' annotation and the '{GROUP}' {kind} should be set"
+    count_path = ("metadata", "annotations", _COUNT)
+    if not name and count is not None:
+        yield rejection(count_path, why, f"add the label {GROUP}", name="unpaired-pod-group", on_key=True)
+    elif name and count is None:
+        yield rejection(path, why, f"add the annotation {_COUNT}", name="unpaired-pod-group", on_key=True)
+    elif count is not None:
+        yield from _check_count(count, count_path)
+    if name:
+        yield from check_name(path, name, "write a name such as train-1")
+    prebuilt_path, prebuilt = prebuilt_of(pod)
+    if name and prebuilt and prebuilt != name:
+        why = f'Invalid value: "{prebuilt}": prebuilt workload and pod group should be equal'
+        yield rejection(prebuilt_path, why, f'write "{name}", the name of the group')
+
+
+def _check_count(text: str, path: Path) -> Iterator[Problem]:
+    count, help = atoi(text), "set it to the number of Pods in the group"
+    if count is None:
+        why = f'Invalid value: "{text}": must be a whole number'
+        yield rejection(path, why, help, name="unpaired-pod-group")
+    elif count <= 0:
+        why = f"incorrect annotation value '{_COUNT}={text}': group total count should be greater than zero"
+        yield rejection(path, f'Invalid value: "{text}": {why}', help, name="unpaired-pod-group")
+
+
+def check_pod_update(old: Json, new: Json) -> Iterator[Problem]:
+    """Yield what the webhook rejects of a change of a Pod's group."""
+    yield from check_managed(new)
+    yield from check_group(new)
+    path, name = group_of(new)
+    old_name = group_of(old)[1]
+    if old_name and name != old_name:
+        why = f'Invalid value: "{name}": field is immutable'
+        yield rejection(path, why, f'write "{old_name}", or delete the Pod first', name="webhook-refusal")
+    if name and _is_unretriable(old) and not _is_unretriable(new):
+        why = "Forbidden: unretriable pod group can't be converted to retriable"
+        path = ("metadata", "annotations", _RETRIABLE)
+        yield rejection(path, why, "keep false", name="webhook-refusal")
+
+
+def _is_unretriable(pod: Json) -> bool:
+    return annotations_of(pod).get(_RETRIABLE) == "false"

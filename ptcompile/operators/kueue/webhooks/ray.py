@@ -1,0 +1,66 @@
+"""The checks of RayClusters and RayJobs in a queue.
+
+Sources: Kueue 0.19, pkg/controller/jobs/rayjob/rayjob_webhook.go and pkg/controller/jobs/raycluster/common.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.kueue.webhooks.labels import ELASTIC, is_elastic, rejection
+from ptcompile.operators.kueue.webhooks.pod_sets import HEAD
+from ptcompile.registry.templates import indexed_mappings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+
+def max_pod_sets(versions: Versions) -> int:
+    """Return the most pod sets of a Workload: 18 since Kueue 0.19, 10 in 0.18."""
+    return 18 if versions.kueue >= (0, 19) else 10
+
+
+def check_ray_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
+    """Return the rejections of a queued RayJob, and whether the webhook goes on to its labels and templates."""
+    spec = nested_map(job, "spec")
+    selector, cluster = as_mapping(spec.get("clusterSelector")), spec.get("rayClusterSpec")
+    if selector:
+        if cluster is None:
+            return [], False  # it uses an existing cluster, which Kueue does not manage
+        why = "Invalid value: a kueue managed job should not use an existing cluster"
+        return [_field_rejection(("spec", "clusterSelector"), why, "remove it, or rayClusterSpec")], False
+    if cluster is None:
+        why = "rayClusterSpec is required for Kueue-managed jobs that don't use clusterSelector"
+        path = ("spec", "rayClusterSpec")
+        return [_field_rejection(path, f"Required value: {why}", "describe the cluster, or remove the queue")], False
+    problems = []
+    if spec.get("shutdownAfterJobFinishes") is not True:
+        why = "Invalid value: false: a kueue managed job should delete the cluster after finishing"
+        problems.append(_field_rejection(("spec", "shutdownAfterJobFinishes"), why, "set it to true"))
+    problems += check_cluster(job, as_mapping(cluster), ("spec", "rayClusterSpec"), versions)
+    return problems, True
+
+
+def check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions) -> Iterator[Problem]:
+    """Yield the rejections of the specification of a queued Ray cluster."""
+    if cluster.get("enableInTreeAutoscaling") is True and not is_elastic(manifest):
+        why = "Invalid value: true: a kueue managed job should only use autoscaling when workload slicing is enabled"
+        help = f'remove it, or set the annotation {ELASTIC}: "true"'
+        yield _field_rejection((*path, "enableInTreeAutoscaling"), why, help)
+    groups = list(indexed_mappings(cluster.get("workerGroupSpecs")))
+    most, count = max_pod_sets(versions), len(groups) + 1
+    if count > most:
+        why = f"Too many: {count}: must have at most {most} items"
+        yield _field_rejection((*path, "workerGroupSpecs"), why, f"use at most {most - 1} groups: the head counts too")
+    for i, group in groups:
+        if group.get("groupName") == HEAD:
+            why = f'Forbidden: "{HEAD}" is reserved for the head group'
+            yield _field_rejection((*path, "workerGroupSpecs", i, "groupName"), why, "rename the group")
+
+
+def _field_rejection(path: Path, why: str, help: str) -> Problem:
+    return rejection(path, why, help, name="webhook-refusal")

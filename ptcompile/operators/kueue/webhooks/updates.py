@@ -1,0 +1,185 @@
+"""The rejections of Kueue's webhooks when an object is changed.
+
+Source: Kueue 0.19, ValidateJobOnUpdate in pkg/controller/jobframework/validation.go, and ValidateUpdate of each kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Problem, deduplicate
+from ptcompile.kubernetes.unstructured import as_int, kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.kueue.queues import QUEUE, queue_of
+from ptcompile.operators.kueue.webhooks.creation import check_object, check_topology
+from ptcompile.operators.kueue.webhooks.jobs import (
+    EQUAL_COMPLETIONS,
+    MIN_PARALLELISM,
+    check_min_parallelism,
+    follows_parallelism,
+)
+from ptcompile.operators.kueue.webhooks.kinds import KINDS, SKIPPED_NAMESPACES, QueuedKind, is_ready, is_suspended
+from ptcompile.operators.kueue.webhooks.labels import (
+    ELASTIC,
+    GATES,
+    PRIORITY,
+    SECONDS,
+    annotations_of,
+    check_elastic,
+    check_gates,
+    check_prebuilt,
+    check_queue_name,
+    has_gates,
+    is_elastic,
+    labels_of,
+    prebuilt_of,
+    rejection,
+    split_gates,
+)
+from ptcompile.operators.kueue.webhooks.pods import check_pod_update
+from ptcompile.operators.kueue.webhooks.serving import check_serving_update, immutable
+from ptcompile.registry.model import KindContext, Update
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+_LABELS: Final = ("metadata", "labels")
+_ANNOTATIONS: Final = ("metadata", "annotations")
+
+
+def check_update(update: Update) -> list[Problem]:
+    """Return the rejections of a change of an object of one of `KINDS`; none if nothing changes."""
+    key = kind_of(update.new)
+    kind = KINDS.get(key)
+    if kind is None or namespace_of(update.new) in SKIPPED_NAMESPACES or update.old == update.new:
+        return []
+    if key == ("batch/v1", "Job"):
+        update = _with_stored_completions(update)
+    if kind.serving:
+        return deduplicate(_serving_problems(update, kind))
+    if key[0] == "ray.io/v1" and not _is_ray_checked(update):
+        return []
+    return deduplicate(_job_problems(update, kind))
+
+
+def _with_stored_completions(update: Update) -> Update:
+    """Return the update of a Job with `completions: 1`, which the API server set if the old one counts no pods."""
+    before, after = (nested_map(job, "spec") for job in (update.old, update.new))
+    is_set = before.get("parallelism") is None and before.get("completions") is None
+    if not is_set or after.get("completions") is not None:
+        return update
+    return update._replace(new={**update.new, "spec": {**after, "completions": 1}})
+
+
+def _is_ray_checked(update: Update) -> bool:
+    """Return whether the object is in a queue, or since 0.19 was in one."""
+    was_queued, is_queued = (bool(queue_of(nested_map(o, "metadata"))) for o in (update.old, update.new))
+    return is_queued or (was_queued and update.versions.kueue >= (0, 19))
+
+
+def _job_problems(update: Update, kind: QueuedKind) -> Iterator[Problem]:
+    key, request = kind_of(update.new), KindContext(update.versions)
+    yield from _check_change(update, kind)
+    if key[1] == "Job":
+        yield from _check_job_change(update.old, update.new)
+    if kind.rechecked:
+        problems = check_object(update.new, request)
+        same_minimum = _annotation(update.old, MIN_PARALLELISM) == _annotation(update.new, MIN_PARALLELISM)
+        skipped = set(check_min_parallelism(update.new)) if key[1] == "Job" and same_minimum else set()
+        yield from (problem for problem in problems if problem not in skipped)
+    else:
+        if key == ("v1", "Pod"):
+            yield from check_pod_update(update.old, update.new)
+        yield from check_topology(update.new, request)
+
+
+def _annotation(manifest: Json, name: str) -> str | None:
+    return annotations_of(manifest).get(name)
+
+
+def _check_change(update: Update, kind: QueuedKind) -> Iterator[Problem]:
+    """Yield what every kind of job rejects of a change of its labels and annotations."""
+    old, new = update.old, update.new
+    suspended, was_suspended = is_suspended(new, kind), is_suspended(old, kind)
+    queue = queue_of(nested_map(new, "metadata"))
+    if not suspended and queue != queue_of(nested_map(old, "metadata")):
+        yield immutable((*_LABELS, QUEUE), "suspend the job in the same apply, or delete it first", queue)
+    yield from _check_prebuilt_change(old, new, kind, suspended=suspended)
+    seconds = labels_of(new).get(SECONDS, "")
+    if seconds != labels_of(old).get(SECONDS, "") and not (suspended and was_suspended):
+        yield immutable((*_LABELS, SECONDS), "suspend the job first", seconds)
+    yield from _check_priority(old, new, update.versions, suspended=suspended)
+    if is_elastic(old) != is_elastic(new):
+        yield immutable((*_ANNOTATIONS, ELASTIC), "delete the job and create it again", str(is_elastic(new)).lower())
+    yield from _check_gates_change(old, new, update.versions)
+
+
+def _check_prebuilt_change(old: Json, new: Json, kind: QueuedKind, *, suspended: bool) -> Iterator[Problem]:
+    if suspended or is_elastic(old):
+        yield from check_prebuilt(new, kind)
+        return
+    path, name = prebuilt_of(new)
+    if name != prebuilt_of(old)[1]:
+        yield immutable(path, "suspend the job in the same apply", name)
+
+
+def _check_priority(old: Json, new: Json, versions: Versions, *, suspended: bool) -> Iterator[Problem]:
+    """Check a change of the priority class: since 0.15 it may be replaced, and added while the job waits."""
+    path = (*_LABELS, PRIORITY)
+    before, after = (labels_of(manifest).get(PRIORITY, "") for manifest in (old, new))
+    if before == after:
+        return
+    if versions.kueue < (0, 12) or (versions.kueue < (0, 15) and not suspended):
+        yield immutable(path, "delete the job and apply again", after)
+    elif versions.kueue >= (0, 15) and not after:
+        why = 'Invalid value: "": WorkloadPriorityClass cannot be removed from a workload'
+        yield rejection(path, why, "name another class", name="webhook-refusal")
+    elif versions.kueue >= (0, 15) and not before and not suspended:
+        why = f'Invalid value: "{after}": WorkloadPriorityClass cannot be added to a non-suspended workload'
+        yield rejection(path, why, "suspend the job in the same apply", name="webhook-refusal")
+
+
+def _check_gates_change(old: Json, new: Json, versions: Versions) -> Iterator[Problem]:
+    """Check that gates are only removed."""
+    before, after = annotations_of(old).get(GATES, ""), annotations_of(new).get(GATES, "")
+    if not after or not has_gates(versions):
+        return
+    path = (*_ANNOTATIONS, GATES)
+    if not before:
+        why = "Forbidden: cannot add admission gate after creation"
+        yield rejection(path, why, "remove it, or create the job with it", name="webhook-refusal")
+    elif not set(split_gates(after)) <= set(split_gates(before)):
+        why = "Forbidden: can only remove gates, not add new ones"
+        yield rejection(path, why, f"keep only gates of {before}", name="webhook-refusal")
+    yield from check_gates(new, versions)
+
+
+def _check_job_change(old: Json, new: Json) -> Iterator[Problem]:
+    """Yield what is rejected of a change of a Job that runs."""
+    kind = KINDS["batch/v1", "Job"]
+    was_suspended, suspended = is_suspended(old, kind), is_suspended(new, kind)
+    before, after = (as_int(nested_map(job, "spec").get("parallelism"), 1) for job in (old, new))
+    if MIN_PARALLELISM in annotations_of(old) and not was_suspended and before != after:
+        why = "Forbidden: cannot change when partial admission is enabled and the job is not suspended"
+        yield rejection(("spec", "parallelism"), why, "suspend the job first", name="webhook-refusal")
+    if not was_suspended and not suspended and follows_parallelism(old) != follows_parallelism(new):
+        why = "Forbidden: field is immutable while the job is not suspended"
+        yield rejection((*_ANNOTATIONS, EQUAL_COMPLETIONS), why, "suspend the job first", name="webhook-refusal")
+
+
+def _serving_problems(update: Update, kind: QueuedKind) -> Iterator[Problem]:
+    """Yield the rejections of a change of an object that serves: its queue is fixed once a pod is ready."""
+    old, new, versions = update.old, update.new, update.versions
+    yield from check_queue_name(new)
+    queue = queue_of(nested_map(new, "metadata"))
+    if queue != queue_of(nested_map(old, "metadata")) and (is_ready(old) or not queue):
+        yield immutable((*_LABELS, QUEUE), "delete the object first, or scale it to 0 to name another queue", queue)
+    yield from _check_priority(old, new, versions, suspended=not is_ready(old))
+    yield from check_elastic(new, kind)
+    yield from _check_gates_change(old, new, versions)
+    yield from check_topology(new, KindContext(versions))
+    yield from check_serving_update(update)

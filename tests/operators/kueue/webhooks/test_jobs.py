@@ -1,0 +1,75 @@
+"""Annotations of Jobs: partial admission, completions that follow the parallelism, elastic jobs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.operators.kueue.webhooks.making import (
+    JOB,
+    JOBSET,
+    PREFERRED,
+    REQUIRED,
+    UNCONSTRAINED,
+    Json,
+    K,
+    labelled,
+    reasons,
+    rejected,
+    with_annotations,
+)
+
+MINIMUM, EQUAL, ELASTIC = f"{K}job-min-parallelism", f"{K}job-completions-equal-parallelism", f"{K}elastic-job"
+
+
+def with_pods(annotations: Json, **spec: object) -> Json:
+    return labelled({**JOB, "spec": {**JOB["spec"], "parallelism": 4, "completions": 4, **spec}}, None, annotations)
+
+
+@pytest.mark.parametrize(
+    ("least", "why"),
+    [
+        ("1", None),
+        ("+3", None),
+        ("4294967297", None),  # Go keeps its low 32 bits, which are 1
+        ("4", "should be between 0 and 3"),
+        ("0", "should be between 0 and 3"),
+        ("two", "must be a whole number"),
+    ],
+)
+def test_least_number_of_pods(least: str, why: str | None) -> None:
+    found = [reason.rpartition(": ")[2] for reason in reasons(with_pods({MINIMUM: least}))]
+    assert found == ([] if why is None else [why])
+    assert rejected(labelled(JOBSET, None, {MINIMUM: least})) == []
+
+
+def test_fewer_completions_are_fewer_pods() -> None:
+    assert rejected(with_pods({MINIMUM: "3"})) == []
+    assert rejected(with_pods({MINIMUM: "3"}, completions=2))
+
+
+def test_least_number_of_pods_of_an_elastic_job() -> None:
+    why = "partial admission and elastic job cannot be used together"
+    assert reasons(with_pods({MINIMUM: "1", ELASTIC: "true"})) == [f'Invalid value: "1": {why}']
+
+
+@pytest.mark.parametrize(
+    ("text", "spec", "paths"),
+    [
+        ("true", {"completionMode": "Indexed"}, []),
+        ("false", {"completionMode": "NonIndexed", "completions": 9}, []),
+        ("yes", {"completionMode": "Indexed"}, [EQUAL]),
+        ("1", {"completionMode": None}, [EQUAL]),
+        ("T", {"completionMode": "Indexed", "completions": 3}, ["completions"]),
+        ("t", {"completionMode": "NonIndexed", "completions": None}, [EQUAL, "completions"]),
+    ],
+)
+def test_completions_that_follow_the_parallelism(text: str, spec: Json, paths: list[str]) -> None:
+    assert [path[-1] for _, path in rejected(with_pods({EQUAL: text}, **spec))] == paths
+
+
+def test_elastic_jobs_request_no_level() -> None:
+    elastic = labelled(JOB, None, {ELASTIC: "true"})
+    for name in (REQUIRED, PREFERRED):
+        found = rejected(with_annotations(elastic, ("spec", "template"), {name: "rack"}))
+        assert found == [("refused-topology-request", ("spec", "template", "metadata", "annotations", name))]
+    assert rejected(with_annotations(elastic, ("spec", "template"), {UNCONSTRAINED: "true"})) == []

@@ -1,0 +1,40 @@
+"""The table of kinds, and when an object of one waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.operators.kueue import Kueue
+from ptcompile.operators.kueue.webhooks.kinds import KINDS, is_ready, is_suspended
+from tests.operators.kueue.webhooks.making import POD, Json, serving
+
+
+def test_the_operator_lists_the_same_kinds() -> None:
+    assert Kueue.foreign is not None
+    assert KINDS.keys() == Kueue.foreign.kinds
+
+
+@pytest.mark.parametrize(
+    ("changes", "waits"),
+    [
+        ({}, False),
+        ({"spec": {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}}, True),
+        ({"spec": {"schedulingGates": [{"name": "acme.io/gate"}, None]}}, False),
+        ({"status": {"phase": "Succeeded"}}, True),
+        ({"status": {"phase": "Running"}}, False),
+    ],
+)
+def test_pods_that_wait(changes: Json, waits: bool) -> None:
+    assert is_suspended({**POD, **changes}, KINDS["v1", "Pod"]) is waits
+
+
+def test_suspended_jobs() -> None:
+    kind = KINDS["kubeflow.org/v1", "TFJob"]
+    assert is_suspended({"spec": {"runPolicy": {"suspend": True}}}, kind)
+    assert not is_suspended({"spec": {"runPolicy": {"suspend": "true"}, "suspend": True}}, kind)
+
+
+def test_ready_pods() -> None:
+    assert is_ready(serving("StatefulSet", ready=1))
+    assert not is_ready(serving("StatefulSet"))
+    assert not is_ready({"status": {"readyReplicas": "1"}})

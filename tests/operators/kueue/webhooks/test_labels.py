@@ -1,0 +1,161 @@
+"""Labels and annotations that Kueue's webhooks reject on an object, and where they look for none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.linter import run
+from tests.operators.kueue.webhooks.making import (
+    JOB,
+    JOBS,
+    JOBSET,
+    QUEUE,
+    SERVING,
+    TRAINJOB,
+    Json,
+    K,
+    labelled,
+    problems_of,
+    queued,
+    reasons,
+    rejected,
+    with_annotations,
+)
+
+ALL = (*JOBS, *SERVING)
+
+
+@pytest.mark.parametrize("manifest", ALL, ids=lambda manifest: manifest["kind"])
+def test_labels_of_every_kind(manifest: Json) -> None:
+    assert rejected(manifest) == rejected(labelled(manifest, QUEUE)) == []
+    found = rejected(labelled(manifest, {f"{K}queue-name": "My_Queue", f"{K}max-exec-time-seconds": "1h"}))
+    queue = ("refused-queue-label", ("metadata", "labels", f"{K}queue-name"))
+    seconds = ("refused-queue-label", ("metadata", "labels", f"{K}max-exec-time-seconds"))
+    assert found == ([queue] if manifest in SERVING else [queue, seconds])
+
+
+@pytest.mark.parametrize("space", ["kube-system", "kueue-system"])
+def test_namespaces_that_the_webhooks_skip(space: str) -> None:
+    bad = labelled(JOB, {f"{K}queue-name": "My_Queue"})
+    assert rejected(bad)
+    assert rejected({**bad, "metadata": {**bad["metadata"], "namespace": space}}) == []
+
+
+def test_volcano_jobs_are_not_checked() -> None:
+    manifest = queued("batch.volcano.sh/v1alpha1", "Job", {})
+    assert rejected(labelled(manifest, {f"{K}queue-name": "My_Queue"})) == []
+
+
+QUEUES = [("", True), ("a..b", True), ("a" * 63, False), ("1q", False)]
+
+
+@pytest.mark.parametrize(("name", "is_rejected"), QUEUES)
+def test_names_of_queues(name: str, is_rejected: bool) -> None:
+    assert bool(rejected(labelled(JOB, {f"{K}queue-name": name}))) is is_rejected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "why"),
+    [
+        ("60", None),
+        ("007", None),
+        ("9223372036854775807", None),
+        ("0", "should be greater than 0"),
+        ("1_000", "must be a whole number"),
+        ("99999999999999999999", "must be a whole number"),
+        ("", "must be a whole number"),
+    ],
+)
+def test_seconds(seconds: str, why: str | None) -> None:
+    found = reasons(labelled(JOBSET, {f"{K}max-exec-time-seconds": seconds}))
+    assert [reason.rpartition(": ")[2] for reason in found] == ([] if why is None else [why])
+
+
+def test_prebuilt_workload_in_the_annotation_wins() -> None:
+    name = f"{K}prebuilt-workload-name"
+    assert rejected(labelled(JOB, {name: "wl-1"}, {name: ""})) == []
+    assert rejected(labelled(JOB, {name: "Bad"}, {name: "wl-1"})) == []
+    assert rejected(labelled(JOB, {name: "wl-1"}, {name: "Bad"}))[0][1][1] == "annotations"
+    assert rejected(labelled(JOB, {name: ""}))[0][1][1] == "labels"
+
+
+def test_kinds_without_prebuilt_workloads() -> None:
+    labels = {f"{K}prebuilt-workload-name": "wl-1"}
+    found = {manifest["kind"]: reasons(labelled(manifest, labels)) for manifest in ALL}
+    assert {kind: why for kind, why in found.items() if why} == {
+        "JAXJob": ['Forbidden: Is not supported for "kubeflow.org/v1, Kind=JAXJob"']
+    }
+
+
+def test_elastic_jobs() -> None:
+    found = {m["kind"]: rejected(labelled(m, None, {f"{K}elastic-job": "true"})) for m in ALL}
+    elastic = [kind for kind, problems in found.items() if not problems]
+    assert elastic == ["Job", "RayCluster", "RayJob"]
+    assert found["TrainJob"] == [("unsupported-by-kueue", ("metadata", "annotations", f"{K}elastic-job"))]
+    assert rejected(labelled(TRAINJOB, None, {f"{K}elastic-job": "True"})) == [], "only the word true switches it on"
+
+
+GATES = [
+    ("", None),
+    (" example.com/a ", None),
+    ("example.com/a, example.com/b", None),
+    (f"example.com/{'g' * 51}", None),
+    (f"example.com/{'g' * 52}", "may not be more than 63 bytes"),
+    (",", "cannot contain empty gate names"),
+    ("example.com/a,example.com/a", "duplicate gate name: example.com/a"),
+    ("a", "must be a domain and a path (such as acme.io/foo)"),
+    ("Example.com/a", "and each part must"),
+    ("example.com/a b", "only characters of a URL path"),
+]
+
+
+@pytest.mark.parametrize(("gates", "why"), GATES)
+def test_gates(gates: str, why: str | None) -> None:
+    for manifest in (JOB, SERVING[0]):
+        found = reasons(labelled(manifest, None, {f"{K}admission-gated-by": gates}))
+        assert (why is None) == (not found)
+        assert all((why or "") in reason for reason in found)
+    assert rejected(labelled(JOB, None, {f"{K}admission-gated-by": gates}), (0, 18)) == []
+
+
+def test_suspend_is_a_boolean_in_a_kind_without_schema() -> None:
+    jaxjob = next(manifest for manifest in JOBS if manifest["kind"] == "JAXJob")
+    jaxjob = {**jaxjob, "spec": {**jaxjob["spec"], "runPolicy": {"suspend": "true"}}}
+    assert rejected(jaxjob) == [("webhook-refusal", ("spec", "runPolicy", "suspend"))]
+
+
+def test_problems_are_those_of_a_webhook() -> None:
+    bad = labelled(JOB, {f"{K}queue-name": "My_Queue"})
+    assert [d.code for d in ptcompile.lint(bad).diagnostics if d.authority == "kueue"] == ["PTC229"]
+    assert [d for d in ptcompile.lint(bad, webhooks=False).diagnostics if d.authority == "kueue"] == []
+    assert [d.code for d in ptcompile.lint(bad, select=["PTC3"]).diagnostics if d.authority == "kueue"] == ["PTC229"]
+    assert not [problem for problem in run(bad) if problem.name == "refused-queue-label"], "it is no rule"
+
+
+def test_kinds_without_a_schema_are_checked_and_counted() -> None:
+    wrapper = labelled(JOBS[-1], {f"{K}queue-name": "My_Queue"})
+    report = ptcompile.lint(wrapper)
+    assert [d.code for d in report.diagnostics] == ["PTC229"]
+    assert report.unchecked == ("AppWrapper/a",)
+    assert ptcompile.lint(wrapper, webhooks=False).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], "x", 1, {"labels": 1}, {"labels": {f"{K}queue-name": 5}, "annotations": []}]
+)
+def test_any_data(value: Any) -> None:
+    for manifest in ALL:
+        for key in ("metadata", "spec"):
+            [*problems_of({**manifest, key: value, "extra": {f"{K}x": 1}})]
+
+
+def test_annotation_of_wrong_type_is_rejected_once() -> None:
+    """A number where a string is required is the only problem; the annotation is not also reported as missing."""
+    slices = {f"{K}podset-slice-required-topology": "rack", f"{K}podset-slice-size": 1}
+    bad = with_annotations(labelled(JOB, QUEUE), ("spec", "template"), slices)
+    assert [problem.name for problem in ptcompile.lint(bad).diagnostics if problem.severity == "error"] == [
+        "wrong-type"
+    ]

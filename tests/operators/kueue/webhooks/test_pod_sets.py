@@ -1,0 +1,119 @@
+"""The pod sets of each kind, with the number of their pods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.diagnostics import Path
+from ptcompile.operators.kueue.webhooks.kinds import KINDS
+from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of, pods_of_job
+from tests.operators.kueue.webhooks.making import (
+    JOB,
+    JOBS,
+    JOBSET,
+    POD,
+    PYTORCHJOB,
+    SERVING,
+    TEMPLATE,
+    Json,
+    app_wrapper,
+    leader_worker_set,
+    queued,
+    ray_cluster,
+    ray_job,
+    replicas,
+    serving,
+)
+
+CASES: list[tuple[Json, list[tuple[str, Path, int]]]] = [
+    (POD, [("main", (), 1)]),
+    (JOB, [("main", ("spec", "template"), 2)]),
+    (JOBSET, [("node", ("spec", "replicatedJobs", 0, "template", "spec", "template"), 4)]),
+    (
+        PYTORCHJOB,
+        [
+            ("master", ("spec", "pytorchReplicaSpecs", "Master", "template"), 1),
+            ("worker", ("spec", "pytorchReplicaSpecs", "Worker", "template"), 3),
+        ],
+    ),
+    (
+        replicas("MPIJob", "mpiReplicaSpecs", Launcher={}, Worker={"replicas": 2}),
+        [
+            ("launcher", ("spec", "mpiReplicaSpecs", "Launcher", "template"), 1),
+            ("worker", ("spec", "mpiReplicaSpecs", "Worker", "template"), 2),
+        ],
+    ),
+    (
+        queued("ray.io/v1", "RayCluster", ray_cluster({"numOfHosts": 4}, {"replicas": None})),
+        [
+            ("head", ("spec", "headGroupSpec", "template"), 1),
+            ("g0", ("spec", "workerGroupSpecs", 0, "template"), 8),
+            ("g1", ("spec", "workerGroupSpecs", 1, "template"), 0),
+        ],
+    ),
+    (ray_job(None), []),
+    (
+        ray_job(ray_cluster({})),
+        [
+            ("head", ("spec", "rayClusterSpec", "headGroupSpec", "template"), 1),
+            ("g0", ("spec", "rayClusterSpec", "workerGroupSpecs", 0, "template"), 2),
+        ],
+    ),
+    (leader_worker_set(TEMPLATE), [("main", ("spec", "leaderWorkerTemplate", "workerTemplate"), 3)]),
+    (
+        leader_worker_set(TEMPLATE, TEMPLATE),
+        [
+            ("leader", ("spec", "leaderWorkerTemplate", "leaderTemplate"), 1),
+            ("worker", ("spec", "leaderWorkerTemplate", "workerTemplate"), 2),
+        ],
+    ),
+    (serving("StatefulSet"), [("main", ("spec", "template"), 3)]),
+    (
+        app_wrapper(
+            {"template": JOB}, {"template": JOB, "podSets": [{"path": "template.spec.template", "replicas": 5}]}
+        ),
+        [
+            ("main", ("spec", "components", 0, "template", "spec", "template"), 2),
+            ("", ("spec", "components", 1, "template", "spec", "template"), 5),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("manifest", "expected"), CASES, ids=[case[0]["kind"] for case in CASES])
+def test_pod_sets(manifest: Json, expected: list[tuple[str, Path, int]]) -> None:
+    found = pod_sets_of(manifest)
+    assert [(pod_set.name, pod_set.path, pod_set.pods) for pod_set in found] == expected
+    for pod_set in found:
+        template: Any = manifest
+        for key in pod_set.path:
+            template = template[key]
+        assert pod_set.template == template
+
+
+@pytest.mark.parametrize(
+    ("spec", "pods"),
+    [
+        ({}, 1),
+        ({"parallelism": 3}, 3),
+        ({"parallelism": 3, "completions": 2}, 2),
+        ({"parallelism": 2, "completions": 9}, 2),
+    ],
+)
+def test_pods_of_a_job_that_run_at_once(spec: Json, pods: int) -> None:
+    assert pods_of_job(spec) == pods
+
+
+def test_every_kind_but_one_shows_its_pods() -> None:
+    """A TrainJob's are those of its runtime."""
+    with_pods = {manifest["kind"] for manifest in (*JOBS, *SERVING) if pod_sets_of(manifest)}
+    assert {kind for _, kind in KINDS} - with_pods == {"TrainJob"}
+
+
+@pytest.mark.parametrize("value", [None, [], "x", 1, [None], {"a": None}])
+def test_any_data(value: Any) -> None:
+    for manifest in (*JOBS, *SERVING):
+        pod_sets_of({**manifest, "spec": value})
+        pod_sets_of({**manifest, "spec": dict.fromkeys(manifest["spec"], value)})

@@ -1,0 +1,54 @@
+"""RayClusters and RayJobs that Kueue's webhooks reject."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.operators.kueue.webhooks.making import (
+    Json,
+    K,
+    labelled,
+    queued,
+    ray_cluster,
+    ray_job,
+    reasons,
+    rejected,
+)
+
+JOBS: list[tuple[str, Json, str | None]] = [
+    ("deletes its cluster", ray_job(ray_cluster({})), None),
+    ("keeps its cluster", ray_job(ray_cluster({}), shutdownAfterJobFinishes=False), "shutdownAfterJobFinishes"),
+    ("uses another cluster", ray_job(None, clusterSelector={"a": "b"}), None),
+    ("names two clusters", ray_job(ray_cluster({}), clusterSelector={"a": "b"}), "clusterSelector"),
+    ("an empty selector is none", ray_job(ray_cluster({}), clusterSelector={}), None),
+    ("names no cluster", ray_job(None), "rayClusterSpec"),
+    ("scales", ray_job(ray_cluster({}, enableInTreeAutoscaling=True)), "enableInTreeAutoscaling"),
+    ("a group named as the head", ray_job(ray_cluster({}, {"groupName": "head"})), "groupName"),
+]
+
+
+@pytest.mark.parametrize(("manifest", "key"), [case[1:] for case in JOBS], ids=[case[0] for case in JOBS])
+def test_ray_jobs(manifest: Json, key: str | None) -> None:
+    assert [path[-1] for _, path in rejected(manifest)] == ([] if key is None else [key])
+    assert rejected(labelled(manifest)) == [], "without a queue"
+
+
+def test_a_ray_job_that_uses_another_cluster_is_not_checked_further() -> None:
+    manifest = ray_job(None, clusterSelector={"a": "b"})
+    labels = {f"{K}queue-name": "q", f"{K}max-exec-time-seconds": "1h"}
+    assert rejected(labelled(manifest, labels)) == []
+    assert rejected(labelled(ray_job(ray_cluster({})), labels))
+
+
+def test_elastic_clusters_may_scale() -> None:
+    manifest = queued("ray.io/v1", "RayCluster", ray_cluster({}, enableInTreeAutoscaling=True))
+    assert [path[-1] for _, path in rejected(manifest)] == ["enableInTreeAutoscaling"]
+    assert rejected(labelled(manifest, {f"{K}queue-name": "q"}, {f"{K}elastic-job": "true"})) == []
+
+
+@pytest.mark.parametrize(("release", "most"), [((0, 18), 10), ((0, 19), 18), ((0, 15), 10)])
+def test_number_of_groups(release: tuple[int, int], most: int) -> None:
+    groups = [{"groupName": f"g{i}"} for i in range(most)]
+    too_many = queued("ray.io/v1", "RayCluster", ray_cluster(*groups))
+    assert reasons(too_many, release) == [f"Too many: {most + 1}: must have at most {most} items"]
+    assert reasons(queued("ray.io/v1", "RayCluster", ray_cluster(*groups[1:])), release) == []
