@@ -57,6 +57,7 @@ class LintOptions:
         self.extensions = extensions
         self.pause = pause
         self.earlier = earlier or {}
+        self.frameworks = profile.spec.queue_frameworks if profile is not None else ()
 
 
 def lint_object(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem] | None:
@@ -169,7 +170,7 @@ def _problems_in_text(path: Path, content: str, options: LintOptions) -> Iterato
     """Yield the problems of manifests inside a string, at the string's path; ignore template placeholders."""
     documents = streams.read(content, None).documents
     objects = [manifest for document in documents for _, manifest in streams.objects_in(document.data)]
-    stream = Stream(objects, options.versions)
+    stream = Stream(objects, options.versions, frameworks=options.frameworks)
     for manifest in objects:
         for problem in (lint_object(manifest, stream, options) or ()) if is_supported(manifest) else ():
             if is_about_written_text(problem, manifest):
@@ -192,7 +193,8 @@ def object_diagnostics(
         for path, manifest in streams.objects_in(document.data)
     ]
     texts = {id(document.data): document.texts for document in parsed.documents}
-    stream = Stream([manifest for _, _, manifest in objects], options.versions, texts, related=beside)
+    manifests = [manifest for _, _, manifest in objects]
+    stream = Stream(manifests, options.versions, texts, related=beside, frameworks=options.frameworks)
     templates = _templates(parsed)
     marked = may_have_marks(parsed.text)
     specs: set[tuple[str, str]] = set()

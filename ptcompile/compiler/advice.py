@@ -57,7 +57,7 @@ def rule_findings(
     manifests, versions, trace = compiled.manifests, cluster.versions(), compiled.trace
     if trace is None:
         return
-    stream = linter.Stream(manifests, versions)
+    stream = linter.Stream(manifests, versions, frameworks=cluster.spec.queue_frameworks)
     findings = (
         PlacedProblem(problem, index)
         for index, manifest in enumerate(manifests)

@@ -235,6 +235,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "unset-shell-variable": ("PTC485", "fails"),
     "missing-service": ("PTC486", "fails"),
     "endpoint-misses-pods": ("PTC487", "fails"),
+    "kueue-framework-off": ("PTC491", "differs"),
     "processes-differ-from-slots": ("PTC495", "differs"),
     "unknown-rdzv-option": ("PTC464", "differs"),
     "nccl-without-gpu": ("PTC465", "fails"),

@@ -40,6 +40,7 @@ class Stream:
         versions: Versions | None = None,
         texts: Mapping[int, frozenset[str] | None] | None = None,
         related: Sequence[Json] | None = None,
+        frameworks: Sequence[str] = (),
     ) -> None:
         self.objects = Objects([*objects, *(related or ())])
         self.related_ids = frozenset(id(manifest) for manifest in related or ())
@@ -50,6 +51,8 @@ class Stream:
         """All keys and texts of objects, by identity, as far as the reader collected them."""
         self.versions = versions or Versions()
         """The releases in force."""
+        self.frameworks = frameworks
+        """Kinds that the queue system manages beyond its defaults: `queueFrameworks` of the profile."""
         self._cache: dict[Callable[[Stream], object], object] = {}
 
     def cached(self, compute: Callable[[Stream], T]) -> T:

@@ -72,6 +72,8 @@ class QueueSystem(NamedTuple):
     """For a queue, the other object that must exist, and why."""
     devices: Callable[[str, Versions], tuple[str, str]] | None = None
     """For a DeviceClass, the configuration needed before jobs that claim its devices are admitted, and why."""
+    framework: Callable[[GroupVersionKind, Versions], tuple[str, str] | None] | None = None
+    """For a kind that is not managed by default, the configuration that switches it on, and why."""
     named_by: Callable[[Mapping[str, Any]], str] | None = None
     """For another operator's object, the queue that its metadata names, or ""."""
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from ptcompile.ir.job import Job
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import GroupVersionKind
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
@@ -87,6 +88,15 @@ def class_objects(
         yield "object", f"DeviceClass/{name}", "of its DRA driver"
         if queues is not None and queues.devices is not None:
             yield "object", *queues.devices(name, cluster.versions())
+
+
+def framework_objects(
+    kinds: Iterable[GroupVersionKind], queues: QueueSystem | None, cluster: ClusterProfile
+) -> Iterator[tuple[str, str]]:
+    """Yield name and reason of each configuration that lets the queue system manage queued jobs of these kinds."""
+    if queues is not None and queues.framework is not None:
+        configurations = (queues.framework(kind, cluster.versions()) for kind in dict.fromkeys(kinds))
+        yield from (configuration for configuration in configurations if configuration is not None)
 
 
 def required_kubernetes(operator: Operator, cluster: ClusterProfile) -> Version | None:
@@ -174,6 +184,8 @@ def requires_spec(spec: Spec, cluster: ClusterProfile, target: str | None = None
     ]
     queues = queue_operator(target_name, cluster).queues() if queue_of(spec, cluster) else None
     out += [Requirement(kind, name, "", why) for kind, name, why in class_objects(classes, queues, cluster)]
+    kinds = [BY_TARGET[target_name].kinds[0].key]
+    out += [Requirement("object", name, "", why) for name, why in framework_objects(kinds, queues, cluster)]
     out += [Requirement("resource", name, "", "on its nodes") for name in extended_resources(pods)]
     return tuple(out)
 
@@ -349,6 +361,8 @@ def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tu
     out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in provided]
     queues = next((operator.queues() for job in jobs for operator, _ in _admitting_systems(job)), None)
     out += [Requirement(kind, name, "", why) for kind, name, why in class_objects(classes, queues, cluster)]
+    queued = [kind_of(job) for job in jobs if any(_admitting_systems(job))]
+    out += [Requirement("object", name, "", why) for name, why in framework_objects(queued, queues, cluster)]
     pods = [pod for job in jobs for pod in _pod_specs(job)]
     out += [Requirement("resource", name, "", "on its nodes") for name in extended_resources(pods)]
     return tuple(dict.fromkeys(out))

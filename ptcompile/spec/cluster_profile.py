@@ -166,6 +166,13 @@ class NodePool(Model):
 
 QueueSystemName = Literal["kueue", "volcano", "kai"]
 GangScheduler = Literal["none", "volcano", "scheduler-plugins", "kai"]
+QueueFramework = Literal[
+    "kubeflow.org/jaxjob",
+    "kubeflow.org/paddlejob",
+    "kubeflow.org/pytorchjob",
+    "kubeflow.org/tfjob",
+    "kubeflow.org/xgboostjob",
+]
 
 
 class TopologyLevel(Model):
@@ -326,6 +333,13 @@ class ProfileSpec(Model):
     multi_kueue: bool = Field(
         default=False,
         description="Whether this is a MultiKueue manager: queued jobs run in other clusters, never here.",
+    )
+    queue_frameworks: list[QueueFramework] = Field(
+        default=[],
+        description=(
+            "Kinds that Kueue manages beyond its defaults, by their names in `integrations.frameworks` of its "
+            "configuration. Kueue 0.19 leaves out those of training-operator."
+        ),
     )
     topology: ClusterTopology = Field(
         default_factory=ClusterTopology.model_construct, description="The network's levels."

@@ -35,6 +35,8 @@ MEANT: dict[str, set[str]] = {
         )
         for target in (*_TARGETS, "trainjob")
     },
+    # a PyTorchJob with a queue, where Kueue has its defaults
+    "queue-kueue/pytorchjob.yaml": {"kueue-framework-off"},
     # InfiniBand variables without an InfiniBand device
     **{f"fabric-partial/{target}.yaml": {"partial-fabric"} for target in (*_TARGETS, "trainjob")},
     # restartPolicy OnFailure: the kubelet restarts each pod separately

@@ -44,6 +44,26 @@ def test_kueue_needs_a_configuration_for_a_device_class(queue: bool) -> None:
     assert (("object", "Configuration/kueue", "") in found) is queue
 
 
+@pytest.mark.parametrize(
+    ("target", "release", "is_needed"),
+    [("pytorchjob", "0.19", True), ("pytorchjob", "0.18", False), ("job", "0.19", False)],
+)
+def test_a_kind_that_kueue_leaves_out_needs_a_configuration(target: str, release: str, is_needed: bool) -> None:
+    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"versions": {"kueue": release}}}
+    spec = smallest("nodes: 2\nqueue: team")
+    manifests = ptcompile.compile(spec, target=target, cluster=cluster).yaml()
+    for found in (
+        ptcompile.requires(spec, target=target, cluster=cluster),
+        ptcompile.requires(manifests, cluster=cluster),
+    ):
+        reasons = [one.why for one in found.requirements if one.name == "Configuration/kueue"]
+        assert [reason.startswith("integrations.frameworks lists kubeflow.org/pytorchjob") for reason in reasons] == (
+            [True] if is_needed else []
+        )
+    queueless = ptcompile.requires(smallest("nodes: 2"), target=target, cluster=cluster)
+    assert not [one for one in queueless.requirements if one.name == "Configuration/kueue"]
+
+
 def test_templates_of_v1_need_1_34() -> None:
     found = needs("resources: {gpu: 1}", {"gpu": {"claim": {"deviceClassName": "gpu.example.com"}}})
     assert ("kubernetes", "kubernetes", "1.34") in found

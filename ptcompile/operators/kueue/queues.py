@@ -13,7 +13,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import as_mappings, namespace_of, nested_map, object_name, string_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.model import QueueSystem
+from ptcompile.operators.kueue.frameworks import framework_off
+from ptcompile.registry.model import GroupVersionKind, QueueSystem
 from ptcompile.registry.queue_systems import KUEUE_QUEUE, KUEUE_SLICE, KUEUE_SLICE_SIZE, KUEUE_TOPOLOGY
 
 TYPE_CHECKING = False
@@ -260,6 +261,17 @@ def _device_class(name: str, versions: Versions) -> tuple[str, str]:
     return "Configuration/kueue", why
 
 
+def _framework(kind: GroupVersionKind, versions: Versions) -> tuple[str, str] | None:
+    """Return the configuration without which Kueue ignores the queue of this kind, or None."""
+    name = framework_off(kind, versions, ())
+    release = f"{versions.kueue[0]}.{versions.kueue[1]}"
+    return (
+        ("Configuration/kueue", f"integrations.frameworks lists {name}: Kueue {release} leaves it out")
+        if name
+        else None
+    )
+
+
 QUEUES = QueueSystem(
     api_version,
     "LocalQueue",
@@ -268,5 +280,6 @@ QUEUES = QueueSystem(
     priority="WorkloadPriorityClass",
     backing_object=_cluster_queue,
     devices=_device_class,
+    framework=_framework,
     named_by=queue_of,
 )

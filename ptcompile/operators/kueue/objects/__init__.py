@@ -60,7 +60,7 @@ def validate_update(update: Update) -> Iterator[Problem]:
 
 
 def _of_kueue(problem: Problem) -> Problem:
-    """Return a problem as one of Kueue's webhook; those of the API server stay as they are."""
+    """Return a problem with Kueue as its authority, unless the API server reports it."""
     if problem.name == "too-many-items":
         return problem
     return problem._replace(name="webhook-refusal", authority="kueue")

@@ -12,6 +12,7 @@ RULES: Final[dict[str, str]] = {
     "queue_label_in_template": "kueue labels",
     "topology_on_object": "kueue topology/slice",
     "unsupported_by_kueue": "kueue volcano/elastic",
+    "kueue_framework_off": "kueue labels",
     "queue_without_requests": "kueue labels",
     "never_fits_queue": "kueue labels @ClusterQueue",
     "exceeds_cohort": "kueue labels @ClusterQueue",

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import ptcompile
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import run
 from tests.linter.rules.launch.making import jobset, names, pod, pytorchjob, role
 
@@ -97,4 +99,20 @@ def test_pytorchjob_has_its_settings_in_the_run_policy() -> None:
     switches = {"suspend": False, "managedBy": f"{K}multikueue", "backoffLimit": 3}
     manifest = pytorchjob(master=["python", "t.py"], runPolicy=switches)
     assert names(manifest) == {"multikueue-without-queue"}
-    assert names(marked(manifest, QUEUE)) == {"unsuspended-in-queue"}
+    assert names(marked(manifest, QUEUE)) == {"unsuspended-in-queue", "kueue-framework-off"}
+
+
+def test_a_kind_that_kueue_leaves_out() -> None:
+    """Kueue 0.18 manages PyTorchJobs by default, 0.19 does not; a profile says that the kind is switched on."""
+    manifest = marked(pytorchjob(master=["python", "t.py"]), QUEUE)
+    (found,) = run(manifest, only={"kueue-framework-off"})
+    assert found.path[-1] == "kueue.x-k8s.io/queue-name"
+    assert "kubeflow.org/pytorchjob" in str(found.help)
+    assert not list(run(manifest, only={"kueue-framework-off"}, versions=Versions(kueue=(0, 18))))
+    assert not list(run(pytorchjob(master=["python", "t.py"]), only={"kueue-framework-off"}))
+    assert not list(run(marked(job(), QUEUE), only={"kueue-framework-off"}))
+    for frameworks, expected in ((["kubeflow.org/pytorchjob"], 0), (["kubeflow.org/tfjob"], 1)):
+        spec = {"queueFrameworks": frameworks}
+        profile = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "c"}, "spec": spec}
+        report = ptcompile.lint(manifest, cluster=profile)
+        assert [d.name for d in report.diagnostics].count("kueue-framework-off") == expected

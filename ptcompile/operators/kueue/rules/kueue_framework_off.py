@@ -1,0 +1,59 @@
+"""Kueue does not manage this kind unless its configuration switches it on.
+
+What: a job of training-operator, such as a PyTorchJob, names a queue, Kueue is 0.19 or newer, and the profile does not
+name the kind in `queueFrameworks`.
+
+Why: since 0.19 Kueue's shipped configuration leaves these kinds out of `integrations.frameworks`, and their
+integrations are deprecated. The label is ignored: the job starts at once, and no quota counts it.
+
+Example:
+
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata:
+        name: train
+    -   labels:
+    -     kueue.x-k8s.io/queue-name: research  # <--
+      spec:
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [python, train.py]
+                    resources: {requests: {cpu: 8, memory: 64Gi}, limits: {cpu: 8, memory: 64Gi}}
+
+Fix: convert the job to a TrainJob; or switch the kind on in Kueue's configuration, and name it in `queueFrameworks`
+of the profile.
+
+Source: Kueue 0.19, config/components/manager/controller_manager_config.yaml; issue 12620.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kueue.frameworks import framework_off
+from ptcompile.operators.kueue.queues import QUEUE, queue_of
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    queue = queue_of(subject.metadata)
+    framework = framework_off(subject.kind, subject.versions, subject.stream.frameworks)
+    if queue and framework:
+        yield found_at(
+            ("metadata", "labels", QUEUE),
+            f"Kueue {subject.versions.kueue[0]}.{subject.versions.kueue[1]} does not manage a {subject.kind[1]} by "
+            f"default: this one starts outside of the queue {queue!r}",
+            f"use a TrainJob, or switch {framework} on in Kueue and name it in queueFrameworks of the profile",
+            on_key=True,
+        )
+
+
+RULE = Rule("kueue-framework-off", _check, severity="warning", stage="run", authority="kueue")
