@@ -25,7 +25,7 @@ def repeated_objects(files: Iterable[tuple[str, ObjectDigests]]) -> RepeatedObje
 
     Copies with the same content are left out, except jobs, whose digest is empty.
     """
-    kustomized = cache(_is_kustomized)
+    kustomized = cache(is_kustomized)
     first: dict[tuple[str, ObjectIdentity], tuple[str, str]] = {}
     repeated: RepeatedObjects = {}
     for path, objects in files:
@@ -38,7 +38,7 @@ def repeated_objects(files: Iterable[tuple[str, ObjectDigests]]) -> RepeatedObje
     return repeated
 
 
-def _is_kustomized(folder: str) -> bool:
+def is_kustomized(folder: str) -> bool:
     """Return whether a folder, or the one above it, has a kustomization: its files may be patches of one object."""
     above = os.path.join(folder, os.pardir)
     return any(os.path.isfile(os.path.join(place, name)) for place in (folder, above) for name in _KUSTOMIZATIONS)

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 
 from ptcompile._internal import files as disk
 from ptcompile.cli import config as configuration, files
 from ptcompile.cli.config import Config
 from ptcompile.cli.exclude import exclusions
-from ptcompile.cli.files import UsageError
+from ptcompile.cli.files import SUFFIXES, UsageError
+from ptcompile.cli.repeated import is_kustomized
 from ptcompile.kubernetes.versions import parse_version
 from ptcompile.server.workspace import NAMED, FileSettings, WorkspaceFile
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _MAX_FILES: Final = 5_000
 """Limit of the workspace's files that are read."""
+_MAX_FOLDER_FILES: Final = 1_000
+"""Limit of the files next to an open one that are read."""
 _MAX_FILE_BYTES: Final = 1 << 20
 """Size limit of these files; larger ones are ignored."""
 _KIND_WORDS: Final = tuple(kind.encode() for kind in sorted(NAMED))
@@ -39,11 +43,13 @@ class Workspace:
         self._settings: dict[str, tuple[Config, FileSettings, Callable[[str], bool]]] = {}
         self._files: tuple[WorkspaceFile, ...] | None = None
         self._read: dict[str, tuple[tuple[int, int], bytes | None]] = {}
+        self._files_by_folder: dict[str, tuple[WorkspaceFile, ...]] = {}
 
     def changed(self) -> None:
         """Read the configuration and the folders again on the next use."""
         self._settings.clear()
         self._files = None
+        self._files_by_folder.clear()
 
     def settings(self, path: str) -> FileSettings:
         """Return the settings for a file, from the configuration that `ptcompile lint` would use in the workspace's
@@ -108,6 +114,26 @@ class Workspace:
                 if (content := self._read_if_relevant(path)) is not None
             )
         return self._files
+
+    def earlier_files(self, path: str) -> tuple[WorkspaceFile, ...]:
+        """Return the files of the same folder that lint reads before this one, which may define the same objects."""
+        folder = os.path.dirname(path)
+        if folder not in self._files_by_folder:
+            self._files_by_folder[folder] = tuple(self._read_folder(folder))
+        return tuple(file for file in self._files_by_folder[folder] if file.path < path)
+
+    def _read_folder(self, folder: str) -> Iterator[WorkspaceFile]:
+        """Yield the files of a folder in the workspace, unless a kustomization combines them."""
+        if not any(_is_within(os.path.join(folder, ""), top) for top in self._folders) or is_kustomized(folder):
+            return
+        names: list[str] = []
+        with suppress(OSError):
+            names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIXES))
+        for path in (os.path.join(folder, name) for name in names[:_MAX_FOLDER_FILES]):
+            with suppress(OSError):
+                content = disk.read_found(path, _MAX_FILE_BYTES)
+                if len(content) <= _MAX_FILE_BYTES and not self.settings(path).excluded:
+                    yield WorkspaceFile(path, content)
 
     def _paths(self) -> Iterator[str]:
         remaining = _MAX_FILES

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.location import PlacedProblem, locate
 from ptcompile.compiler.pipeline import Compiled
-from ptcompile.diagnostics import Diagnostic, Problem
+from ptcompile.diagnostics import Diagnostic, Edit, Fix, Problem
 from ptcompile.diagnostics.selection import Selection
 from ptcompile.source import streams
 from ptcompile.source.documents import Source
@@ -66,7 +66,7 @@ def rule_findings(
     reported = {(problem.name, problem.path) for problem in compiled.problems}
     for problem in locate(findings, data, trace):
         if (problem.name, problem.path) not in reported and not _is_from_pass(problem):
-            yield problem._replace(help=_HELPS.get(problem.name, problem.help))
+            yield problem._replace(help=_HELPS.get(problem.name, problem.help), fix=_spec_fix(problem))
     if extensions is not None and extensions.rules:
         from ptcompile.extending.calls import rule_problems
 
@@ -84,11 +84,19 @@ def rule_findings(
 
 
 _HELPS = {
+    "missing-shm": "remove sharedMemory: false, or set a size such as 64Gi",
     "unbounded-shm": "set a memory limit, or a size such as sharedMemory: 64Gi",
     "lone-pod-restart": "replace restartPolicy with runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
     "job-restarts-alone": "remove it, or use a target that restarts all pods, such as jobset",
 }
 """What to do in a spec, for rules whose own help names fields of the manifest."""
+
+
+def _spec_fix(problem: Problem) -> Fix | None:
+    """Return the fix of a finding in a spec."""
+    if problem.name == "missing-shm" and problem.path[-1:] == ("sharedMemory",):
+        return Fix("remove sharedMemory: false", (Edit("remove", problem.path),), safe=False)
+    return problem.fix
 
 
 def _is_from_pass(problem: Problem) -> bool:

@@ -19,6 +19,7 @@ from lsprotocol.types import (
 from ptcompile.diagnostics import Path
 from ptcompile.explainer.fields import SCHEMA_FILES, SchemaNode, choices, fields, is_collection, nodes_at, root_nodes
 from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.linter.environment import KNOWN_VARIABLES, LEVEL_VARIABLES, RENAMED_VARIABLES
 from ptcompile.server.cursor import Cursor, Sketch, cursor_at
 from ptcompile.server.definition import is_mount, profile_table, referenced_kinds
 from ptcompile.server.document import OpenDocument
@@ -30,6 +31,8 @@ _PROBE: Final = "ptcompile-probe"
 _supported_values = re.compile(r"supported values: (.*)")
 _HOST_FIELDS: Final = frozenset({"args", "command", "env", "value"})
 """Keys below which a value may be a pod's address."""
+_VARIABLES: Final = KNOWN_VARIABLES.difference(RENAMED_VARIABLES)
+"""Environment variables that NCCL, PyTorch and OpenMP read."""
 
 
 class Suggestion(NamedTuple):
@@ -66,6 +69,10 @@ def _all_suggestions(
     yield from (Suggestion(choice) for choice in choices(nodes))
     if is_mount(path):
         yield from (Suggestion(name, "volume", "name") for name in _volume_names(cursor))
+    if path[-1:] == ("name",) and path[-3:-2] == ("env",):
+        yield from map(Suggestion, _variables_at(opened, cursor))
+    variable = _variable(cursor)
+    yield from (Suggestion(level) for level in LEVEL_VARIABLES.get(variable, ()))
     kinds = referenced_kinds(path)
     yield from (
         Suggestion(choice.name, choice.kind, "name")
@@ -74,8 +81,18 @@ def _all_suggestions(
     )
     if not ours and not choices(nodes):
         yield from (Suggestion(choice) for choice in _server_choices(opened, cursor, kind))
-    if any(part in _HOST_FIELDS for part in path):
+    if any(part in _HOST_FIELDS for part in path) and variable not in _VARIABLES and path[-1] != "name":
         yield from _host_suggestions(opened, cursor)
+
+
+def _variable(cursor: Cursor) -> str:
+    """Return the environment variable whose value is at the cursor, or ""."""
+    path = cursor.path
+    if path[-2:-1] == ("env",) and isinstance(path[-1], str):
+        return path[-1]
+    if path[-1:] == ("value",) and path[-3:-2] == ("env",):
+        return cursor.document.value(*path[:-1], "name") or ""
+    return ""
 
 
 def _kind_suggestions(is_kind: bool, kind: tuple[str, str]) -> Iterator[Suggestion]:
@@ -190,6 +207,8 @@ def complete(opened: OpenDocument, position: Position) -> CompletionList:
     items: list[CompletionItem] = []
     if cursor.part in ("key", "item"):
         items += _key_items(opened, cursor, nodes or _initial_nodes(cursor, kind))
+        if kind[1] in SCHEMA_FILES and cursor.path[-1:] == ("env",):
+            items += _variable_items(opened, cursor)
     if cursor.part in ("value", "item"):
         items += (
             _value_item(opened, cursor, suggestion, rank)
@@ -236,6 +255,25 @@ def _key_items(opened: OpenDocument, cursor: Cursor, nodes: list[SchemaNode]) ->
             filter_text=name,
             text_edit=TextEdit(opened.lines.range(cursor.start, cursor.end), name + ending),
         )
+
+
+def _variable_items(opened: OpenDocument, cursor: Cursor) -> Iterator[CompletionItem]:
+    """Yield the environment variables that a mapping of a spec does not have yet."""
+    ending = "" if cursor.quote or opened.text[cursor.end : cursor.end + 1] == ":" else ": "
+    for name in _variables_at(opened, cursor):
+        if name not in cursor.document.keys(cursor.path):
+            yield CompletionItem(
+                label=name,
+                kind=CompletionItemKind.Variable,
+                filter_text=name,
+                text_edit=TextEdit(opened.lines.range(cursor.start, cursor.end), name + ending),
+            )
+
+
+def _variables_at(opened: OpenDocument, cursor: Cursor) -> list[str]:
+    """Return the environment variables that begin with the typed text."""
+    typed = opened.text[cursor.start : cursor.end]
+    return sorted(name for name in _VARIABLES if name.startswith(typed))
 
 
 def _value_item(opened: OpenDocument, cursor: Cursor, value: Suggestion, rank: int) -> CompletionItem:

@@ -5,6 +5,7 @@ A line ends as the protocol says (LSP 3.17, Text Documents): after `\n`, `\r\n` 
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from ptcompile.source.documents import Document, Source
 from ptcompile.source.streams import objects_in
 
 if TYPE_CHECKING:
+    from ptcompile.kubernetes.index import ObjectIdentity
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -128,6 +130,7 @@ class OpenDocument:
         *,
         settings: FileSettings | None = None,
         elsewhere: Sequence[NamedObject] = (),
+        earlier: Sequence[WorkspaceFile] = (),
         before: OpenDocument | None = None,
         encoding: str = "utf-16",
         pause: Callable[[], None] = lambda: None,
@@ -137,6 +140,8 @@ class OpenDocument:
         self.settings = settings or FileSettings()
         self.elsewhere = elsewhere
         """Objects of other files."""
+        self.earlier = earlier
+        """Files of the folder that `lint` reads before this one."""
         self.lines = Lines(text, encoding)
         self.pause = pause
         """Called between two objects; an exception from it ends the work."""
@@ -185,7 +190,28 @@ class OpenDocument:
             schemas=self.settings.schemas,
             beside=[related.data for related in self.elsewhere if related.kind in DECIDING] or None,
             pause=self.pause,
+            earlier=self._defined_earlier() or None,
         )
+
+    def _defined_earlier(self) -> dict[ObjectIdentity, str]:
+        """Return the objects of this text that an earlier file of the folder defines too, each with the file's name.
+
+        As in `lint`, only copies of jobs count if the content is the same.
+        """
+        from ptcompile.linter.repeated import object_digests
+
+        own = object_digests(self.source, self.definitions) if self.earlier else {}
+        names = {key[-1].encode() for key in own}
+        repeated: dict[ObjectIdentity, str] = {}
+        for file in self.earlier:
+            content = file.content if isinstance(file.content, bytes) else file.content.encode("utf-8", "surrogatepass")
+            if any(name in content for name in names):
+                self.pause()
+                digests = object_digests(source.read(file.content, file.path), self.definitions)
+                for key in digests.keys() & own.keys():
+                    if not digests[key] or digests[key] != own[key]:
+                        repeated.setdefault(key, os.path.basename(file.path))
+        return repeated
 
     @cached_property
     def profile(self) -> ClusterProfile:
@@ -286,6 +312,7 @@ class Texts:
                 text,
                 settings=self._surroundings.settings(path),
                 elsewhere=self._objects_of_other_files(path),
+                earlier=self._earlier_files(path),
                 before=opened.last_sound() if opened is not None else None,
                 encoding=self._encoding,
             )
@@ -314,6 +341,12 @@ class Texts:
         for path_of_open, unsaved_objects in unsaved.items():
             objects += unsaved_objects if path_of_open != path else ()
         return tuple(objects)
+
+    def _earlier_files(self, path: str) -> list[WorkspaceFile]:
+        """Return the earlier files of a folder; open files count with their unsaved text."""
+        unsaved = {opened.path: opened.text for opened in self._open.values()}
+        files = self._surroundings.earlier_files(path)
+        return [file._replace(content=unsaved.get(file.path, file.content)) for file in files]
 
     def _objects_of(self, file: WorkspaceFile) -> tuple[NamedObject, ...]:
         cached = self._elsewhere.get(file.path)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
@@ -111,6 +112,10 @@ _MAX_LINES: Final = 40
 """Maximum number of lines below a hovered line; listing the effects of more takes one compilation each."""
 
 
+_MAX_CHANGES: Final = 3
+"""Maximum number of changed values per target in the effects of an example."""
+
+
 def field_text(name: str, node: SchemaNode) -> str:
     """Return the field's description as Markdown."""
     parts = [f"**{name}** ({type_name(node)})", description_of(node)]
@@ -143,6 +148,31 @@ def spec_effects(opened: OpenDocument, obj: TextObject, path: Path) -> str:
     if not by_writer:
         return ""
     return "\n".join([f"What it decides, for `{compiled.target.name}`:", "", *(map(_writer_line, by_writer.values()))])
+
+
+@lru_cache(256)
+def example_effects(address: str) -> str:
+    """Return as Markdown what the example of a spec field changes on each target, or "" if it has no example."""
+    from ptcompile.explainer.field_reference import UnknownFieldError, find_field
+
+    try:
+        reference = find_field(address)
+    except UnknownFieldError:
+        return ""
+    targets_by_result: dict[str, list[str]] = {}
+    for effect in reference.effects:
+        result = f"an error: {effect.error}" if effect.error else _change_list(effect.changes)
+        targets_by_result.setdefault(result, []).append(f"`{effect.target}`")
+    if not targets_by_result:
+        return ""
+    lines = (f"- {', '.join(targets)}: {result}" for result, targets in targets_by_result.items())
+    return "\n".join(["The example in a job of two nodes with four GPUs each changes:", "", *lines])
+
+
+def _change_list(changes: Sequence[str]) -> str:
+    shown = [f"`{shorten(change, 120)}`" for change in changes[:_MAX_CHANGES]]
+    more = f" and {len(changes) - len(shown)} more" if len(changes) > len(shown) else ""
+    return f"{', '.join(shown)}{more}" if shown else "nothing"
 
 
 def _writer_line(causes: list[Cause]) -> str:
@@ -187,7 +217,11 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
     if not on_key:
         parts.append(_accelerator_text(obj, path))
     if on_key:
-        parts += [*_field_texts(opened, obj, path), spec_effects(opened, obj, path)]
+        nodes = _field_nodes(opened, obj, path)
+        parts += [field_text(str(path[-1]), nodes[0])] if nodes else []
+        parts.append(spec_effects(opened, obj, path))
+        if nodes and obj.is_spec and nodes[0].schema.get("examples"):
+            parts.append(example_effects(".".join(part for part in path[len(obj.under) :] if isinstance(part, str))))
     return _markdown([*filter(None, parts), *_rule_pages(opened, offset)])
 
 
@@ -210,12 +244,12 @@ def _accelerator_text(obj: TextObject, path: Path) -> str:
     return "\n".join([f"Machine types with **{name}** (accelerators per machine):", "", *rows]) if rows else ""
 
 
-def _field_texts(opened: OpenDocument, obj: TextObject, path: Path) -> Iterator[str]:
-    """Yield the description of the field at the end of a path."""
+def _field_nodes(opened: OpenDocument, obj: TextObject, path: Path) -> list[SchemaNode]:
+    """Return the schemas of the field at the end of a path; empty for an item of a list or an unknown field."""
     inner = path[len(obj.under) :] if path[: len(obj.under)] == obj.under else path
-    nodes = nodes_at(root_nodes(kind_of(obj.data), opened.definitions), inner)
-    if nodes and inner and isinstance(inner[-1], str):
-        yield field_text(inner[-1], nodes[0])
+    if not inner or not isinstance(inner[-1], str):
+        return []
+    return nodes_at(root_nodes(kind_of(obj.data), opened.definitions), inner)
 
 
 def _variable(obj: TextObject, path: Path, *, on_key: bool) -> str | None:

@@ -62,6 +62,9 @@ class Surroundings(Protocol):
     def files(self) -> Sequence[WorkspaceFile]:
         """Return the workspace files that contain an object of a `NAMED` kind."""
 
+    def earlier_files(self, path: str) -> Sequence[WorkspaceFile]:
+        """Return the files that `lint` reads before a file of the same folder."""
+
     def changed(self) -> None:
         """Reload after a change on disk."""
 

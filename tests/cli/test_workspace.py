@@ -125,3 +125,20 @@ def test_a_missing_profile_leaves_the_rest_of_the_configuration(tmp_path: Path) 
     settings = written(tmp_path, files).settings(str(tmp_path / "a.yaml"))
     assert settings.error.startswith("ptcompile uses its default profile: ")
     assert (settings.profile, settings.ignore) == (None, ("PTC302",))
+
+
+def test_the_earlier_files_of_a_folder(tmp_path: Path) -> None:
+    files = dict.fromkeys(("b.yaml", "a.yaml", "notes.txt", "c.json", "deep/a.yaml", "old.yaml"), CONFIG_MAP)
+    workspace = written(tmp_path, {**files, "ptcompile.toml": 'exclude = ["old.yaml"]\n'})
+
+    def names(name: str) -> list[str]:
+        return [Path(file.path).name for file in workspace.earlier_files(str(tmp_path / name))]
+
+    assert names("z.yaml") == ["a.yaml", "b.yaml", "c.json"]
+    assert names("b.yaml") == ["a.yaml"]
+    assert names("new/b.yaml") == [], "a folder that does not exist yet"
+    (tmp_path / "kustomization.yaml").touch()
+    assert names("b.yaml") == ["a.yaml"], "until the editor reports the change"
+    workspace.changed()
+    assert names("b.yaml") == []
+    assert Workspace([str(tmp_path / "deep")], {}).earlier_files(str(tmp_path / "b.yaml")) == ()

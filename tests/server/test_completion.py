@@ -116,6 +116,27 @@ def test_host_names_that_pods_will_have() -> None:
     assert list(found)[:2] == ["train-master-0.train", "train-worker-0.train"]
 
 
+def test_variables_that_nccl_and_torch_read() -> None:
+    of_a_spec = set(completions(f"{HEAD}  env:\n    NCCL_|"))
+    assert {"NCCL_DEBUG", "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"} <= of_a_spec
+    assert all(label.startswith("NCCL_") for label in of_a_spec)
+    assert "NCCL_DEBUG" not in completions(SPEC.replace("  target", "    NCCL_|\n  target")), "it is set already"
+    assert "NCCL_ASYNC_ERROR_HANDLING" not in of_a_spec, "its name before PyTorch 2.2"
+    assert accepted(f"{HEAD}  env:\n    NCCL_DE|", "NCCL_DEBUG") == f"{HEAD}  env:\n    NCCL_DEBUG: "
+    of_a_pod = completions(POD.replace("    volumeMounts:", "    env:\n    - name: TORCH_|\n    volumeMounts:"))
+    assert "TORCH_DISTRIBUTED_DEBUG" in of_a_pod
+    assert all(label.startswith("TORCH_") for label in of_a_pod)
+
+
+def test_values_of_a_variable_with_levels() -> None:
+    levels = {"VERSION", "WARN", "INFO", "ABORT", "TRACE", "NONE"}
+    assert set(completions(SPEC.replace("NCCL_DEBUG: INFO", "NCCL_DEBUG: |"))) == levels
+    pod = POD.replace("    volumeMounts:", "    env:\n    - name: NCCL_DEBUG\n      value: |\n    volumeMounts:")
+    assert set(completions(pod)) == levels
+    assert "train-master-0.train" in completions(SPEC.replace("NCCL_DEBUG: INFO", "MASTER: |"))
+    assert "train-master-0.train" not in completions(SPEC.replace("NCCL_DEBUG: INFO", "NCCL_SOCKET_IFNAME: |"))
+
+
 def test_host_names_while_the_text_is_broken() -> None:
     broken = SPEC + "  args: [--server, |"
     assert not opened(broken.replace("|", "")).sound

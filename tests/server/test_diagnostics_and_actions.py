@@ -90,6 +90,19 @@ def test_a_fix_changes_only_the_fault() -> None:
     assert fix(opened(text), "PTC021: ") == SPEC.replace("  nodes: 4", "  nodes: 4  # as many as fit")
 
 
+def test_a_misspelled_field_of_any_kind_has_a_fix() -> None:
+    profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: a}\nspec: {verzions: {}}\n"
+    assert "{versions: {}}" in fix(opened(profile), "PTC021: ")
+    assert fix(opened(POD.replace("restartPolicy:", "restartPolcy:")), "PTC501: write restartPolicy") == POD
+    gpus = SPEC.replace("resources: {cpu: 32, memory: 256Gi, gpu: 8}", "gpus: 8")
+    assert "  resources:\n    gpu: 8\n" in fix(opened(gpus), "PTC021: ")
+
+
+def test_shared_memory_that_is_switched_off_has_a_fix() -> None:
+    text = SPEC.replace("  env:", "  sharedMemory: false\n  env:")
+    assert fix(opened(text), "PTC302: remove sharedMemory: false") == SPEC
+
+
 def test_a_finding_is_ignored_here() -> None:
     text = POD.replace("  containers:", "  nme: x\n  containers:")
     new = fix(opened(text), "ignore PTC501 here")

@@ -8,7 +8,7 @@ import pytest
 from lsprotocol.types import Position
 
 from ptcompile.diagnostics import Span
-from ptcompile.server.document import Lines, Texts
+from ptcompile.server.document import Lines, OpenDocument, Texts
 from ptcompile.server.workspace import FileSettings, WorkspaceFile
 from ptcompile.source import documents as source
 
@@ -83,15 +83,25 @@ class Nothing:
     def files(self) -> Sequence[WorkspaceFile]:
         return ()
 
+    def earlier_files(self, path: str) -> Sequence[WorkspaceFile]:
+        return ()
+
     def changed(self) -> None:
         return
+
+
+class OneEarlierFile(Nothing):
+    """A folder whose first file defines a pod."""
+
+    def earlier_files(self, path: str) -> Sequence[WorkspaceFile]:
+        return (WorkspaceFile("/work/0.yaml", POD.replace("a:1", "a:2").encode()),)
 
 
 def _uri(number: int) -> str:
     return f"file:///work/{number}.yaml"
 
 
-def _get(kept: Texts, number: int, text: str = POD) -> object:
+def _get(kept: Texts, number: int, text: str = POD) -> OpenDocument:
     return kept.get(_uri(number), f"/work/{number}.yaml", text, lambda: None)
 
 
@@ -101,6 +111,26 @@ def test_an_unchanged_text_is_not_analyzed_again() -> None:
     assert all(_get(kept, number) is one for number, one in enumerate(before))
     assert _get(kept, 1, POD + "# more\n") is not before[1]
     assert _get(kept, 0) is before[0]
+
+
+def _repeated(opened: OpenDocument) -> list[str]:
+    return [found.message for found in opened.report.diagnostics if found.name == "repeated-object"]
+
+
+def test_an_object_that_an_earlier_file_defines_too() -> None:
+    kept = Texts(OneEarlierFile(), "utf-16")
+    message = "metadata.name: 0.yaml in this folder also defines Pod/x: if both are applied, one overwrites the other"
+    assert _repeated(_get(kept, 1)) == [message]
+    assert _repeated(_get(kept, 1, POD.replace("name: x", "name: y"))) == []
+    _get(kept, 0, POD.replace("name: x", "name: renamed"))
+    assert _repeated(_get(kept, 1, POD + "# the open text of 0.yaml counts, not the saved one\n")) == []
+
+
+def test_an_equal_copy_of_a_config_map_is_not_reported() -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+    earlier = (WorkspaceFile("/work/0.yaml", text),)
+    assert _repeated(OpenDocument("", "/work/1.yaml", text, earlier=earlier)) == []
+    assert len(_repeated(OpenDocument("", "/work/1.yaml", f"{text}data: {{a: b}}\n", earlier=earlier))) == 1
 
 
 def test_a_changed_workspace_clears_the_cache() -> None:

@@ -42,6 +42,22 @@ def test_a_field_with_its_description_default_and_use() -> None:
     assert "Default: `5`" in said(SPEC.replace("nprocPerNode: 8", "monitor|Interval: 5"))
 
 
+def test_a_field_of_a_spec_has_the_effects_of_its_example() -> None:
+    found = said(SPEC.replace("  script:", "  shared|Memory: 8Gi\n  script:"))
+    assert found.index("What it decides, for `volcano`") < found.index("The example in a job of two nodes")
+    assert "- `pod`: `spec.volumes[shm].emptyDir.sizeLimit: 64Gi`\n" in found
+    assert (
+        "- `job`, `pytorchjob`, `volcano`, `trainjob`, `jobset`: "
+        "`template.spec.volumes[shm].emptyDir.sizeLimit: 64Gi`" in found
+    )
+    many = said(SPEC.replace("  elastic:", "  ela|stic:"))
+    assert "- `pod`: an error: spec.nodes: " in many
+    assert "- `volcano`: `template.spec.containers[pytorch].command[1]: --nnodes=2:4`" in many
+    assert " and 4 more" in many
+    assert "The example" not in said(SPEC.replace("  target:", "  tar|get:"))
+    assert "The example" not in said(SPEC.replace("NCCL_DEBUG", "NCCL|_DEBUG"))
+
+
 def test_a_line_without_effect_has_no_effects_in_its_hover() -> None:
     assert "decides" not in said("apiVersion: ptcompile/v1\nki|nd: TrainingJob\n")
 
