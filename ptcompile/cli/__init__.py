@@ -1,7 +1,7 @@
 """The command line: the only package that uses files, standard streams, the environment and exit codes.
 
-Exit status: 0 no error; 1 an error, or a spec that does not compile; 2 wrong usage, unreadable input or an internal error;
-130 Ctrl-C.
+Exit status: 0 no error; 1 an error, or a spec that does not compile; 2 wrong usage, unreadable input or an internal
+error; 130 Ctrl-C.
 """
 
 from __future__ import annotations
