@@ -2,7 +2,7 @@
 
 A plugin is an installed package. It is loaded only if the project's configuration or a caller names it, never because
 of the files being linted. Plugin authors import only from here: `Rule` and `Found` for rules, `Job` and `Context` for
-passes, `Target` for targets.
+passes, `Target` and the types of its fields for targets.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Edit, Fix, field_path
+from ptcompile.diagnostics import Edit, Fix, Problem, field_path
 from ptcompile.diagnostics.terms import Authority, Severity, Stage
-from ptcompile.ir.job import Context, Job, Pass, Target, map_templates
+from ptcompile.ir.job import Context, Derived, IndexedGroup, Job, Pass, Target, Wiring, map_templates
 from ptcompile.linter.rule import Finding as Found, found_at
 from ptcompile.registry.targets import target_named
 
@@ -22,15 +22,19 @@ Json = Mapping[str, Any]
 __all__ = [
     "NONE",
     "Context",
+    "Derived",
     "Edit",
     "Extensions",
     "Fix",
     "Found",
+    "IndexedGroup",
     "Job",
     "Loaded",
     "Pass",
+    "Problem",
     "Rule",
     "Target",
+    "Wiring",
     "field_path",
     "found_at",
     "map_templates",

@@ -67,3 +67,10 @@ def test_a_pass_of_a_plugin_runs_last() -> None:
     done = compile_document(DATA, DEFAULT_CLUSTER, "job", Extensions(passes=(("mine", label),)))
     assert done.problems == ()
     assert {one["metadata"]["labels"]["seen"] for one in done.manifests} == {"True"}
+
+
+@pytest.mark.parametrize("own", [{"derived": ()}, {"groups": lambda _: ()}])
+def test_a_target_without_derived_names_or_groups_compiles(own: dict[str, Any]) -> None:
+    target: Target = target_named("job")._replace(name="mine", **own)
+    done = compile_document(DATA, DEFAULT_CLUSTER, "mine", Extensions(targets={"mine": target}))
+    assert (done.problems, len(done.manifests)) == ((), 2)

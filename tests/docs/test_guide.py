@@ -11,6 +11,7 @@ import pytest
 from ptcompile.cli.commands import COMMANDS
 from ptcompile.cli.config import load
 from ptcompile.compiler.passes import PASSES
+from ptcompile.extending import Target, Wiring
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS
 from ptcompile.registry.model import Feature
@@ -48,6 +49,13 @@ def test_every_field_of_the_profile_is_documented() -> None:
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     fields = {field.alias or name for name, field in ProfileSpec.model_fields.items()}
     assert told == fields
+
+
+@pytest.mark.parametrize("model", [Target, Wiring])
+def test_every_field_of_a_target_is_documented(model: type[Target] | type[Wiring]) -> None:
+    heading = {Target: "| Field |", Wiring: "| Field of `Wiring` |"}[model]
+    table = text("targets.md").partition(heading)[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == list(model._fields)
 
 
 def test_the_fields_of_run_policy_are_documented() -> None:

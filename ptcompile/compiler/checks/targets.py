@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.ir.job import Derived, IndexedGroup, Job, Target
+from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.registry import queue_systems, queues
 from ptcompile.registry.emitting import RUN_POLICY, SPEC, role_path, unsupported_by_target
@@ -46,7 +46,11 @@ class Room(NamedTuple):
 
 def room(job: Job, target: Target) -> Room:
     """Return the maximum length of a job's name that leaves room for every derived name of these pods."""
-    return _tightest_room(target.derived, tuple(target.groups(job)))
+    return _tightest_room(target.derived or _OBJECT_NAME, tuple(target.groups(job)) or (IndexedGroup("", job.nodes),))
+
+
+_OBJECT_NAME = (Derived("the object", "{job}", "facts/api-server", SUBDOMAIN),)
+"""For a plugin's target that lists no names."""
 
 
 @lru_cache(256)
