@@ -72,11 +72,14 @@ def _without_separator(words: list[str]) -> list[str]:
 def _help(words: Sequence[str]) -> int:
     """Print the help of a command, or the list of commands."""
     if not words:
-        return files.write_stdout(overview())
+        from ptcompile.cli import presentation
+
+        return files.write_stdout(presentation.paint(overview(), presentation.HELP))
     if words[0] not in COMMANDS:
         near = _suggest_command(words[0])
         raise files.UsageError(f"no command {words[0]!r}" + (f"; did you mean {near}?" if near else ""))
-    return files.write_stdout(build_parser(words[0]).format_help())
+    build_parser(words[0]).print_help()
+    return 0
 
 
 def overview() -> str:

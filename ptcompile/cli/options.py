@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
+from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.report import FORMATS
 
@@ -112,7 +113,15 @@ class Parser(argparse.ArgumentParser):
     """argparse's parser with the terminal's width and suggestions for misspelled options."""
 
     def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **arguments: Any) -> None:
+        if sys.version_info >= (3, 14):
+            arguments["color"] = False  # ours is the same on every version
         super().__init__(formatter_class=partial(formatter_class, width=terminal_width() - 2), **arguments)
+
+    def print_help(self, _file: object = None) -> None:
+        """Print the help, in color on a terminal."""
+        from ptcompile.cli import presentation
+
+        files.write_stdout(presentation.paint(self.format_help(), presentation.HELP))
 
     def error(self, message: str) -> NoReturn:
         """Report a usage error, with suggestions for unknown options; exit with status 2.

@@ -9,14 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.differ.model import Compared, Fact, ObjectDifference
-from ptcompile.differ.text import MAX_VALUE_LENGTH, change_line, hidden_suffix, object_title
+from ptcompile.differ.text import change_line, hidden_suffix, object_title
 from ptcompile.report.layout import shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _SAFE_CHARACTERS = frozenset(" ,-/=")
 """Unescaped characters besides letters and digits. A dot is safe too if the text contains no www address."""
 
 _DIFF_SIGNS = {"~": "!", "+": "+", "-": "-"}
 """Signs that GitHub colors in a `diff` block."""
+_MAX_VALUE_LENGTH: Final = 120
+"""Number of characters of a value that are shown; text and JSON have all of them."""
 
 
 def render_markdown(difference: Compared) -> str:
@@ -36,7 +42,7 @@ def render_markdown(difference: Compared) -> str:
 def html_code(text: str) -> str:
     """Return the text as HTML code in which nothing is read as Markdown, HTML, a link or a mention."""
     safe = _SAFE_CHARACTERS | ({"."} if "www" not in text.lower() else set())
-    escaped = "".join(c if c.isalnum() or c in safe else f"&#{ord(c)};" for c in shorten(text, MAX_VALUE_LENGTH))
+    escaped = "".join(c if c.isalnum() or c in safe else f"&#{ord(c)};" for c in shorten(text, _MAX_VALUE_LENGTH))
     return f"<code>{escaped}</code>" if escaped.strip() else "<code>&#34;&#34;</code>"
 
 
@@ -59,7 +65,7 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
         yield f"<details><summary>The manifest: {len(lines)} change{'' if len(lines) == 1 else 's'}</summary>"
         yield ""
         yield "```diff"
-        yield from (_DIFF_SIGNS[line[0]] + shorten(line[1:], 4 * MAX_VALUE_LENGTH) for line in lines)
+        yield from (_DIFF_SIGNS[line[0]] + shorten(line[1:], 4 * _MAX_VALUE_LENGTH) for line in lines)
         yield "```"
         yield ""
         yield "</details>"

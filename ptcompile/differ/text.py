@@ -6,15 +6,12 @@ import json
 from collections.abc import Iterator
 
 from ptcompile.differ.model import Change, Compared, Fact, KeyPath, ObjectDifference
-from ptcompile.report.layout import join_escaped, shorten, table, with_label
+from ptcompile.report.layout import join_escaped, table, with_label
 from ptcompile.source.secrets.names import MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-MAX_VALUE_LENGTH = 120
-"""Number of characters of a value that are shown; the JSON form has all of them."""
 
 SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "~"}
 
@@ -56,8 +53,7 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
 
 
 def _fact_row(fact: Fact) -> list[str]:
-    before, after = (None if side is None else shorten(side, MAX_VALUE_LENGTH) for side in (fact.before, fact.after))
-    return [fact.what, *change_cells(before, after)]
+    return [fact.what, *change_cells(fact.before, fact.after)]
 
 
 def change_cells(before: str | None, after: str | None) -> list[str]:
@@ -106,5 +102,5 @@ def format_key_path(path: KeyPath) -> str:
 def format_value(data: Any) -> str:
     """Return a value on one line, as JSON unless it is plain text."""
     if isinstance(data, str) and data and data == data.strip():
-        return shorten(data, MAX_VALUE_LENGTH)
-    return shorten(json.dumps(data, ensure_ascii=False), MAX_VALUE_LENGTH)
+        return data
+    return json.dumps(data, ensure_ascii=False)

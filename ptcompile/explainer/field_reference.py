@@ -309,13 +309,9 @@ def _changes(before: Iterable[Mapping[str, Any]], after: Iterable[Mapping[str, A
             continue
         for path, _, value in differences(old[kind], manifest):
             if value is not MISSING:
-                yield f"{_in_pod(shown_path(path, manifest))}: {shown_value(_named_value(value), _WHOLE)}"
+                yield f"{_in_pod(shown_path(path, manifest))}: {shown_value(_named_value(value))}"
             elif not isinstance(path[-1], int):
                 yield f"{_in_pod(shown_path(path, old[kind]))}: (removed)"
-
-
-_WHOLE: Final = 1 << 16
-"""Characters of a value that are shown: all of them, for the examples that there are."""
 
 
 def _in_pod(path: str) -> str:

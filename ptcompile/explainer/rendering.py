@@ -142,7 +142,7 @@ def _change_text(change: PassChange, roles: int) -> str:
     roles_prefix = "" if len(change.roles) == roles else f"{', '.join(change.roles) or 'job'}: "
     path = safe_text(f"{roles_prefix}{change.shown}")
     if change.kind == "changed":
-        return f"~ {path}: {shown_value(change.before, 48)} -> {shown_value(change.after, 48)}"
+        return f"~ {path}: {shown_value(change.before)} -> {shown_value(change.after)}"
     added = change.kind == "added"
     return f"{'+' if added else '-'} {path}: {shown_value(change.after if added else change.before)}"
 
@@ -200,7 +200,7 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: ExplanationLi
         yield f"  {label:<10}  {_format_source(lines_inputs, explanation)}"
         first, text = lines_inputs[0], explanation.texts.get(lines_inputs[0].file)
         if first.span is not None and text is not None and first.span.line <= len(text.lines):
-            yield f"  {'':<10}  {first.span.line} | {_shorten_line(text.lines[first.span.line - 1])}"
+            yield f"  {'':<10}  {first.span.line} | {_unindented(text.lines[first.span.line - 1])}"
         label = ""
     if len(by_line) > _MAX_LINES:
         yield f"  {'':<10}  and {len(by_line) - _MAX_LINES} lines more"
@@ -219,8 +219,11 @@ def _format_source(inputs: Sequence[Input], explanation: ExplanationLike) -> str
     value = ""
     if first.span is None:
         values = {str(line.path[-1]): line.value for line in inputs}
-        value = f": {shown_value(values if len(inputs) > 1 else first.value, 80)}"
-    return safe_text(f"{location}  {_join_paths([line.path for line in inputs], named=first.span is not None)}") + value
+        value = f": {shown_value(values if len(inputs) > 1 else first.value)}"
+    return (
+        safe_text(f"{location}  {_join_paths([line.path for line in inputs], named=first.span is not None)}")
+        + value
+    )
 
 
 def _join_paths(paths: Sequence[Path], *, named: bool) -> str:
@@ -232,5 +235,5 @@ def _join_paths(paths: Sequence[Path], *, named: bool) -> str:
     return field_path(parents.pop()) + (f".{{{keys}}}" if named else "")
 
 
-def _shorten_line(line: str) -> str:
-    return safe_text(line.strip().expandtabs() if len(line) <= 120 else f"{line.strip()[:116]} ...")
+def _unindented(line: str) -> str:
+    return safe_text(line.strip().expandtabs())

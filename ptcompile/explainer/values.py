@@ -223,10 +223,10 @@ def _part_names(path: Path, data: Any) -> Iterator[tuple[str, ...]]:
             yield (part,)
 
 
-def shown_value(value: Any, width: int = 100) -> str:
-    """Return a value on one line of at most `width` characters, in YAML's flow style."""
+def shown_value(value: Any, width: int | None = None) -> str:
+    """Return a value on one line, of at most `width` characters if given, in YAML's flow style."""
     text = safe_text(_flow(value))
-    return text if len(text) <= width else f"{text[: width - 4]} ..."
+    return text if width is None or len(text) <= width else f"{text[: width - 4]} ..."
 
 
 def _flow(value: Any) -> str:

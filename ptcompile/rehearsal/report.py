@@ -32,7 +32,7 @@ def text(rehearsal: Rehearsal) -> str:
         f"{rehearsal.job.title}{target}, PyTorch {rehearsal.torch}",
         *with_label("faults", faults),
         "",
-        *table(rows, cut=120),
+        *table(rows),
         "",
         *with_label("simulate", [f"{END_TEXTS[verdict.claimed.end]}: {verdict.claimed.why}"]),
         *with_label("seen", [f"{END_TEXTS[verdict.seen]} ({ended})"]),

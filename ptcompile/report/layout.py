@@ -130,12 +130,11 @@ def with_label(label: str, lines: Sequence[str], indent: str = "  ") -> list[str
     return [f"{indent}{label if i == 0 else '':<{LABEL_WIDTH}}{line}" for i, line in enumerate(lines)]
 
 
-def table(rows: Sequence[Sequence[str]], indent: str = "  ", *, cut: int = 0) -> list[str]:
-    """Return the rows as lines with aligned columns; `cut` limits the width of cells."""
-    cells = [[shorten(cell, cut) if cut else cell for cell in row] for row in rows]
-    count = max((len(row) for row in cells), default=0)
-    widths = [max((len(row[i]) for row in cells if i < len(row) - 1), default=0) for i in range(count)]
-    return [(indent + "  ".join(f"{cell:<{widths[i]}}" for i, cell in enumerate(row))).rstrip() for row in cells]
+def table(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
+    """Return the rows as lines with aligned columns."""
+    count = max((len(row) for row in rows), default=0)
+    widths = [max((len(row[i]) for row in rows if i < len(row) - 1), default=0) for i in range(count)]
+    return [(indent + "  ".join(f"{cell:<{widths[i]}}" for i, cell in enumerate(row))).rstrip() for row in rows]
 
 
 def shorten(text: str, width: int) -> str:

@@ -15,7 +15,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.registry.pods import ContainerView, ExpandedRole, env_entry
-from ptcompile.report.layout import join_escaped, shell_quote, shorten, table, with_label
+from ptcompile.report.layout import join_escaped, shell_quote, table, with_label
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.amounts import is_accelerator
 from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_requirements
@@ -88,10 +88,6 @@ def injected_entries(pod: Pod) -> frozenset[int]:
     return frozenset(i for i, entry in enumerate(entries) if not pod.job.stream.writes(entry))
 
 
-MAX_VALUE_LENGTH = 96
-"""Maximum number of characters of a value in the overview; `--pod` prints full values."""
-
-
 def overview(world: World) -> str:
     """Return the text for all jobs of a world. Wide roles are folded and secrets are masked."""
     blocks = [list(_job_lines(job)) for job in mask_jobs(world.jobs)]
@@ -109,7 +105,7 @@ def _job_lines(job: SimulatedJob) -> Iterator[str]:
         yield from with_label(label, lines)
     if rendezvous is not None:
         yield ""
-        yield from table(pod_rows(job, rendezvous), cut=80)
+        yield from table(pod_rows(job, rendezvous))
         yield ""
         yield from _environment_lines(job, rendezvous)
 
@@ -161,7 +157,7 @@ def _command_text(pod: Pod) -> str:
     """Return the command line as written, which pods that differ only in variables share."""
     main, launch = pod.main, pod.launch
     words = [*(main.command or ()), *(main.args or ())] if main else []
-    text = shorten(shell_quote(words), 160) if words else "the image's own command"
+    text = shell_quote(words) if words else "the image's own command"
     return text + (f"  ({launch.launcher} in a shell)" if launch.in_shell and launch.launcher != "command" else "")
 
 
@@ -274,14 +270,12 @@ def _environment_lines(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator
     """Yield the variables of the first training pod, then how the other pods differ."""
     lead = rendezvous.roles[0][0]
     first = job.pod(lead, 0)
-    yield from env_table(first, cut=MAX_VALUE_LENGTH)
+    yield from env_table(first)
     sources = dict.fromkeys(source for _, pod in job.first_pods() for source in env_sources(pod))
     if sources:
         yield f"  envFrom adds the variables of {', '.join(sources)}, which only the cluster knows"
     for pods, differences in differences_by_role(job, lead):
-        comparison = (
-            "but " + ", ".join(shorten(difference, 60) for difference in differences) if differences else "in all"
-        )
+        comparison = f"but {', '.join(differences)}" if differences else "in all"
         yield f"  {pods}: as {first.display_name} {comparison}"
 
 
@@ -294,7 +288,7 @@ def differences_by_role(job: SimulatedJob, lead: ExpandedRole) -> Iterator[tuple
             yield pod_range(job, role, start), differing_variables(end_pods(job, role, start), first)
 
 
-def env_table(pod: Pod, *, cut: int = 0, indent: str = "  ") -> list[str]:
+def env_table(pod: Pod, *, indent: str = "  ") -> list[str]:
     """Return the main container's variables in order, with `+` for those of the operator and the values as written."""
     if pod.main is None:
         return []
@@ -304,7 +298,7 @@ def env_table(pod: Pod, *, cut: int = 0, indent: str = "  ") -> list[str]:
     head = f"{indent}environment of {pod.display_name}, container {pod.main.name}" + (
         "  (+ set by the operator)" if any(row[0] == "+" for row in rows) else ""
     )
-    return [head, *table(rows, indent + "  ", cut=cut)]
+    return [head, *table(rows, indent + "  ")]
 
 
 def env_rows(pod: Pod) -> list[list[str]]:

@@ -62,12 +62,13 @@ def test_words(query: str, expected: list[str]) -> None:
         ({"name": "shm", "n": [1, True]}, "{name: shm, n: [1, true]}"),
         ("a\nb", '"a\\nb"'),
         ("\x1b[31m", '"\\u001b[31m"'),
-        ("x" * 200, "x" * 96 + " ..."),
+        ("x" * 200, "x" * 200),
     ],
 )
 def test_shown_value(value: Any, expected: str) -> None:
     assert shown_value(value) == expected
     assert shown_value(value).isprintable()
+    assert shown_value("x" * 200, 100) == "x" * 96 + " ..."
 
 
 @pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)

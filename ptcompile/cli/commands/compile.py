@@ -92,9 +92,10 @@ def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     files.print_error(
         "ptcompile: the same command without --check writes stale and missing files, and with --prune deletes orphans"
     )
+    from ptcompile.cli import presentation
     from ptcompile.report.layout import safe_lines
 
-    return max(1, files.write_stdout(safe_lines(checked.patch)))
+    return max(1, files.write_stdout(presentation.paint(safe_lines(checked.patch), presentation.PATCH)))
 
 
 def prune(contents: Mapping[str, str], folder: str, form: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ptcompile.cli import config, files, overrides
+from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings
@@ -71,7 +71,9 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if difference is None or not difference.ok:
         return status
-    return max(int(difference.differs), files.write_stdout(_format_difference(difference, options.format)))
+    text = _format_difference(difference, options.format)
+    write = presentation.write_result if options.format == "text" else files.write_stdout
+    return max(int(difference.differs), write(text))
 
 
 def _difference(options: argparse.Namespace, findings: Findings, extensions: Extensions | None) -> Difference | None:

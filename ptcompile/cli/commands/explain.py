@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from ptcompile.api import compile
-from ptcompile.cli import config, files, overrides
+from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.commands import reference
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
@@ -84,7 +84,8 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if not explanation.jobs:
         return status
-    return max(status, files.write_stdout(_format_explanation(explanation, options)))
+    write = presentation.write_result if options.format == "text" else files.write_stdout
+    return max(status, write(_format_explanation(explanation, options)))
 
 
 def _may_be_field(word: str) -> bool:
@@ -106,7 +107,7 @@ def _explain_field(address: str, form: str) -> int:
         raise UsageError(str(error)) from None
     if form == "json":
         return files.write_stdout(format_json(field.to_dict()))
-    return files.write_stdout(field.text(terminal_width(100)))
+    return presentation.write_result(field.text(terminal_width(100)))
 
 
 def _write_page(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> int:

@@ -294,7 +294,10 @@ def _print_patch(fixed_files: list[_FixedFile], findings: Findings) -> int:
     unsafe = sum(d.fix is not None and not d.fix.safe for fixed in fixed_files for d in fixed.result.report.diagnostics)
     unsafe_note = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
     files.print_error(f"ptcompile: {applied} fixable in {count} of {len(fixed_files)} files{unsafe_note}")
-    return max(files.write_stdout(text), int(applied > 0), findings.unreadable_status())
+    from ptcompile.cli import presentation
+
+    printed = files.write_stdout(presentation.paint(text, presentation.PATCH))
+    return max(printed, int(applied > 0), findings.unreadable_status())
 
 
 def _diff_lines(fixed: _FixedFile) -> Iterator[str]:

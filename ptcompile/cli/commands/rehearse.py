@@ -6,7 +6,7 @@ import argparse
 import os
 import signal
 
-from ptcompile.cli import config, files, overrides
+from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.console import has_terminal, show_progress
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import add_output_format, add_overrides, check_target
@@ -99,8 +99,11 @@ def run(options: argparse.Namespace) -> int:
     except RehearsalError as error:
         files.print_error(f"ptcompile: {error}")
         return 2
-    output = format_json(to_dict(rehearsal)) if options.format == "json" else text(rehearsal)
-    return max(files.write_stdout(output), int(not rehearsal.verdict.passed))
+    if options.format == "json":
+        status = files.write_stdout(format_json(to_dict(rehearsal)))
+    else:
+        status = presentation.write_result(text(rehearsal))
+    return max(status, int(not rehearsal.verdict.passed))
 
 
 def _parse_times(options: argparse.Namespace) -> tuple[list[Fault], float]:

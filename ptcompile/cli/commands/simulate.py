@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ptcompile.api import simulate
-from ptcompile.cli import config, files, overrides
+from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import ALL, add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings
@@ -74,7 +74,9 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if not world.jobs and status:
         return status
-    return max(status, files.write_stdout(_format_world(world, options)))
+    is_text = options.format == "text" and not (options.graph or options.env_file)
+    write = presentation.write_result if is_text else files.write_stdout
+    return max(status, write(_format_world(world, options)))
 
 
 def _simulate(

@@ -1,0 +1,104 @@
+"""Results on a terminal: long lines folded to its width, and color.
+
+Piped output has neither, so that nothing is cut where a program or a file reads it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+
+from ptcompile.cli import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    Styles = Sequence[tuple[re.Pattern[str], str]]
+
+
+_RESET: Final = "\x1b[0m"
+_BOLD, _RED, _GREEN, _YELLOW, _BLUE, _CYAN = (f"\x1b[{code}m" for code in (1, 31, 32, 33, 34, 36))
+
+
+def _styles(*rows: tuple[str, str]) -> Styles:
+    return [(re.compile(pattern, re.MULTILINE), style) for pattern, style in rows]
+
+
+RESULT: Final = _styles(
+    (r"^ *\+ +\S+|(?<=  )\+(?=  )", _GREEN),  # what is new: a path, or a row of a table
+    (r"^ *- +\S+|(?<=  )-(?=  )", _RED),
+    (r"^ *~ +\S+|(?<=  )~(?=  )", _YELLOW),
+    (r"^[A-Z]\w*/[^\s,]+(?: -> [A-Z]\w*/[^\s,]+)*", _BOLD),  # objects
+    (r"^\w[\w.\[\]-]*(?: \w+)?:(?= |$)", _BOLD),  # passes, and the paths of values
+    (r"^  [A-Z]{2,}(?: +[A-Z]{2,})+$", _BOLD),  # the head of a table
+    (r"^  [a-z][A-Za-z ]{1,24}(?=  )", _CYAN),  # labels
+    (r"^ +\d+ \|", _BLUE),  # quoted lines of a file
+)
+"""Styles of the text of simulate, diff, explain and rehearse."""
+PATCH: Final = _styles(
+    (r"^(?:---|\+\+\+) .*$", _BOLD),
+    (r"^@@.*@@", _CYAN),
+    (r"^\+(?!\+\+ ).*$", _GREEN),
+    (r"^-(?!-- ).*$", _RED),
+)
+"""Styles of unified diffs."""
+HELP: Final = _styles(
+    (r"^[A-Za-z][\w ,]*:(?=$| ptcompile)", _BOLD),  # headings
+    (r"^  -.*?(?=  |$)", _CYAN),  # options
+    (r"^  [a-z][\w|-]*(?=  )", _CYAN),  # commands
+    (r"^  ptcompile .*?(?=  |$)", _GREEN),  # examples
+)
+"""Styles of help texts."""
+
+_MIN_WIDTH: Final = 40
+_MAX_ROWS: Final = 6
+"""Rows of the terminal that one line may fill."""
+
+
+def write_result(text: str) -> int:
+    """Write a result that is text to standard output; return 0, or 2 if it cannot be written."""
+    from ptcompile.cli.options import terminal_width
+
+    if sys.stdout is not None and sys.stdout.isatty():
+        text = fold(text, terminal_width())
+    return files.write_stdout(paint(text, RESULT))
+
+
+def paint(text: str, styles: Styles) -> str:
+    """Return the text in color if standard output is to have it; change nothing else."""
+    if not files.wants_color(sys.stdout):
+        return text
+    for pattern, style in styles:
+        text = pattern.sub(rf"{style}\g<0>{_RESET}", text)
+    return text
+
+
+def fold(text: str, width: int) -> str:
+    """Return the text with lines that are longer than `width` folded below the column that their value begins at."""
+    return "".join(f"{row}\n" for line in text.removesuffix("\n").split("\n") for row in _rows(line, width))
+
+
+def _rows(line: str, width: int) -> list[str]:
+    """Return a line as rows of a terminal; the last of many ends with an ellipsis."""
+    width = max(width, _MIN_WIDTH)
+    if len(line) <= width:
+        return [line]
+    from textwrap import TextWrapper
+
+    leading = len(line) - len(line.lstrip())
+    label = re.match(r" *\S+(?: \S+)*  +(?:[+~-] +)?", line)
+    indent = label.end() if label is not None else leading + 2
+    if indent > width // 2 or any(len(word) > width - indent for word in line.split()):
+        indent = min(leading + 2, width // 2)
+    wrapper = TextWrapper(
+        width=width,
+        subsequent_indent=" " * indent,
+        expand_tabs=False,
+        replace_whitespace=False,
+        break_on_hyphens=False,
+        max_lines=_MAX_ROWS,
+        placeholder=" …",
+    )
+    return wrapper.wrap(line)

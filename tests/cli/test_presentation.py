@@ -1,0 +1,147 @@
+"""Results on a terminal: folded to its width and in color; the same text without either when piped."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from ptcompile.cli.presentation import HELP, PATCH, RESULT, fold, paint
+
+RESET = "\x1b[0m"
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+LONG = "registry.example.com/" + "a" * 200 + ":1"
+SPEC = f"""\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {{name: train}}
+spec:
+  image: registry.example.com/train:1
+  script: train.py
+  nodes: 2
+  env: {{LONG: {LONG}}}
+  resources: {{cpu: 4, memory: 8Gi}}
+"""
+COMMANDS = [
+    ("simulate", "spec.yaml"),
+    ("explain", "spec.yaml"),
+    ("explain", "spec.yaml", "env"),
+    ("explain", "spec.elastic"),
+    ("diff", "spec.yaml", "--set", "spec.nodes=3", "--set", f"spec.env.OTHER={LONG}"),
+    ("compile", "spec.yaml", "--check", "-o", "old.yaml"),
+    ("lint", "pod.yaml", "--diff", "--unsafe-fixes"),
+    ("help",),
+    ("simulate", "--help"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    (tmp_path / "old.yaml").write_text("a: 1\n")
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i:1, comand: [a]}]}\n"
+    (tmp_path / "pod.yaml").write_text(pod)
+    return tmp_path
+
+
+def run(words: tuple[str, ...], folder: Path, **env: str) -> str:
+    """Return what a command prints into a pipe."""
+    command = [sys.executable, "-m", "ptcompile", *words]
+    done = subprocess.run(command, cwd=folder, env={**_environment(), **env}, capture_output=True, timeout=120)
+    return done.stdout.decode()
+
+
+def run_on_terminal(words: tuple[str, ...], folder: Path, columns: int) -> str:
+    """Return what a command prints to standard output on a terminal."""
+    master, slave = pty.openpty()
+    env = {**_environment(), "TERM": "xterm", "COLUMNS": str(columns)}
+    command = [sys.executable, "-m", "ptcompile", *words]
+    with subprocess.Popen(command, cwd=folder, env=env, stdout=slave, stderr=subprocess.DEVNULL) as process:
+        os.close(slave)
+        chunks = []
+        while True:
+            try:
+                chunk = os.read(master, 1 << 16)
+            except OSError:  # Linux: the other end is closed
+                break
+            if not chunk:
+                break
+            chunks.append(chunk)
+        process.wait(timeout=120)
+    os.close(master)
+    return b"".join(chunks).decode().replace("\r\n", "\n")
+
+
+def _environment() -> dict[str, str]:
+    excluded = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM")
+    return {name: value for name, value in os.environ.items() if name not in excluded}
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_terminal_gets_color_and_a_pipe_does_not(words: tuple[str, ...], folder: Path) -> None:
+    piped, shown = run(words, folder), run_on_terminal(words, folder, 100)
+    assert "\x1b" not in piped
+    assert ESCAPES.search(shown)
+    assert run(words, folder, FORCE_COLOR="1") != piped
+    assert ESCAPES.sub("", run(words, folder, FORCE_COLOR="1")) == piped
+
+
+@pytest.mark.parametrize("words", COMMANDS[:5], ids=" ".join)
+def test_only_a_terminal_gets_folded_lines(words: tuple[str, ...], folder: Path) -> None:
+    shown = ESCAPES.sub("", run_on_terminal(words, folder, 70))
+    assert max(map(len, shown.splitlines())) <= 70
+
+
+@pytest.mark.parametrize("words", [COMMANDS[0], COMMANDS[2], COMMANDS[4]], ids=" ".join)
+def test_nothing_is_cut_when_piped(words: tuple[str, ...], folder: Path) -> None:
+    piped = run(words, folder)
+    assert LONG in piped
+    assert "…" not in piped
+    assert " ..." not in piped
+
+
+def test_folded_rows_begin_below_the_value() -> None:
+    assert fold("  label        one two three four five six seven eight\n", 40) == (
+        "  label        one two three four five\n               six seven eight\n"
+    )
+    assert fold("    ~  one two three four five six seven eight nine\n", 40) == (
+        "    ~  one two three four five six seven\n       eight nine\n"
+    )
+    assert fold("  path: one two three four five six seven eight\n", 40) == (
+        "  path: one two three four five six\n    seven eight\n"
+    )
+
+
+def test_a_very_long_line_ends_with_an_ellipsis() -> None:
+    rows = fold("word " * 1000, 80).splitlines()
+    assert len(rows) == 6
+    assert rows[-1].endswith("…")
+    assert max(map(len, rows)) <= 80
+
+
+@given(st.text(st.sampled_from("ab +-~:./\n|")), st.integers(1, 200))
+def test_folding_and_color_lose_nothing(text: str, width: int) -> None:
+    text += "\n"
+    folded = fold(text, width)
+    assert "".join(folded.split()) == "".join(text.split()) or "…" in folded
+    assert all(len(row) <= max(width, 40) for row in folded.splitlines())
+    for styles in (RESULT, PATCH, HELP):
+        colored = text
+        for pattern, style in styles:
+            colored = pattern.sub(f"{style}\\g<0>{RESET}", colored)
+        assert ESCAPES.sub("", colored) == text
+
+
+def test_color_is_off_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    assert paint("  + a: 1\n", RESULT) == "  + a: 1\n"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert paint("  + a: 1\n", RESULT) == "\x1b[32m  + a:\x1b[0m 1\n"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert paint("  + a: 1\n", RESULT) == "  + a: 1\n"
