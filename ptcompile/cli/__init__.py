@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import argparse
     from typing import Final
 
+    from ptcompile.cli.options import Parser
+
 
 _EXAMPLES: Final = """\
 Examples:
@@ -104,7 +106,7 @@ def _suggest_command(word: str) -> str | None:
     return closest_match(word, COMMANDS)
 
 
-def build_parser(name: str) -> argparse.ArgumentParser:
+def build_parser(name: str) -> Parser:
     """Return the parser of a command."""
     import argparse
     from importlib import import_module
@@ -119,6 +121,7 @@ def build_parser(name: str) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     import_module(f"ptcompile.cli.commands.{command.module}").PARSERS[name](parser)
+    parser.shorten_usage()
     return parser
 
 

@@ -24,14 +24,42 @@ ALL: Final = "all"
 """Value of --target for every target that can express the job."""
 
 
-def add_common(parser: argparse.ArgumentParser, *format_names: str) -> None:
-    """Add --cluster and the options of the report. `format_names`: other names of --output-format."""
+def add_spec_options(parser: argparse.ArgumentParser, *, all_targets: bool = False) -> None:
+    """Add the options that decide how a spec is compiled: --target, also with the value "all", --name, --set,
+    --set-string and --cluster.
+    """
+    or_all = ", or all" if all_targets else ""
+    parser.add_argument(
+        "--target",
+        metavar="T",
+        help=f"the operator to compile specs for{or_all} (see `ptcompile targets`; default: what the job needs)",
+    )
+    add_overrides(parser)
+    add_cluster(parser)
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """Add --cluster."""
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
-    add_output_format(parser, *format_names)
+
+
+def add_related(parser: argparse.ArgumentParser) -> None:
+    """Add --with."""
+    parser.add_argument(
+        "--with", dest="beside", action="append", default=[], metavar="FILE",
+        help="objects that are only looked up, such as a TrainJob's runtime (repeatable)",
+    )  # fmt: skip
+
+
+def add_format(parser: argparse.ArgumentParser, *formats: str) -> None:
+    """Add --format, the form of the command's result; the first of `formats` is the default."""
+    parser.add_argument(
+        "--format", choices=formats, default=formats[0], help=f"format of the result (default: {formats[0]})"
+    )
 
 
 def add_output_format(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Add --output-format, also under other names, and --untrusted."""
+    """Add --output-format, the form of the findings, also under other names, and --untrusted."""
     parser.add_argument(
         "--output-format", *names, choices=FORMATS, default="full", help="how to print findings (default: full)"
     )
@@ -116,6 +144,16 @@ class Parser(argparse.ArgumentParser):
         if sys.version_info >= (3, 14):
             arguments["color"] = False  # ours is the same on every version
         super().__init__(formatter_class=partial(formatter_class, width=terminal_width() - 2), **arguments)
+        self._positionals.title, self._optionals.title = "Arguments", "Options"
+
+    def shorten_usage(self) -> None:
+        """Make the usage one line: the options are listed below it in the help, and a mistake names its own."""
+        forms = {"*": "[{} ...]", "?": "[{}]"}
+        positionals = [
+            forms.get(str(action.nargs), "{}").format(action.metavar or f"{{{','.join(action.choices or ())}}}")
+            for action in self._get_positional_actions()
+        ]
+        self.usage = " ".join([self.prog, "[OPTIONS]", *positionals])
 
     def print_help(self, _file: object = None) -> None:
         """Print the help, in color on a terminal."""

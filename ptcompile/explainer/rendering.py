@@ -220,10 +220,7 @@ def _format_source(inputs: Sequence[Input], explanation: ExplanationLike) -> str
     if first.span is None:
         values = {str(line.path[-1]): line.value for line in inputs}
         value = f": {shown_value(values if len(inputs) > 1 else first.value)}"
-    return (
-        safe_text(f"{location}  {_join_paths([line.path for line in inputs], named=first.span is not None)}")
-        + value
-    )
+    return safe_text(f"{location}  {_join_paths([line.path for line in inputs], named=first.span is not None)}") + value
 
 
 def _join_paths(paths: Sequence[Path], *, named: bool) -> str:

@@ -180,7 +180,7 @@ def test_the_overview_has_every_command_in_a_group(capsys: Capture) -> None:
 def test_the_help_of_a_command_has_an_example(command: str, capsys: Capture) -> None:
     ran = here(capsys, "help", command)
     assert ran == here(capsys, command, "--help")
-    examples = ran.out.partition("options:")[2]
+    examples = ran.out.partition("Options:")[2]
     assert f"\n  ptcompile {command}" in examples or f"   ptcompile {command} " in examples or command == "compile"
     assert "ptcompile spec.yaml" in examples or command != "compile"
 

@@ -10,7 +10,7 @@ from ptcompile.api import compile
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
-from ptcompile.cli.options import ALL, add_common, add_jobs, add_overrides, check_target
+from ptcompile.cli.options import ALL, add_cluster, add_format, add_jobs, add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings, map_files, quoted_lines
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
@@ -60,15 +60,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prune", action="store_true", help="delete the files in -o DIR/ that ptcompile wrote for specs that are gone"
     )
-    parser.add_argument(
-        "--format", choices=("yaml", "json"), default="yaml", help="format of the manifests (default: yaml)"
-    )
+    add_format(parser, "yaml", "json")
     parser.add_argument(
         "--allow-empty", action="store_true", help="exit with status 0 if there is no file or no TrainingJob to compile"
     )
     parser.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
     add_jobs(parser)
-    add_common(parser)
+    add_cluster(parser)
+    add_output_format(parser)
     parser.set_defaults(run=run)
 
 

@@ -6,7 +6,7 @@ import argparse
 
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_output_format, add_overrides, check_target
+from ptcompile.cli.options import add_format, add_output_format, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 
@@ -42,14 +42,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--live", metavar="FILE", help="the live object in place of A: the output of kubectl get -o yaml"
     )
-    parser.add_argument("--target", metavar="T", help="compile specs for this operator (see `ptcompile targets`)")
-    add_overrides(parser)
-    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile of both sides")
-    parser.add_argument("--from-cluster", metavar="FILE", help="the cluster profile of A")
-    parser.add_argument("--to-cluster", metavar="FILE", help="the cluster profile of B")
-    parser.add_argument(
-        "--format", choices=("text", "json", "markdown"), default="text", help="format of the result (default: text)"
-    )
+    add_spec_options(parser)
+    parser.add_argument("--from-cluster", metavar="FILE", help="the cluster profile of side A")
+    parser.add_argument("--to-cluster", metavar="FILE", help="the cluster profile of side B")
+    add_format(parser, "text", "json", "markdown")
     add_output_format(parser)
     parser.set_defaults(run=run)
 

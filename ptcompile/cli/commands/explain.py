@@ -11,7 +11,7 @@ from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.commands import reference
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_output_format, add_overrides, check_target, terminal_width
+from ptcompile.cli.options import add_format, add_output_format, add_spec_options, check_target, terminal_width
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 
@@ -50,12 +50,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", nargs="?", metavar="PATH", help="path in a manifest, whole or partial: env.NCCL_DEBUG, volumes"
     )
-    parser.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
-    add_overrides(parser)
-    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="format of the result (default: text)"
-    )
+    add_spec_options(parser)
+    add_format(parser, "text", "json")
     parser.add_argument("--html", metavar="FILE", help="write a self-contained HTML page (- for standard output)")
     parser.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
     add_output_format(parser)

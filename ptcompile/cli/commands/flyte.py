@@ -12,7 +12,7 @@ from contextlib import redirect_stdout
 from ptcompile.cli import files
 from ptcompile.cli.commands.compile import write
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.options import add_cluster, add_format, add_output_format, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.source import documents as source
 
@@ -55,11 +55,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]IMAGE",
         help="image for tasks without one, or for {{.image.NAME}}",
     )
-    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    add_cluster(parser)
     parser.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
-    parser.add_argument(
-        "--format", choices=("yaml", "json"), default="yaml", help="format of the manifests (default: yaml)"
-    )
+    add_format(parser, "yaml", "json")
     add_output_format(parser)
     parser.set_defaults(run=run)
 

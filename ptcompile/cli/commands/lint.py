@@ -11,7 +11,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
-from ptcompile.cli.options import add_common, add_jobs
+from ptcompile.cli.options import add_cluster, add_jobs, add_output_format
 from ptcompile.cli.related import RelatedObjects
 from ptcompile.cli.repeated import repeated_objects
 from ptcompile.cli.reporter import Findings, LintedFile, map_files, quoted_lines, shows_lines
@@ -82,7 +82,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--diff", action="store_true", help="print fixes as a patch; exit with status 1 if there are any"
     )
     parser.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change the job")
-    add_common(parser, "--format")
+    add_cluster(parser)
+    add_output_format(parser, "--format")
     parser.set_defaults(run=run)
 
 

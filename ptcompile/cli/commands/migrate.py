@@ -12,7 +12,7 @@ import re
 from ptcompile.cli import files
 from ptcompile.cli.console import with_progress
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.options import add_cluster, add_format, add_output_format, check_target
 from ptcompile.cli.reporter import Findings
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
         "--target", metavar="T", required=True, help="operator to write manifests for (see `ptcompile targets`)"
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="write to this file (default: standard output)")
-    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile")
+    add_cluster(parser)
     parser.add_argument(
         "--lossy", action="store_true", help="drop what the target cannot express, with a warning instead of an error"
     )
@@ -103,7 +103,7 @@ def add_import(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="DIR", help="write the specs to this directory, or one spec to this file"
     )
     parser.add_argument("--profile", metavar="FILE", help="write what all jobs have in common to this cluster profile")
-    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile that the specs will be compiled with")
+    add_cluster(parser)
     parser.add_argument("--exact", action="store_true", help="keep every command as written")
     parser.add_argument(
         "--lossy",
@@ -113,9 +113,7 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="value of $NAME and ${NAME} (repeatable)"
     )
-    parser.add_argument(
-        "--format", choices=("yaml", "json"), default="yaml", help="format of the specs (default: yaml)"
-    )
+    add_format(parser, "yaml", "json")
     add_output_format(parser)
     parser.set_defaults(run=run_import)
 

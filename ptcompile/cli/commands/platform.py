@@ -6,7 +6,7 @@ import argparse
 
 from ptcompile.cli import files, overrides
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import add_output_format, add_overrides, check_target
+from ptcompile.cli.options import add_output_format, add_overrides, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import join_escaped
 
@@ -52,9 +52,7 @@ def add_requires(parser: argparse.ArgumentParser) -> None:
     """Add the options of `requires`."""
     parser.epilog = _REQUIRES_EPILOG
     parser.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
-    parser.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
-    add_overrides(parser)
-    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    add_spec_options(parser)
     add_output_format(parser)
     parser.set_defaults(run=requires)
 

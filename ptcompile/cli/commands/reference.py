@@ -10,7 +10,7 @@ from collections.abc import Container
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import check_target
+from ptcompile.cli.options import add_format, check_target
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def run_init(options: argparse.Namespace) -> int:
 def add_plugins(parser: argparse.ArgumentParser) -> None:
     """Add the options of `plugins`."""
     parser.epilog = "  ptcompile plugins\n"
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="format of the list (default: text)")
+    add_format(parser, "text", "json")
     parser.set_defaults(run=run_plugins)
 
 

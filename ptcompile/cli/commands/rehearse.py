@@ -9,7 +9,7 @@ import signal
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.console import has_terminal, show_progress
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import add_output_format, add_overrides, check_target
+from ptcompile.cli.options import add_format, add_output_format, add_related, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 
@@ -41,15 +41,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = _EPILOG
     parser.add_argument("path", metavar="FILE", help="a spec or manifests with one job, or -")
-    parser.add_argument(
-        "--target", metavar="T", help="compile a spec for this target (default: the one that compile chooses)"
-    )
-    add_overrides(parser)
-    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile; it sets the operator versions")
-    parser.add_argument(
-        "--with", dest="beside", action="append", default=[], metavar="FILE",
-        help="objects that are only looked up, such as a TrainJob's runtime (repeatable)",
-    )  # fmt: skip
+    add_spec_options(parser)
+    add_related(parser)
     for name, help in _FAULTS.items():
         parser.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help} (repeatable)")
     parser.add_argument("--dns-lag", metavar="TIME", help="publish the DNS names of pod 0 this long after it starts")
@@ -63,9 +56,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--scale", type=_parse_factor, default=1.0, metavar="X", help="divide all waits by X")
     parser.add_argument("--limit", metavar="TIME", help="stop after this time (default: 10m plus what the faults take)")
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="format of the result (default: text)"
-    )
+    add_format(parser, "text", "json")
     add_output_format(parser)
     parser.set_defaults(run=run)
 

@@ -7,7 +7,7 @@ import argparse
 from ptcompile.api import simulate
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import ALL, add_output_format, add_overrides, check_target
+from ptcompile.cli.options import ALL, add_format, add_output_format, add_related, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 
@@ -34,24 +34,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = _EPILOG
     parser.add_argument("paths", nargs="*", metavar="FILE", help="specs or manifests: files, directories, globs, or -")
-    parser.add_argument(
-        "--target",
-        metavar="T",
-        help="compile a spec for this target, or for all (default: the choice of compile)",
-    )
-    add_overrides(parser)
-    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile; it sets the operator versions")
-    parser.add_argument(
-        "--with", dest="beside", action="append", default=[], metavar="FILE",
-        help="objects that are only looked up, such as a TrainJob's runtime (repeatable)",
-    )  # fmt: skip
+    add_spec_options(parser, all_targets=True)
+    add_related(parser)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--pod", metavar="NAME", help="show one pod in full")
     output.add_argument("--env-file", metavar="NAME", help="print one pod's variables for docker run --env-file")
     output.add_argument("--graph", choices=("mermaid", "svg"), help="draw pods, Services, volumes and the rendezvous")
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="format of the result (default: text)"
-    )
+    add_format(parser, "text", "json")
     parser.add_argument("--all", action="store_true", help="with JSON, list every pod of wide roles")
     add_output_format(parser)
     parser.set_defaults(run=run)
