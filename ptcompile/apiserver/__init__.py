@@ -124,13 +124,11 @@ def _has_key(manifest: Mapping[str, Any], mark: str) -> bool:
     while stack:
         node = stack.pop()
         if isinstance(node, Mapping):
-            for key, value in node.items():
-                if mark in str(key):
-                    return True
-                if type(value) is not str:
-                    stack.append(value)
-        elif isinstance(node, list):
-            stack += node
+            if any(mark in key for key in node if type(key) is str):
+                return True
+            stack += [value for value in node.values() if type(value) is dict or type(value) is list]
+        else:
+            stack += [item for item in node if type(item) is dict or type(item) is list]
     return False
 
 

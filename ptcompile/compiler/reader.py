@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
@@ -11,7 +11,8 @@ from ptcompile.compiler.checks.kubernetes_fields import profile_template_problem
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
-from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text
+from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, field_path
+from ptcompile.registry.table import OPERATORS
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -81,8 +82,29 @@ def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
     """Return a decoded ClusterProfile document with valid pod templates as a profile, or None; and its problems."""
     profile, problems = decode_profile(data)
     if profile is not None:
-        problems += profile_template_problems(profile)
+        problems += [*profile_template_problems(profile), *_unmodeled_releases(profile)]
     return (None if any(problem.severity == "error" for problem in problems) else profile), blocking(problems)
+
+
+def _unmodeled_releases(profile: ClusterProfile) -> Iterator[Problem]:
+    """Yield a note for each operator whose release is older than the oldest one with its own checks."""
+    versions = profile.versions()
+    for operator in OPERATORS:
+        release, oldest = (
+            f"{major}.{minor}" for major, minor in (operator.release_in(versions), operator.modeled_since)
+        )
+        if operator.release_in(versions) < operator.modeled_since:
+            path = ("spec", "versions", operator.release)
+            message = f"{operator.title} {release} is checked by the rules of {oldest}"
+            yield Problem(
+                "unmodeled-release",
+                path,
+                f"{field_path(path)}: {message}",
+                "ask the cluster where they may differ, with kubectl apply --dry-run=server",
+                severity="note",
+                stage="style",
+                authority="ptcompile",
+            )
 
 
 def load_profile(

@@ -38,6 +38,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "same-image-beside": ("PTC064", "differs"),
     "kubernetes-too-old": ("PTC065", "differs"),
     "word-without-effect": ("PTC067", None),
+    "unmodeled-release": ("PTC068", None),
     # 1xx: resources and devices
     "request-above-limit": ("PTC101", None),
     "gpu-request-differs-from-limit": ("PTC102", None),
@@ -235,6 +236,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "unset-shell-variable": ("PTC485", "fails"),
     "missing-service": ("PTC486", "fails"),
     "endpoint-misses-pods": ("PTC487", "fails"),
+    "unknown-kueue-label": ("PTC490", "differs"),
     "kueue-framework-off": ("PTC491", "differs"),
     "processes-differ-from-slots": ("PTC495", "differs"),
     "unknown-rdzv-option": ("PTC464", "differs"),

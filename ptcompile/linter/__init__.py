@@ -22,7 +22,7 @@ from ptcompile.linter.oversized import oversized_parts
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject, drop_subject, subject_of
 from ptcompile.linter.workload import Stream
-from ptcompile.registry.table import KINDS
+from ptcompile.registry.table import KINDS, OPERATORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +39,12 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     ("v1", "Secret"): ("linter.rules.objects",),
     ("v1", "PersistentVolumeClaim"): ("linter.rules.objects",),
     ("networking.k8s.io/v1", "NetworkPolicy"): ("linter.rules.objects", "linter.rules.policies"),
+    **{
+        key: operator.foreign.rules
+        for operator in OPERATORS
+        if operator.foreign is not None
+        for key in sorted(operator.foreign.kinds - KINDS.keys())
+    },
 }
 """The families that check each kind, in evaluation order."""
 

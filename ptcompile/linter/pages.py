@@ -195,6 +195,11 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "claims need.",
         "correct one of the two in spec.versions, or upgrade",
     ),
+    "unmodeled-release": CodePage(
+        "The profile names a release of an operator whose webhooks ptcompile does not model; it applies the rules of "
+        "the oldest release that it models. Today that is Kueue before 0.18.",
+        "ask the cluster where they may differ: kubectl apply --dry-run=server",
+    ),
     "same-image-beside": CodePage(
         "A pod template patch adds a second container with the main container's image. Most likely it should change "
         "the main container, which a patch finds by its name.",

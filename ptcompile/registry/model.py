@@ -374,6 +374,8 @@ class Foreign(NamedTuple):
     kinds: frozenset[GroupVersionKind]
     related: frozenset[GroupVersionKind] = frozenset()
     """Kinds whose objects in the same stream let the webhooks check objects without such a key."""
+    rules: tuple[str, ...] = ()
+    """Packages of lint rules for those of these kinds that have no rules otherwise."""
 
 
 class Operator:
@@ -392,6 +394,8 @@ class Operator:
     install: Install = Install()
     features: Mapping[str, Feature] = {}
     """Changes between releases that affect emitted manifests, keyed by feature name."""
+    modeled_since: Version = (0, 0)
+    """The oldest release whose webhooks are modeled; older ones are checked as this one."""
     older: tuple[str, ...] = ()
     """API versions that its older releases serve, without kinds that ptcompile knows."""
     queue_system: str = ""

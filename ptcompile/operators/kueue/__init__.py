@@ -64,6 +64,7 @@ class Kueue(Operator):
         ),
         "kueue-v1beta2": Feature("kueue", (0, 15), "kueue.x-k8s.io/v1beta2", "Kueue 0.15 release notes"),
     }
+    modeled_since = (0, 18)
     older = ("kueue.x-k8s.io/v1beta1",)
     queue_system = "kueue"
     probes = (("queue of Kueue, in another cluster", {"queue": "q"}, {"multiKueue": True, "queueSystem": "kueue"}),)
@@ -97,6 +98,7 @@ class Kueue(Operator):
                 ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"),
             }
         ),
+        rules=("operators.kueue.rules",),
     )
 
     def queues(self) -> QueueSystem:

@@ -19,5 +19,6 @@ RULES: Final[dict[str, str]] = {
     "missing_queue": "kueue labels @LocalQueue",
     "multikueue_without_queue": "kueue managedBy",
     "unsuspended_in_queue": "kueue suspend",
+    "unknown_kueue_label": "kueue labels/annotations",
 }
 """Rule modules in evaluation order, each with its trigger words (see `words`)."""

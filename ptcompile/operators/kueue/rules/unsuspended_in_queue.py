@@ -39,11 +39,15 @@ from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import queue_of
+from ptcompile.operators.kueue.webhooks.kinds import KINDS
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    path = ("spec", "runPolicy", "suspend") if subject.kind[1] == "PyTorchJob" else ("spec", "suspend")
-    if queue_of(subject.metadata) and nested_map(subject.manifest, *path[:-1]).get("suspend") is False:
+    kind = KINDS.get(subject.kind)
+    if kind is None or kind.serving or not kind.suspend:
+        return
+    path = (*kind.suspend, "suspend")
+    if queue_of(subject.metadata) and nested_map(subject.manifest, *kind.suspend).get("suspend") is False:
         yield found_at(
             path,
             "Kueue decides whether the job is suspended, and sets it to true at creation",

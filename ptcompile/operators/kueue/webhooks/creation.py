@@ -85,19 +85,24 @@ def check_object(manifest: Json, request: KindContext) -> Iterator[Problem]:
     yield from check_topology(manifest, request)
 
 
-_WITHOUT_TOPOLOGY = frozenset({"AppWrapper", "Deployment", "StatefulSet"})
-"""Kinds whose templates the webhooks do not read: other objects are made of them, which are checked in turn."""
+_CHECKED_AS_PODS = frozenset({"Deployment", "StatefulSet"})
+"""Kinds whose templates the webhooks accept, but not the pods that are made of them."""
 
 
 def check_topology(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Yield the rejections of the templates' topology annotations."""
     key = kind_of(manifest)
-    if key[1] in _WITHOUT_TOPOLOGY:
-        return
+    if key[1] == "AppWrapper":
+        return  # the objects in it are checked when they are created
     if key == _TRAIN_JOB:
         yield from _check_train_job(manifest, request)
         return
     pod_sets = pod_sets_of(manifest)
+    if key[1] in _CHECKED_AS_PODS:
+        for pod_set in pod_sets:
+            for problem in check_template(pod_set, request.versions, is_bounded=False):
+                yield problem._replace(stage="pod")
+        return
     for pod_set in pod_sets:
         yield from check_template(pod_set, request.versions, is_bounded=key != _POD)
     if KINDS[key].grouped:

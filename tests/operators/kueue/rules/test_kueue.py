@@ -11,6 +11,7 @@ import ptcompile
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import run
 from tests.linter.rules.launch.making import jobset, names, pod, pytorchjob, role
+from tests.operators.kueue.webhooks.making import replicas
 
 Json = dict[str, Any]
 K = "kueue.x-k8s.io/"
@@ -116,3 +117,10 @@ def test_a_kind_that_kueue_leaves_out() -> None:
         profile = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "c"}, "spec": spec}
         report = ptcompile.lint(manifest, cluster=profile)
         assert [d.name for d in report.diagnostics].count("kueue-framework-off") == expected
+
+
+def test_suspend_in_a_run_policy() -> None:
+    suspended = replicas("MPIJob", "mpiReplicaSpecs", Launcher={})
+    suspended["spec"]["runPolicy"] = {"suspend": False}
+    found = [problem.path for problem in run(suspended) if problem.name == "unsuspended-in-queue"]
+    assert found == [("spec", "runPolicy", "suspend")]

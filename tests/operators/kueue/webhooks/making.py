@@ -20,7 +20,7 @@ UNCONSTRAINED = f"{K}podset-unconstrained-topology"
 SLICE, SIZE = f"{K}podset-slice-required-topology", f"{K}podset-slice-size"
 CONSTRAINTS, GROUP = f"{K}podset-slice-required-topology-constraints", f"{K}podset-group-name"
 
-TEMPLATE = {"spec": {"containers": [{"name": "main", "image": "a:1", "resources": {"requests": {"cpu": 1}}}]}}
+TEMPLATE: Json = {"spec": {"containers": [{"name": "main", "image": "a:1", "resources": {"requests": {"cpu": 1}}}]}}
 
 
 def template(**annotations: str) -> Json:
@@ -60,7 +60,8 @@ def leader_worker_set(worker: Json, leader: Json | None = None, size: int = 3) -
 
 def serving(kind: str, pods: Json | None = None, *, ready: int = 0, **spec: Any) -> Json:
     """Return a Deployment or a StatefulSet in a queue; `ready` pods of it are ready."""
-    pods = {**(pods or TEMPLATE), "metadata": {"labels": {"app": "a"}}}
+    pods = copy.deepcopy(pods or TEMPLATE)
+    pods.setdefault("metadata", {})["labels"] = {"app": "a"}
     fields = {"selector": {"matchLabels": {"app": "a"}}, "template": pods, "replicas": 3, **spec}
     manifest = queued("apps/v1", kind, fields)
     return manifest | {"status": {"replicas": ready, "readyReplicas": ready}} if ready else manifest

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from ptcompile.apiserver import validate
 from ptcompile.diagnostics import Path
 from ptcompile.operators.kueue.webhooks.topology import parse_constraints
 from tests.operators.kueue.webhooks.making import (
@@ -26,6 +27,7 @@ from tests.operators.kueue.webhooks.making import (
     ray_cluster,
     reasons,
     rejected,
+    serving,
     template,
     with_annotations,
 )
@@ -184,3 +186,13 @@ def test_groups_of_pod_sets(manifest: Json, why: list[str]) -> None:
     assert len(found) == len(why)
     assert all(part in reason for part, reason in zip(why, found, strict=True))
     assert all(path[-1] == GROUP for _, path in rejected(manifest))
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
+def test_pods_of_a_serving_kind_are_rejected_one_by_one(kind: str) -> None:
+    """Kueue accepts the object, and the webhook of Pods rejects each of its pods, for which slices have no limit."""
+    problems = validate(serving(kind, template(podset_required_topology="bad key!")))
+    found = [(problem.stage, problem.path[-1]) for problem in problems if problem.authority == "kueue"]
+    assert found == [("pod", REQUIRED)]
+    slices = template(podset_slice_required_topology="rack", podset_slice_size="99")
+    assert validate(serving(kind, slices)) == []

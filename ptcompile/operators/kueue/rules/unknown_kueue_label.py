@@ -1,0 +1,145 @@
+"""A label or annotation of Kueue is misspelled.
+
+What: a label or annotation that begins with kueue.x-k8s.io/ is not one of Kueue's, but resembles one. Those that
+resemble none are not reported, since a newer release may read them.
+
+Why: Kueue and its webhooks ignore keys that they do not know. Without its queue a job bypasses the quota; without its
+topology the pods land anywhere.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+        labels:
+    -     kueue.x-k8s.io/queue_name: research  # <--
+    +     kueue.x-k8s.io/queue-name: research
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: correct the key.
+
+Source: Kueue 0.19, site/content/en/docs/reference/labels-and-annotations.md, and the constants in pkg/controller and
+apis/kueue/v1beta2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.spelling import closest_match
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kueue.queues import PREFIX, QUEUE
+from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+_KNOWN: Final = (
+    "admission-gated-by",
+    "cluster-queue-name",
+    "component-name",
+    "component-workload-index",
+    "elastic-job",
+    "elastic-job-scale-up-strategy",
+    "is-group-workload",
+    "job-completions-equal-parallelism",
+    "job-min-parallelism",
+    "job-owner-gvk",
+    "job-owner-name",
+    "job-uid",
+    "local-queue-name",
+    "managed",
+    "max-exec-time-seconds",
+    "multikueue",
+    "multikueue-origin",
+    "node-avoidance-label",
+    "original-node-selectors",
+    "original-pod-sets-info",
+    "parent-workload",
+    "pod-group-fast-admission",
+    "pod-group-min-ready-count",
+    "pod-group-name",
+    "pod-group-pod-index",
+    "pod-group-pod-index-label",
+    "pod-group-role",
+    "pod-group-serving",
+    "pod-group-sets",
+    "pod-group-total-count",
+    "pod-index-offset",
+    "pod-suspending-parent",
+    "podset",
+    "podset-group-name",
+    "podset-preferred-topology",
+    "podset-required-topology",
+    "podset-slice-required-topology",
+    "podset-slice-required-topology-constraints",
+    "podset-slice-size",
+    "podset-unconstrained-topology",
+    "prebuilt-workload-name",
+    "priority-boost",
+    "priority-class",
+    "queue-name",
+    "raycluster-generation",
+    "raycluster-podset-replica-sizes",
+    "retriable-in-group",
+    "role-hash",
+    "safe-to-forcefully-delete",
+    "tas",
+    "wait-for-pods-ready",
+    "workload",
+    "workload-allowed-resource-flavors",
+    "workload-slice-name",
+    "workload-slice-replacement-for",
+)
+"""Keys after the prefix, whether people or Kueue write them."""
+
+_OTHER_WORDS: Final = {"local-queue": "queue-name", "priority": "priority-class", "queue": "queue-name"}
+"""Words for a key that do not resemble it."""
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    pod_sets = {pod_set.path: pod_set.template for pod_set in pod_sets_of(subject.manifest) if pod_set.path}
+    templates = {template.path: template.data for template in subject.templates if template.path}
+    for path, holder in {(): subject.manifest, **pod_sets, **templates}.items():
+        yield from _check_holder(path, holder)
+
+
+def _check_holder(base: Path, holder: Json) -> Iterator[Finding]:
+    for part in ("labels", "annotations"):
+        keys = nested_map(holder, "metadata", part)
+        for key in keys:
+            word = key.removeprefix(PREFIX) if isinstance(key, str) and key.startswith(PREFIX) else ""
+            if not word or word in _KNOWN:
+                continue
+            near = _OTHER_WORDS.get(word) or closest_match(word, _KNOWN)
+            if near is not None:
+                path = (*base, "metadata", part, key)
+                fix = Fix(f"rename it to {near}", (Edit("rename", path, PREFIX + near),), safe=False)
+                consequence = "so the job is in no queue" if PREFIX + near == QUEUE else "and ignores it"
+                yield found_at(
+                    path,
+                    f"Kueue does not know this {part[:-1]}, {consequence}",
+                    f"did you mean {PREFIX}{near}?",
+                    fix if PREFIX + near not in keys else None,
+                    on_key=True,
+                )
+
+
+RULE = Rule("unknown-kueue-label", _check, severity="warning", stage="run", authority="kueue")

@@ -1,0 +1,73 @@
+"""Misspelled labels and annotations of Kueue, wherever they are."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+from tests.operators.kueue.webhooks.making import (
+    JOB,
+    POD,
+    TEMPLATE,
+    Json,
+    K,
+    labelled,
+    leader_worker_set,
+    ray_cluster,
+    ray_job,
+    serving,
+    template,
+    with_annotations,
+)
+
+
+def reported(manifest: Json) -> list[tuple[str, str | None]]:
+    """Return the key and the help of each finding of the rule."""
+    found = [problem for problem in ptcompile.lint(manifest).diagnostics if problem.name == "unknown-kueue-label"]
+    assert all((problem.code, problem.severity, problem.stage) == ("PTC490", "warning", "run") for problem in found)
+    return [(str(problem.path[-1]).removeprefix(K), problem.help) for problem in found]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("queue-name", None),
+        ("queue_name", "queue-name"),
+        ("queueName", "queue-name"),
+        ("queue", "queue-name"),
+        ("local-queue", "queue-name"),
+        ("priorityclass", "priority-class"),
+        ("podset-required-topolgy", "podset-required-topology"),
+        ("job-min-paralelism", "job-min-parallelism"),
+        ("", None),
+        ("of-a-newer-release", None),
+    ],
+)
+def test_words(word: str, meant: str | None) -> None:
+    expected = [] if meant is None else [(word, f"did you mean {K}{meant}?")]
+    assert reported(labelled(JOB, {K + word: "a"})) == expected
+    assert reported(labelled(POD, None, {K + word: "a"})) == expected
+
+
+def test_pod_templates_of_every_kind() -> None:
+    bad = template(podset_preferred_toplogy="rack")
+    for manifest in (
+        with_annotations(JOB, ("spec", "template"), bad["metadata"]["annotations"]),
+        leader_worker_set(TEMPLATE, bad),
+        ray_job(ray_cluster({"template": bad})),
+    ):
+        assert reported(manifest) == [("podset-preferred-toplogy", f"did you mean {K}podset-preferred-topology?")]
+
+
+def test_keys_of_other_projects() -> None:
+    assert reported(labelled(JOB, {"acme.io/queue_name": "a", "kueue.x-k8s.io": "b"})) == []
+
+
+def test_the_fix_renames_the_key() -> None:
+    manifest = labelled(serving("Deployment"), {f"{K}queue_name": "a"})
+    [finding] = [problem for problem in ptcompile.lint(manifest).diagnostics if problem.name == "unknown-kueue-label"]
+    assert finding.fix is not None
+    assert finding.fix.edits[0].value == f"{K}queue-name"
+    both = labelled(serving("Deployment"), {f"{K}queue_name": "a", f"{K}queue-name": "b"})
+    [finding] = [problem for problem in ptcompile.lint(both).diagnostics if problem.name == "unknown-kueue-label"]
+    assert finding.fix is None
