@@ -11,7 +11,8 @@ from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.diagnostics.paths import PathSyntaxError, parse_assignment
 from ptcompile.source import documents as source
 from ptcompile.source.documents import Document
-from ptcompile.source.secrets.names import mask_value
+from ptcompile.source.secrets.names import MASK, mask_value
+from ptcompile.source.secrets.texts import secret_parts, without_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,11 +59,13 @@ def _parse_path(text: str, option: str) -> tuple[Path, int]:
     try:
         return parse_assignment(text)
     except PathSyntaxError as error:
-        raise _usage_error(option, text, error.offset, str(error)) from None
+        value = text.find("=", error.offset) + 1 or len(text)
+        raise _usage_error(option, text[:value] + MASK * (value < len(text)), error.offset, str(error)) from None
 
 
 def _masked_text(text: str, path: Path, start: int) -> str:
-    return text[:start] + str(mask_value(str(path[-1]), text[start:]))
+    value = mask_value(str(path[-1]), text[start:])
+    return text[:start] + value if value == MASK else without_parts(text, secret_parts(text), lambda _: MASK)
 
 
 def _usage_error(option: str, text: str, column: int, message: str) -> UsageError:

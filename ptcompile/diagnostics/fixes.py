@@ -103,9 +103,13 @@ def fix_quantity(value: Any) -> FixTemplate | None:
 
 
 def nearest_label(text: str) -> str:
-    """Return the DNS label most similar to a text, or "" if nothing remains."""
+    """Return the DNS label most similar to a text, or "" if nothing remains, or if that would show a secret."""
     import re
 
+    from ptcompile._internal.secret_formats import has_secret_format
+
+    if has_secret_format(text):
+        return ""
     return re.sub(r"[^a-z0-9]+", "-", text[:200].lower()).strip("-")[:DNS_LABEL_MAX].rstrip("-")
 
 

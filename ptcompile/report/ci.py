@@ -11,6 +11,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from ptcompile._internal.about import SITE, __version__, page_address
+from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.report.layout import (
     format_json,
@@ -174,7 +175,7 @@ def _region(diagnostic: Diagnostic) -> dict[str, int]:
 
 
 def _uri(filename: str | None) -> str:
-    return quote((filename or "stdin").replace("\\", "/").removeprefix("./"), safe="/~", errors="replace")
+    return quote(mask_formats(filename or "stdin").replace("\\", "/").removeprefix("./"), safe="/~", errors="replace")
 
 
 def _fingerprint(diagnostic: Diagnostic, counts: Counter[str]) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.diagnostics.codes import EFFECTS
 
@@ -102,23 +103,31 @@ _colon_command: Final = Pattern(r"^( *)::([A-Za-z])")
 """A command of GitHub (runner, ActionCommand.TryParseV2). An IPv6 address such as ::1 is not one."""
 
 
+def escape_unprintable(text: str) -> str:
+    """Escape control characters and direction marks."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def safe_text(text: str) -> str:
     """Return a text of a user as one line of a report, or part of one: what could control the terminal or a CI runner
-    is escaped.
+    is escaped, and secrets with a known format are masked.
 
-    These are control characters, direction marks, and workflow commands: `##vso[...]`, `##[...]` and
+    Escaped are control characters, direction marks, and workflow commands: `##vso[...]`, `##[...]` and
     `##teamcity[...]`, which runners find anywhere in a line, and `::command::` at the start of one.
     """
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    text = escape_unprintable(mask_formats(text))
     if "##" in text:
         text = hash_command.sub(r"#\\x23\1", text)
     return _colon_command.sub(r"\1\\x3a:\2", text) if "::" in text else text
 
 
 def format_json(data: object) -> str:
-    """Return data as JSON for a report: ASCII, without workflow commands, and equal to the data when it is read."""
-    return hash_command.sub(r"#\\u0023\1", json.dumps(data, indent=2)) + "\n"
+    """Return data as JSON for a report: ASCII, without workflow commands, and equal to the data when it is read, except
+    that secrets with a known format are masked.
+    """
+    return hash_command.sub(r"#\\u0023\1", mask_formats(json.dumps(data, indent=2))) + "\n"
 
 
 LABEL_WIDTH: Final = 13

@@ -10,6 +10,7 @@ from lsprotocol.types import DocumentSymbol, Range, SymbolKind
 from ptcompile.explainer.values import identity
 from ptcompile.server.document import OpenDocument, TextObject
 from ptcompile.source.nodes import ValueNode
+from ptcompile.source.secrets.scanner import without_secrets
 from ptcompile.source.streams import resource_name
 
 _MAX_DEPTH: Final = 7
@@ -35,8 +36,9 @@ def _object_symbols(opened: OpenDocument, obj: TextObject, budget: list[int]) ->
         return
     base = obj.document.start()
     whole = opened.lines.range(base + root.start, base + root.end)
-    name = resource_name(obj.data) or "document"
-    inner = list(_child_symbols(opened, root, obj.data, base, 1, budget))
+    data = without_secrets(obj.data)
+    name = resource_name(data) or "document"
+    inner = list(_child_symbols(opened, root, data, base, 1, budget))
     yield DocumentSymbol(name, SymbolKind.Class, whole, _start_range(whole), children=inner)
 
 
@@ -80,13 +82,7 @@ def _value_symbols(
     detail = str(value) if isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) < 60) else ""
     if not name.strip():
         name = "''"
-    yield DocumentSymbol(name, _symbol_kind(value), whole, chosen, detail=_mask_detail(name, detail), children=inner)
-
-
-def _mask_detail(name: str, detail: str) -> str:
-    from ptcompile.source.secrets.names import mask_value
-
-    return str(mask_value(name, detail))
+    yield DocumentSymbol(name, _symbol_kind(value), whole, chosen, detail=detail, children=inner)
 
 
 def _symbol_kind(value: Any) -> SymbolKind:

@@ -15,7 +15,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.registry.pods import ContainerView, ExpandedRole, env_entry
-from ptcompile.report.layout import join_escaped, shell_quote, table, with_label
+from ptcompile.report.layout import escape_unprintable, join_escaped, safe_text, shell_quote, table, with_label
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.amounts import is_accelerator
 from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_requirements
@@ -424,7 +424,7 @@ def env_file(pod: Pod) -> str:
     lines = [f"# {pod.display_name}: container {pod.main.name if pod.main else '(none)'} of {pod.job.title}"]
     lines += [f"# all of {source}" for source in env_sources(pod)]
     lines += _env_lines(pod)
-    return join_escaped(lines)
+    return "".join(f"{safe_text(line) if line.startswith('#') else escape_unprintable(line)}\n" for line in lines)
 
 
 def _env_lines(pod: Pod) -> Iterator[str]:

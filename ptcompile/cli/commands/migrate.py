@@ -156,7 +156,7 @@ def run_import(options: argparse.Namespace) -> int:
 def _parse_variable(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
-        raise UsageError(f"--set {text}: must be NAME=VALUE, such as REPLICAS=4")
+        raise UsageError(f"--set {name}: must be NAME=VALUE, such as REPLICAS=4")
     return name, value
 
 

@@ -11,8 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.secret_formats import format_intervals, has_secret_format
 from ptcompile.diagnostics import Path, Problem, Span, field_path
 from ptcompile.source.documents import read
+from ptcompile.source.secrets.commands import HINTS
 from ptcompile.source.secrets.names import MASK, is_secret
 from ptcompile.source.secrets.scanner import SecretScalar, secrets_of, unmistakable_secrets
 from ptcompile.source.secrets.texts import (
@@ -34,11 +36,10 @@ if TYPE_CHECKING:
 
 Masker = Callable[[str], str]
 
-_WORDS: Final = (
-    "token", "key", "pass", "secret", "pwd", "auth", "credential", "bearer", "dsn", "webhook", "conn",
-)  # fmt: skip
+_WORDS: Final = ("token", "key", "secret", "pwd", "credential", "bearer", "dsn", "webhook", "conn", *HINTS)
 _pat = Pattern(r"_pat\b")
 _login = Pattern(r"://[^\s/@]{0,512}@")
+_comment = Pattern(r"\s#")
 _assigned_name = Pattern(r"[A-Za-z_][\w.-]{0,80}+(?=[\"']?[ \t]{0,3}[:=])")
 
 
@@ -170,9 +171,9 @@ def masked_lines(text: str, fill: str = " ") -> list[str]:
                 for index, part in _parts_of(lines, span, secret) or _line_intervals(lines, span):
                     intervals.setdefault(index, []).append(part)
     locate = occurrences(copies)
-    if locate is not None:
-        for index, line in enumerate(lines):
-            intervals.setdefault(index, []).extend(locate(line))  # in comments
+    for index, line in enumerate(lines):  # comments too
+        if parts := [*format_intervals(line), *(locate(line) if locate is not None else ())]:
+            intervals.setdefault(index, []).extend(parts)
     masked = [
         _mask_line(line, intervals[number], fill) if number in intervals else line for number, line in enumerate(lines)
     ]
@@ -182,9 +183,9 @@ def masked_lines(text: str, fill: str = " ") -> list[str]:
 def _may_contain_secrets(text: str) -> bool:
     """Return whether a file may contain a secret: a single expression for all these words takes 0.2 s per megabyte."""
     folded = text.lower() if text.isascii() else text.upper().casefold()
-    return any(word in folded for word in _WORDS) or any(
-        pattern.search(folded) is not None for pattern in (_pat, _login)
-    )
+    if any(word in folded for word in _WORDS) or has_secret_format(text):
+        return True
+    return any(pattern.search(folded) is not None for pattern in (_pat, _login))
 
 
 def _mask_line(line: str, intervals: Iterable[TextInterval], fill: str) -> str:
@@ -241,7 +242,7 @@ def _mask_unreadable(lines: list[str], readable: list[bool]) -> list[str]:
     for line, is_readable in zip(lines, readable, strict=True):
         indent = len(line) - len(line.lstrip())
         if (is_readable and not line[indent:].startswith("#")) or not line.strip():
-            masked.append(line)
+            masked.append(_mask_comment(line) if is_readable and "#" in line else line)
             deeper = None if is_readable else deeper
             continue
         if deeper is not None and indent > deeper:
@@ -251,6 +252,14 @@ def _mask_unreadable(lines: list[str], readable: list[bool]) -> list[str]:
         deeper = indent if end else None
         masked.append(line[:end] + " " + MASK if end else line)
     return masked
+
+
+def _mask_comment(line: str) -> str:
+    """Mask the rest of a readable line from the first secret after a `#` that may begin a comment."""
+    comment = _comment.search(line)
+    start = comment.end() if comment is not None else len(line)
+    end = _value_start(line[start:])
+    return f"{line[: start + end]} {MASK}" if end else line
 
 
 def _value_start(line: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
+from ptcompile._internal.secret_formats import MASK as MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ def is_credential(name: str) -> bool:
     name = name.upper()
     return f"_{name}".endswith(_CREDENTIAL_SUFFIXES) or name in _SERVICE_CREDENTIALS
 
-
-MASK = "***"
-"""The text that replaces a secret."""
 
 FIELDS: Final = frozenset(
     [
@@ -95,6 +93,16 @@ _SECRET = Pattern(
     r"|(?:^|_)(?:CONNECTION|CONN)_?STR(?:ING)?$|^AUTHORIZATION$"
 )
 """*_TOKEN, *_KEY, *PASSWORD*, *PASSWD*, *SECRET*, *PASSPHRASE*, *_PASS, *_PWD, *_PAT, *CREDENTIALS, APIKEY."""
+_ORDINARY = Pattern(
+    r"(?:^|_)(?:PAD|EOS|BOS|UNK|SEP|CLS|MASK|EOT|STOP|START|END|SPECIAL|IMAGE|MAX|MIN|NUM)_TOKEN$"
+    r"|(?:^|_)(?:SORT|PRIMARY|FOREIGN|PARTITION|CACHE|GROUP|JOIN|INDEX|LABEL|HASH|SHARD|ROUTING|LOOKUP|TEXT|IMAGE|INPUT"
+    r"|OUTPUT|COLUMN|BATCH|SAMPLE)_KEY$"
+    r"|(?:SECRETS?|PASSWORD|PASSWD|PASSPHRASE|TOKEN|KEY|CREDENTIALS?)(?:_[A-Z0-9]{1,16}){0,3}"
+    r"_(?:DIR|DIRECTORY|NAME|NAMESPACE|LENGTH|LEN|SIZE|COUNT|LIMIT|TTL|TIMEOUT|POLICY|TYPE|ENABLED)$"
+    r"|^(?:USE|ENABLE|DISABLE|HAS|WITH|NEEDS|REQUIRE|ALLOW|MOUNT)_"
+)
+"""Names with the word for a secret that rarely name one: EOS_TOKEN, SORT_KEY, PASSWORD_MIN_LENGTH, USE_SECRETS."""
+_PUBLIC = Pattern(r"(?:^|_)(?:PUBLIC|PUB|SITE)_?KEY$")
 _DOUBTFUL = Pattern(
     r"(?:^|_)(?:TOKENS|KEYS|AUTH|DSN|WEBHOOK(?:_URL)?|AUTH_HEADER)$|(?:TOKEN|KEY|CREDENTIALS?)_(?:FILE|PATH)$"
 )
@@ -104,6 +112,9 @@ _SWITCHES = frozenset({"true", "false", "none", "null"})
 _PART = r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,8})\d{0,3}|\d{1,8})"
 _plain_match = Pattern(rf"{_PART}(?:[-_./: ]{_PART}){{0,5}}|</?[\w|. -]{{1,20}}>|\[[A-Z]{{1,10}}\]").fullmatch
 """Words, numbers, and marks such as `</s>` and `[PAD]`, which no generated credential looks like."""
+
+_number_match = Pattern(r"[+-]?\d{1,8}(?:[._]\d{1,8}){0,3}(?:[eE][+-]?\d{1,3}|[kKmMbBgGtT])?").fullmatch
+"""Numbers such as `1e9`, `0.5` and `4k`."""
 
 
 @lru_cache(maxsize=4096)
@@ -126,8 +137,10 @@ def is_secret(name: str, value: object = None) -> bool:
 @bounded_cache(4096)
 def _category(name: str) -> Literal["secret", "doubtful", "plain"]:
     normalized = normalize_name(name)
+    if _PUBLIC.search(normalized) is not None:
+        return "plain"
     if _SECRET.search(normalized) is not None:
-        return "secret"
+        return "secret" if is_credential(normalized) or _ORDINARY.search(normalized) is None else "doubtful"
     return "plain" if _DOUBTFUL.search(normalized) is None else "doubtful"
 
 
@@ -136,7 +149,8 @@ def _is_path(value: object) -> bool:
 
 
 def _is_harmless(value: str) -> bool:
-    return value.lower() in _SWITCHES or _is_path(value) or _plain_match(value) is not None
+    is_plain_or_number = _plain_match(value) is not None or _number_match(value) is not None
+    return value.lower() in _SWITCHES or _is_path(value) or is_plain_or_number
 
 
 def is_searched(name: str, value: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path
+from ptcompile.source.secrets.commands import command_intervals, is_program
 from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret
 from ptcompile.source.secrets.texts import (
     TextInterval,
@@ -76,6 +78,10 @@ _TABLES: Final = frozenset({"annotations", "podannotations", "parameters", "stri
 """Mappings other than variables whose keys users choose."""
 _NAMES: Final = ("name", "key", "header", "nmae", "naem")
 _is_value = Pattern(r"v[alue]{2,6}|content|default").fullmatch
+_REGISTRY_LOGIN: Final = frozenset({"auth", "identitytoken", "registrytoken"})
+"""Fields of an entry of `auths` in Docker's config.json."""
+_KEY: Final = "\0key"
+"""Ends the entry of a key, whose path is that of its value."""
 _IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable"})
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -105,6 +111,7 @@ def _walk(value: object, path: Path, parent: str, secrets: dict[Path, SecretScal
     elif isinstance(value, Mapping):
         _walk_mapping(value, path, parent, secrets)
     elif isinstance(value, list | tuple):
+        _add_arguments(value, path, secrets)
         option: str | None = None
         for index, item in enumerate(value):
             if option is not None and isinstance(item, str | int | float) and gives_secret(option, str(item)):
@@ -127,9 +134,26 @@ def _walk_mapping(mapping: Mapping[Any, Any], path: Path, parent: str, secrets: 
         elif entry_name is not None and (table in _ENV or _is_value(name.strip().casefold())):
             if name.strip().casefold() not in _NAMES:
                 _add_leaves(inner, value_path, entry_name, secrets)
-        elif _names_secret(name, inner, table):
+        elif _names_secret(name, inner, table) or (path[-2:-1] == ("auths",) and name in _REGISTRY_LOGIN):
             _add_leaves(inner, value_path, name, secrets)
+        elif has_secret_format(name):
+            secrets[(*value_path, _KEY)] = SecretScalar(value_path, name, None, True, is_key=True)
         _walk(inner, value_path, name, secrets)
+
+
+def _add_arguments(items: Sequence[object], path: Path, secrets: dict[Path, SecretScalar]) -> None:
+    """Add the passwords in the arguments of a program, such as `[curl, -u, user:X]`."""
+    words = [item if isinstance(item, str) else "" for item in items]
+    if len(words) < 2 or not is_program(words[0]):
+        return
+    intervals = [*command_intervals(" ".join([words[0].rpartition("/")[2], *words[1:]]))]
+    offset = len(words[0].rpartition("/")[2]) + 1
+    for index, word in enumerate(words[1:], start=1):
+        parts = [(max(0, start - offset), min(len(word), end - offset)) for start, end in intervals]
+        parts = merge_intervals([*parts, *secret_parts(word)])
+        if parts:
+            secrets[(*path, index)] = SecretScalar((*path, index), word, tuple(parts), True)
+        offset += len(word) + 1
 
 
 def _is_object(mapping: Mapping[Any, Any]) -> bool:

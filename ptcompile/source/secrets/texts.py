@@ -7,7 +7,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.source.secrets.names import FIELDS, MASK, is_searched, is_secret, normalize_name
+from ptcompile._internal.secret_formats import format_intervals
+from ptcompile.source.secrets.commands import HINTS, command_intervals
+from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret, normalize_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,15 +20,22 @@ TextInterval = tuple[int, int]
 """Offsets of a secret in a text: its first character, and one after its last."""
 
 # each repetition is bounded or ends at a character that cannot start it, so matching is linear in the text
-_hint = Pattern(r"(?i)://|@|token|key|pass|secret|pwd|auth|credential|bearer|dsn|_pat\b|webhook|conn")
+_hint = Pattern(rf"(?i)://|@|token|key|secret|pwd|credential|bearer|dsn|_pat\b|webhook|conn|{'|'.join(HINTS)}")
 _url = Pattern(
     r"(?:\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,15}))?://(?P<user>[^\s/@:'\"]{0,256})(?P<rest>:[^\s/@'\"]{0,1024})?@"
 )
-_login = Pattern(r"(?<![\w.+-])[\w.+-]{1,64}:(?P<value>[^\s/@:'\"$]{3,256})@(?!sha\d)(?=\w)")
+_login = Pattern(
+    r"(?<![\w.+-])[\w.+-]{1,64}:(?P<value>[^\s/@:'\"$]{3,256})@(?!sha\d)(?=[\w-]{1,63}(?P<address>[.:/])|\w)"
+)
+"""A user and a password before a host; in `run:best@epoch3`, a plain word before a bare name, there is no password."""
 _VALUE = r"(?P<value>\\?\"[^\"\n]*\"?|'[^'\n]*'?|[^\s\"'&;|,)}\]]+)"
 _assignment = Pattern(
-    rf"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{{0,80}})\\?[\"']?[ \t]{{0,3}}(?P<sign>=|:(?!/))[ \t]{{0,3}}{_VALUE}"
+    rf"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{{0,80}})\\?[\"']?\]?[ \t]{{0,3}}(?P<sign>=|:(?!/))[ \t]{{0,3}}{_VALUE}"
 )
+_call = Pattern(
+    rf"\b(?:putenv|setenv|setdefault)\([ \t]{{0,3}}\\?[\"'](?P<name>\w{{1,80}})\\?[\"'],[ \t]{{0,3}}{_VALUE}"
+)
+"""`os.environ.setdefault("HF_TOKEN", "...")`."""
 _option = Pattern(rf"(?<![\w-])--?(?P<name>[A-Za-z][\w.-]{{0,80}})(?P<sign>=|[ \t]{{1,8}}(?!-)){_VALUE}")
 _header = Pattern(
     r"(?i)\b(?:(?:proxy-)?authorization|x-[a-z-]{0,40}(?:token|key|auth))\\?[\"']?[ \t]{0,3}[:=][ \t]{0,3}\\?[\"']?"
@@ -41,9 +50,12 @@ _REFERENCES = ("$", "<", "os.environ", "os.getenv", "%(", "{{", MASK)
 
 def secret_parts(text: str) -> list[TextInterval]:
     """Return the intervals of secrets in a text, in order and disjoint."""
-    if len(text) < 4 or _hint.search(text) is None:
+    if len(text) < 4:
         return []
-    return merge_intervals(_secret_intervals(text))
+    intervals = [*format_intervals(text)]
+    if _hint.search(text) is not None:
+        intervals += _secret_intervals(text)
+    return merge_intervals(intervals)
 
 
 def merge_intervals(intervals: Iterable[TextInterval]) -> list[TextInterval]:
@@ -89,20 +101,30 @@ def gives_secret(name: str, value: str) -> bool:
 def _secret_intervals(text: str) -> Iterator[TextInterval]:
     if "@" in text:
         yield from _logins(text)
-    for pattern in (_assignment, _option):
-        for match in pattern.finditer(text):
-            start, end = match.span("value")
-            whole = pattern is _option and match["sign"] == "=" and match.start() == 0 and match.end() < len(text)
-            quoted = match["value"].lstrip("\\")[:1] in ("'", '"')
-            inner = match["value"].strip("\\'\"")
-            if gives_secret(match["name"], inner):
-                yield (start, len(text)) if whole and not quoted and "\n" not in text else _unquoted(text, start, end)
+    yield from _named_values(text)
     for match in _header.finditer(text):
         group = "value" if match["value"] is not None else "alone"
-        if not match[group].startswith(_REFERENCES):
+        is_word = group == "alone" and is_plain(match[group])  # "basic preprocessing"
+        if not is_word and not match[group].startswith(_REFERENCES):
             yield match.span(group)
+    for start, end in command_intervals(text):
+        if not text.startswith(_REFERENCES, start):
+            yield start, end
     for match in _pem.finditer(text):
         yield match.span("value")
+
+
+def _named_values(text: str) -> Iterator[TextInterval]:
+    """Yield the values of assignments, options and calls whose name is that of a secret."""
+    for pattern in (_assignment, _option, _call):
+        for match in pattern.finditer(text):
+            start, end = match.span("value")
+            is_whole = pattern is _option and match["sign"] == "=" and match.start() == 0 and match.end() < len(text)
+            quoted = match["value"].lstrip("\\")[:1] in ("'", '"')
+            if gives_secret(match["name"], match["value"].strip("\\'\"")):
+                yield (
+                    (start, len(text)) if is_whole and not quoted and "\n" not in text else _unquoted(text, start, end)
+                )
 
 
 def _unquoted(text: str, start: int, end: int) -> TextInterval:
@@ -124,7 +146,8 @@ def _logins(text: str) -> Iterator[TextInterval]:
         if not is_plain_user and not text[start:end].startswith(_REFERENCES):
             yield start, end
     for match in _login.finditer(text):
-        yield match.span("value")
+        if match["address"] or not is_plain(match["value"]):
+            yield match.span("value")
 
 
 MIN_SEARCHED: Final = 4

@@ -16,7 +16,7 @@ from ptcompile.simulator.as_text import env_file, overview, pod_text
 from ptcompile.simulator.equivalence import world_differences
 from ptcompile.source.secrets import masking
 from ptcompile.source.secrets.masking import masked_lines, masker
-from ptcompile.source.secrets.scanner import secrets_of
+from ptcompile.source.secrets.scanner import secrets_of, without_secrets
 from tests.cli.running import here, spec
 from tests.making import smallest
 
@@ -201,7 +201,7 @@ spec:
   script: train.py
   nodes: 2
   resources: {cpu: 32, memory: 256Gi, gpu: 8}
-  env: {SORT_KEY: train, USE_SECRETS: "false", PARTITION_KEY: "8"}
+  env: {SORT_KEY: train, USE_SECRETS: "false", MY_TOKEN: train}
 """
 
 
@@ -210,10 +210,11 @@ def test_a_common_word_as_a_value_does_not_hide_names() -> None:
     told = world.to_dict()
     assert {job["name"] for job in told["jobs"]} == {"train"}
     assert all(pod["name"].startswith("train") for pod in told["pods"])
-    assert {pod["env"][key] for pod in told["pods"] for key in ("SORT_KEY", "USE_SECRETS", "PARTITION_KEY")} == {"***"}
+    assert {pod["env"]["MY_TOKEN"] for pod in told["pods"]} == {"***"}
+    assert {pod["env"]["SORT_KEY"] for pod in told["pods"]} == {"train"}
     shown = [line for line in overview(world).splitlines() if "***" in line.replace("*****", "")]
     assert shown
-    assert all(line.split()[0].lstrip("+") in ("SORT_KEY", "USE_SECRETS", "PARTITION_KEY") for line in shown)
+    assert all(line.split()[0].lstrip("+") == "MY_TOKEN" for line in shown)
     explained = json.dumps(ptcompile.explain(FALSE).to_dict())
     assert "train.py" in explained
     assert "***.py" not in explained
@@ -221,10 +222,40 @@ def test_a_common_word_as_a_value_does_not_hide_names() -> None:
 
 
 def test_a_finding_at_a_possible_secret_hides_its_value() -> None:
-    text = FALSE.replace("SORT_KEY: train", "SORT_KEY: 4096")
+    text = FALSE.replace("MY_TOKEN: train", "MY_TOKEN: 4096")
     shown = renderer("full")(ptcompile.lint(text, filename="f").diagnostics, {"f": text})
-    assert "SORT_KEY" in shown
+    assert "MY_TOKEN" in shown
     assert "4096" not in shown
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("foo: 1  # HF_TOKEN=a1B2c3D4", "foo: 1  # HF_TOKEN= ***"),
+        ("foo: 1 # password: a1B2c3D4", "foo: 1 # password: ***"),
+        ('foo: "1" # curl -u a:summer x', 'foo: "1" # curl -u a: ***'),
+        ("foo: 1  # a step", "foo: 1  # a step"),
+        ("foo: a#b", "foo: a#b"),
+        ("foo: 1  # SORT_KEY=train", "foo: 1  # SORT_KEY=train"),
+    ],
+)
+def test_comments_behind_values(line: str, shown: str) -> None:
+    assert masked_lines(f"a: 1\n{line}\nb: key\n")[1] == shown
+
+
+@pytest.mark.parametrize(
+    ("data", "masked"),
+    [
+        ({"args": ["curl", "-u", "me:summer", "https://x"]}, {"args": ["curl", "-u", "me:***", "https://x"]}),
+        ({"args": ["/usr/bin/wandb", "login", "summer"]}, {"args": ["/usr/bin/wandb", "login", "***"]}),
+        ({"args": ["echo", "-u", "me:summer"]}, {"args": ["echo", "-u", "me:summer"]}),
+        ({"auths": {"x": {"auth": "bWU6cHc=", "email": "a"}}}, {"auths": {"x": {"auth": "***", "email": "a"}}}),
+        ({"auth": "basic"}, {"auth": "basic"}),
+        ({"labels": {SECRET[:40]: "x", "b": "c"}}, {"labels": {"***": "x", "b": "c"}}),
+    ],
+)
+def test_secrets_by_their_neighbors(data: object, masked: object) -> None:
+    assert without_secrets(data) == masked
 
 
 @pytest.mark.parametrize(

@@ -122,4 +122,39 @@ def test_kubernetes_fields_are_not_mistaken_for_secrets() -> None:
 )
 def test_values_that_are_searched_everywhere(name: str, value: str, searched: bool) -> None:
     assert is_searched(name, value) is searched
-    assert mask_value(name, value) == MASK  # always masked as the value of its name
+    assert mask_value(name, value) == (MASK if searched or name == "HF_TOKEN" else value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PAD_TOKEN", "<pad>"),
+        ("EOS_TOKEN", "<|endoftext|>"),
+        ("MAX_TOKEN", "4096"),
+        ("SORT_KEY", "train"),
+        ("PRIMARY_KEY", "id"),
+        ("USE_SECRETS", "false"),
+        ("SECRETS_DIR", "/run/secrets"),
+        ("SECRETS_DIR", "secrets"),
+        ("PASSWORD_MIN_LENGTH", "12"),
+        ("PUBLIC_KEY", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA"),
+        ("train.num_tokens", "1e9"),
+        ("MAX_TOKENS", "4k"),
+    ],
+)
+def test_innocent_names_with_innocent_values(name: str, value: str) -> None:
+    assert mask_value(name, value) == value
+    assert without_secrets({"env": {name: value}, "args": [f"--{name}={value}"]}) == {
+        "env": {name: value},
+        "args": [f"--{name}={value}"],
+    }
+
+
+@pytest.mark.parametrize("name", ["SORT_KEY", "PAD_TOKEN", "SECRETS_DIR", "USE_SECRETS", "MAX_TOKENS"])
+def test_innocent_names_with_a_generated_value(name: str) -> None:
+    assert mask_value(name, "a1B2c3D4e5") == MASK
+
+
+@pytest.mark.parametrize("name", ["USE_API_KEY", "PAD_API_TOKEN", "MAX_PASSWORD", "SECRET_NAMES_KEY"])
+def test_credentials_are_never_innocent(name: str) -> None:
+    assert mask_value(name, "word") == MASK

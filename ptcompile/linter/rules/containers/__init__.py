@@ -34,7 +34,6 @@ RULES: Final[dict[str, str]] = {
     "hidden_failure": SHELLS,
     "background_training": f"{SHELLS} &",
     "repeated_env": "env",
-    "secret_in_env": "env/command/args",
     "misspelt_env": "env",
     "renamed_env": "nccl handling/streams/blocking/desync/timing/trace",
     "invalid_env_value": "nccl/distributed/threads",

@@ -1,4 +1,4 @@
-"""Rules that compare an object of any kind with the other objects of its stream."""
+"""Rules for objects of any kind, also those without pods."""
 
 from __future__ import annotations
 
@@ -8,5 +8,6 @@ if TYPE_CHECKING:
 
 RULES: Final[dict[str, str]] = {
     "repeated_object": "name",
+    "secret_in_env": "",
 }
 """Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from tests.linter.asking import container, found
 
 TOKEN = "hf_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5"
+PROBE = ("spec", "containers", 0, "livenessProbe", "httpGet")
 
 
 @pytest.mark.parametrize(
@@ -46,3 +50,29 @@ def test_a_token_on_the_command_line() -> None:
     (problem,) = found("secret-in-env", container(command=["python", "train.py", f"--token={TOKEN}"]))
     assert TOKEN not in problem.message
     assert problem.path[-2:] == ("command", 2)
+
+
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "path"),
+    [
+        ({**CONFIG_MAP, "data": {"a.ini": f"x=1\ny={TOKEN}\n"}}, ("data", "a.ini")),
+        (
+            {**CONFIG_MAP, "metadata": {"name": "a", "annotations": {"note": TOKEN}}},
+            ("metadata", "annotations", "note"),
+        ),
+        ({**CONFIG_MAP, "metadata": {"name": "a", "labels": {TOKEN: "x"}}}, ("metadata", "labels", TOKEN)),
+        (container(livenessProbe={"httpGet": {"port": 1, "path": f"/?sig={TOKEN}"}}), (*PROBE, "path")),
+    ],
+)
+def test_a_token_anywhere(manifest: Mapping[str, Any], path: tuple[str | int, ...]) -> None:
+    (problem,) = found("secret-in-env", manifest)
+    assert problem.path == path
+    assert problem.on_key is (path[-1] == TOKEN)
+    assert TOKEN not in problem.message
+
+
+def test_secrets_are_the_place_for_tokens() -> None:
+    assert not found("secret-in-env", {**CONFIG_MAP, "kind": "Secret", "stringData": {"a": TOKEN}})

@@ -1,0 +1,119 @@
+"""A secret is written into a manifest.
+
+What: an env entry has its value in the manifest although its name is that of a secret (a token, a key, a password), or
+a text anywhere in the manifest has the form of a well-known token: those of Hugging Face, GitHub, GitLab, AWS, Google,
+OpenAI, Anthropic, Slack, Stripe, npm, PyPI and others, a JSON Web Token, a private key, or a signed address. Secrets
+are the place for them, so they are not searched.
+
+Why: everyone who can read the object, the repository or the logs of a pipeline has the secret. kubectl describe shows
+it, and git history keeps it.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+              - name: WANDB_API_KEY
+    -           value: 0c5a7f3e9b1d48f2a6c4  # <--
+    +           valueFrom: {secretKeyRef: {name: wandb, key: api-key}}
+
+Fix: keep it in a Secret, refer to it by secretKeyRef, and revoke the one that was written.
+
+Source: Kubernetes 1.36, Secrets: good practices; gitleaks, config/gitleaks.toml, for the forms of tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.secret_formats import has_secret_format
+from ptcompile.diagnostics import field_path
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.source.secrets.names import is_credential
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.diagnostics import Path
+
+_PRIVATE_KEY = Pattern(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY")
+_MIN_SECRET_LENGTH = 4
+"""Shorter values are flags and placeholders."""
+_MIN_TOKEN_LENGTH = 16
+"""No token is shorter."""
+_ADVICE = "put it into a Secret, refer to that, and revoke this one"
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    names = {}
+    for container in subject.containers:
+        for entry in container.env:
+            path = (*entry.path, "value")
+            names[path] = entry.name
+            if is_credential(entry.name) and _can_be_secret(entry.value or ""):
+                yield _named(path, entry.name)
+    texts = subject.stream.texts.get(id(subject.manifest))
+    if subject.kind == ("v1", "Secret") or not (texts is None or _has_token("\0".join(texts))):
+        return
+    for path, on_key in _token_paths(subject.manifest, ()):
+        if path in names and not on_key:
+            yield _named(path, names[path])
+        else:
+            text = "a secret token can be read by everyone who sees this manifest"
+            yield Finding(path, f"{field_path(path[:-1] if on_key else path)}: {text}", _ADVICE, on_key=on_key)
+
+
+def _named(path: Path, name: str) -> Finding:
+    return found_at(
+        path,
+        f"the secret {name} can be read by everyone who sees this manifest",
+        "refer to a Secret by valueFrom.secretKeyRef, and revoke this one",
+    )
+
+
+def _token_paths(value: object, path: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield the path of each text with a token, and whether it is the last key of the path."""
+    if isinstance(value, str):
+        if _has_token(value):
+            yield path, False
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if isinstance(key, str) and _has_token(key):
+                yield (*path, key), True
+            yield from _token_paths(inner, (*path, key))
+    elif isinstance(value, list | tuple):
+        for index, inner in enumerate(value):
+            yield from _token_paths(inner, (*path, index))
+
+
+def _has_token(text: str) -> bool:
+    if len(text) < _MIN_TOKEN_LENGTH:
+        return False
+    return has_secret_format(text) or ("PRIVATE KEY" in text and _PRIVATE_KEY.search(text) is not None)
+
+
+def _can_be_secret(value: str) -> bool:
+    """Return whether a value may be a secret, and not a reference, path, placeholder or switch."""
+    if len(value) < _MIN_SECRET_LENGTH or value.lower() in (
+        "true",
+        "false",
+        "none",
+        "null",
+        "changeme",
+        "dummy",
+        "offline",
+    ):
+        return False
+    return value[0] not in "/<{" and "$(" not in value and "${" not in value and not value.isdigit()
+
+
+RULE = Rule("secret-in-env", _check, severity="warning", stage="style", authority="ptcompile")
