@@ -95,11 +95,17 @@ class FakeApi:
         if job["kind"] == "Pod":
             job["status"] = {"phase": "Pending"}
             return
-        owner = {"uid": job["metadata"]["uid"], "kind": job["kind"], "name": job["metadata"]["name"]}
+        owner = {key: job[key] for key in ("apiVersion", "kind")} | {
+            key: job["metadata"][key] for key in ("uid", "name")
+        }
         for at, pod in enumerate(expand(job, related=others).pods):
             metadata = {"name": pod.name, "namespace": space, "labels": dict(pod.labels), "ownerReferences": [owner]}
             status = {"phase": "Running", "podIP": f"10.0.0.{at}"}
-            made = {"metadata": {**metadata, **self._born()}, "spec": {}, "status": status}
+            made = {
+                "metadata": {**metadata, **self._born()},
+                "spec": {"containers": [{"name": "pytorch"}]},
+                "status": status,
+            }
             self.objects["v1", "pods", space, pod.name] = made
 
     def delete(self, key: tuple[str, str, str, str]) -> None:
@@ -150,15 +156,19 @@ class FakeApi:
         return sum(method == "GET" and path.endswith(f"/{name}") for method, path in self.asked) > 1
 
     def _list(self, found: re.Match[str], query: Mapping[str, str]) -> tuple[int, Any]:
+        """Return the objects, or for a watch an event for each of them; the watch then expires."""
         wanted = [one.partition("=") for one in query.get("labelSelector", "").split(",") if one]
-        items = [
-            {key: value for key, value in live.items() if key not in ("apiVersion", "kind")}
+        objects = [
+            live
             for (version, plural, space, name), live in self.objects.items()
             if (version, plural) == (found["core"] or found["group"], found["plural"])
             and space == (found["space"] or space)
             and all(live["metadata"].get("labels", {}).get(key) == value for key, _, value in wanted)
             and query.get("fieldSelector", f"metadata.name={name}") == f"metadata.name={name}"
         ]
+        if query.get("watch", "").lower() == "true":
+            return 200, "".join(json.dumps({"type": "ADDED", "object": live}) + "\n" for live in objects)
+        items = [{key: value for key, value in live.items() if key not in ("apiVersion", "kind")} for live in objects]
         return 200, {"kind": "List", "items": items}
 
 

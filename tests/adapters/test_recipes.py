@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 from typing import Any
 
@@ -98,3 +99,23 @@ def test_prefect(reached: FakeApi) -> None:
         reached.ends = False
         with pytest.raises(RuntimeError, match="failed: Broken"):
             module.train(SPEC, "volcano", "team-a", 0.01)
+
+
+@pytest.mark.parametrize("target", ["job", "jobset", "pytorchjob", "volcano"])
+def test_asyncio(
+    fake: FakeApi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    config = pytest.importorskip("kubernetes_asyncio.config")
+
+    async def load(*, client_configuration: Any) -> None:
+        client_configuration.host = fake.url
+
+    monkeypatch.setattr(config, "load_kube_config", load)
+    fake.ends = True
+    status = asyncio.run(recipe("asyncio_status").run(SPEC, target, "train-1"))
+    out = capsys.readouterr().out
+    states = [line.split()[0] for line in out.splitlines()]
+    assert status.state == "succeeded"
+    assert states[:2] == ["queued" if target == "volcano" else "created", "succeeded"]
+    assert "épilogue" in out
+    assert any("watch=True" in path for _, path in fake.asked)
