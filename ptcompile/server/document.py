@@ -25,6 +25,7 @@ from ptcompile.source.documents import Document, Source
 from ptcompile.source.streams import objects_in
 
 if TYPE_CHECKING:
+    from ptcompile.explainer.page import ExplainPage
     from ptcompile.kubernetes.index import ObjectIdentity
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -132,6 +133,7 @@ class OpenDocument:
         elsewhere: Sequence[NamedObject] = (),
         earlier: Sequence[WorkspaceFile] = (),
         before: OpenDocument | None = None,
+        compiled_page: ExplainPage | None = None,
         encoding: str = "utf-16",
         pause: Callable[[], None] = lambda: None,
     ) -> None:
@@ -146,6 +148,8 @@ class OpenDocument:
         self.pause = pause
         """Called between two objects; an exception from it ends the work."""
         self._before = before
+        self.compiled_page = compiled_page
+        """The last page of `explain --html` whose spec compiled, of this text or an earlier version."""
 
     @property
     def text(self) -> str:
@@ -314,6 +318,7 @@ class Texts:
                 elsewhere=self._objects_of_other_files(path),
                 earlier=self._earlier_files(path),
                 before=opened.last_sound() if opened is not None else None,
+                compiled_page=opened.compiled_page if opened is not None else None,
                 encoding=self._encoding,
             )
         self._open[uri] = opened

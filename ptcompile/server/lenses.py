@@ -70,16 +70,20 @@ def pods(opened: OpenDocument, number: int) -> TextView | None:
 
 
 def page(opened: OpenDocument) -> TextView:
-    """Return the page of `explain --html` for a text."""
-    from ptcompile.explainer.page import gather, html
+    """Return the page of `explain --html` for a text, with the last manifests if it does not compile."""
+    from ptcompile.explainer.page import gather, html, with_earlier_manifests
 
     profile = opened.settings.profile_text if opened.settings.profile_path else None
     name = opened.settings.profile_path or "cluster.yaml"
     select, ignore = opened.settings.select, opened.settings.ignore
-    sources = gather(
+    content = gather(
         opened.text, cluster=profile, filename=opened.path, cluster_filename=name, select=select, ignore=ignore
     )
-    return TextView("page.html", "html", html(sources))
+    if content.compiles:
+        opened.compiled_page = content
+    elif opened.compiled_page is not None:
+        content = with_earlier_manifests(content, opened.compiled_page)
+    return TextView("page.html", "html", html(content))
 
 
 def _find_object(opened: OpenDocument, number: int) -> TextObject | None:

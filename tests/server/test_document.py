@@ -8,6 +8,7 @@ import pytest
 from lsprotocol.types import Position
 
 from ptcompile.diagnostics import Span
+from ptcompile.explainer.page import gather
 from ptcompile.server.document import Lines, OpenDocument, Texts
 from ptcompile.server.workspace import FileSettings, WorkspaceFile
 from ptcompile.source import documents as source
@@ -131,6 +132,14 @@ def test_an_equal_copy_of_a_config_map_is_not_reported() -> None:
     earlier = (WorkspaceFile("/work/0.yaml", text),)
     assert _repeated(OpenDocument("", "/work/1.yaml", text, earlier=earlier)) == []
     assert len(_repeated(OpenDocument("", "/work/1.yaml", f"{text}data: {{a: b}}\n", earlier=earlier))) == 1
+
+
+def test_the_page_that_compiled_outlives_edits() -> None:
+    kept = Texts(Nothing(), "utf-16")
+    _get(kept, 0).compiled_page = page = gather("")
+    assert _get(kept, 0, "a: [").compiled_page is page
+    assert _get(kept, 0, POD).compiled_page is page
+    assert _get(kept, 1).compiled_page is None
 
 
 def test_a_changed_workspace_clears_the_cache() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lsprotocol.types import DocumentSymbol, Position, Range
 
+from ptcompile.server.document import OpenDocument
 from ptcompile.server.lenses import code_lenses, inlay_hints, manifests, page, pods
 from ptcompile.server.symbols import symbols
 from ptcompile.server.workspace import FileSettings
@@ -100,6 +101,18 @@ def test_the_pods() -> None:
     assert "train-master-0" in shown.text
     assert pods(opened("a: 1\n"), 0) is None
     assert manifests(opened(SPEC), 5, None) is None
+
+
+def test_the_page_keeps_the_manifests_of_the_last_version_that_compiled() -> None:
+    notice = "The manifests and pods are those of the last version that compiled."
+    broken = SPEC.replace("nodes: 4", "nodes: [")
+    assert notice not in page(opened(broken)).text
+    first = opened(SPEC)
+    assert notice not in page(first).text
+    second = OpenDocument("", "/w/a.yaml", broken, compiled_page=first.compiled_page)
+    assert notice in page(second).text
+    assert 'id="volcano-lines"' in page(second).text
+    assert second.compiled_page is first.compiled_page
 
 
 def test_the_page_follows_the_settings() -> None:

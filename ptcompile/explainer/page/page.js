@@ -131,6 +131,19 @@ document.addEventListener("keydown", (event) => {
 // Tabs.
 
 const tabs = all(".tabs a");
+const key = `ptcompile ${location.pathname}`;
+const remember = (name) => {
+  try {
+    sessionStorage.setItem(key, name);
+  } catch {} // a page without storage opens at the first choice
+};
+const remembered = () => {
+  try {
+    return sessionStorage.getItem(key);
+  } catch {
+    return null;
+  }
+};
 const select = (name) => {
   target = name;
   pinned = null;
@@ -169,6 +182,7 @@ const arm = () => {
     tab.addEventListener("click", (event) => {
       event.preventDefault();
       select(name);
+      remember(name);
     });
     tab.addEventListener("keydown", (event) => {
       const step = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
@@ -182,7 +196,8 @@ const arm = () => {
       event.preventDefault();
     });
   });
-  if (tabs.length) select(tabs.some((tab) => tab.id === `tab-${location.hash.slice(1)}`) ? location.hash.slice(1) : data.chosen);
+  const isTab = (name) => tabs.some((tab) => tab.id === `tab-${name}`);
+  if (tabs.length) select([location.hash.slice(1), remembered()].find(isTab) || data.chosen);
 };
 
 arm();

@@ -86,6 +86,7 @@ class Browser:
         features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
         self.call("Emulation.setEmulatedMedia", media="", features=features)
         self.pointer(0, 0)
+        self.run("try { sessionStorage.clear() } catch {}")  # pages remember their tab there
         self.events.clear()
         self.call("Page.navigate", url=path.resolve().as_uri())
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):

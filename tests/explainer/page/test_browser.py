@@ -5,6 +5,7 @@ Uses Debian's Chromium (`apt-get install chromium`); skipped if it is not instal
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,19 @@ def test_tabs_show_one_target_its_pods_and_its_findings(show: Any) -> None:
     down, _ = kin(*CASES["example"], "jobset")
     tab.hover("#spec-14 code")
     assert lit(tab) == down["spec-14"]
+
+
+def test_the_chosen_tab_stays_when_the_page_is_loaded_again(show: Any) -> None:
+    chosen = "document.querySelector('.tabs [aria-selected=\"true\"]')?.id"
+    tab = show("six")
+    assert tab.run(chosen) == "tab-pod"
+    tab.click("#tab-volcano")
+    tab.run("window.old = true")
+    tab.run("location.reload()")
+    until = time.monotonic() + 30
+    while tab.run("window.old || document.readyState !== 'complete'") and time.monotonic() < until:
+        time.sleep(0.05)
+    assert tab.run(chosen) == "tab-volcano"
 
 
 def test_file_content_is_shown_but_never_executed(show: Any) -> None:

@@ -61,6 +61,11 @@ def test_every_author_has_a_distinct_color(scheme: str) -> None:
     assert all(f".a{i} {{" in css() for i in range(len(AUTHORS)))
 
 
+def test_code_has_no_background_of_its_own() -> None:
+    """VS Code gives code in its web views a background and a padding."""
+    assert "code { padding: 0; border-radius: 0; background: none; color: inherit }" in css()
+
+
 def test_graph_styles_apply_only_to_graphs() -> None:
     assert f".graph {{{STYLE}}}" in css()
     assert read_html(text(SIX)).text.count(STYLE) == 1
