@@ -321,7 +321,7 @@ def _problems_of_unknown_kind(
     problems = [_unknown_kind(manifest)] if unknown_kinds == "error" else []
     if options.webhooks and is_seen_by_webhooks(manifest):
         problems += validate(manifest, versions=options.versions, others=others.objects)
-    return problems
+    return [*problems, *_rule_findings(manifest, problems, others, options)]
 
 
 def _unknown_kind(manifest: Mapping[str, Any]) -> Problem:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.kubernetes.versions import Versions
 
 
 KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
@@ -84,12 +85,23 @@ QUEUE_OBJECT_KINDS: Final[Mapping[tuple[str, str], str]] = {
 """Kind of the object that each label or annotation names."""
 
 
-def queue_sentences(manifest: Json) -> Iterator[str]:
+_PODS_READY_SINCE: Final = (0, 19)
+"""The release of Kueue since which waitForPodsReady is on by default (pull request 11855)."""
+
+
+def queue_sentences(manifest: Json, versions: Versions) -> Iterator[str]:
     """Yield sentences on how queues affect a manifest of any kind."""
     labels, spec = nested_map(manifest, "metadata", "labels"), nested_map(manifest, "spec")
     queue = as_string(labels.get(KUEUE_QUEUE))
     if queue:
-        yield f"waits until Kueue admits it from the queue {queue!r}"
+        setting = _framework_setting(kind_of(manifest), versions)
+        unless = f", if {setting} (by default it starts at once)" if setting else ""
+        yield f"waits until Kueue admits it from the queue {queue!r}{unless}"
+        if versions.kueue >= _PODS_READY_SINCE:
+            yield (
+                "Kueue evicts and requeues it if its pods are not all ready within 30 minutes of its admission, or of "
+                "the loss of one; pulling images counts (waitForPodsReady, on by default since Kueue 0.19)"
+            )
     if as_string(labels.get(KAI_QUEUE)):
         yield f"waits until KAI places it from the queue {as_string(labels.get(KAI_QUEUE))!r}"
     if MULTI_KUEUE in (spec.get("managedBy"), nested_map(spec, "runPolicy").get("managedBy")):
@@ -97,6 +109,15 @@ def queue_sentences(manifest: Json) -> Iterator[str]:
     plugins = nested_map(manifest, "spec", "plugins")
     if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:
         yield "Volcano runs its plugins in random order: their variables may be in a different order in each pod"
+
+
+def _framework_setting(kind: tuple[str, str], versions: Versions) -> str:
+    """Return the setting without which Kueue ignores a kind, or ""."""
+    from ptcompile.registry.table import BY_QUEUE_SYSTEM
+
+    framework = BY_QUEUE_SYSTEM["kueue"].queues().framework
+    configuration = framework(kind, versions) if framework is not None else None
+    return configuration[1].partition(":")[0] if configuration is not None else ""
 
 
 Shares = list[tuple[ExpandedRole, int]]

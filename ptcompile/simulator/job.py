@@ -52,7 +52,7 @@ class SimulatedJob(WorkloadPods):
         """Assumptions, the queue systems that must admit the job, and what only a live cluster decides."""
         from ptcompile.registry.queue_systems import queue_sentences
 
-        return (*self.expansion.notes, *queue_sentences(self.manifest))
+        return (*self.expansion.notes, *queue_sentences(self.manifest, self.versions))
 
 
 def job_of(manifest: Json, stream: Objects, versions: Versions, target: str | None) -> SimulatedJob:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definition
     from ptcompile.apiserver.evaluations import Evaluations
     from ptcompile.apiserver.structure.json_schema import JsonSchema
+    from ptcompile.diagnostics import Path
     from ptcompile.registry.model import ApiServer, GroupVersionKind, Kind, KindContext
 
 
@@ -77,12 +78,9 @@ def _with_webhooks(
         for problem in kind.validate(manifest, request)
         if problem.path not in paths and is_outside(problem, structural)
     ]
-    return [problem for problem in problems if not any(_repeats(problem, other) for other in rejections)] + rejections
-
-
-def _repeats(problem: Problem, rejection: Problem) -> bool:
-    """Return whether a rejection says the same as a problem of an ancestor of its value."""
-    depth = len(problem.path)
-    if problem.path != rejection.path[:depth] or depth == len(rejection.path):
-        return False
-    return problem.message.endswith(rejection.message.rpartition(": ")[2])
+    reasons: dict[Path, set[str]] = {}
+    for rejection in rejections:
+        for depth in range(len(rejection.path)):
+            reasons.setdefault(rejection.path[:depth], set()).add(rejection.message.rpartition(": ")[2])
+    others = [problem for problem in problems if not problem.message.endswith(tuple(reasons.get(problem.path, ())))]
+    return [*others, *rejections]

@@ -5,6 +5,8 @@ Source: Kueue 0.19, pkg/webhooks/clusterqueue_webhook.go.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
@@ -23,6 +25,8 @@ _MAX_FLAVORS: Final = 256
 """Maximum number of flavors, and of covered resources, in all groups together."""
 _MAX_COMBINATIONS: Final = 512
 """Maximum number of quotas in one group."""
+_MAX_UNKNOWN_FLAVORS: Final = 64
+"""Maximum number of findings about unknown flavors; each lists all known ones."""
 
 
 def check_cluster_queue(manifest: Json, versions: Versions, problems: f.Problems) -> None:
@@ -65,12 +69,14 @@ def _check_flavors_of_checks(spec: Json, problems: f.Problems) -> None:
     if spec.get("admissionChecks"):  # of v1beta1, whose conversion puts them in place of the strategy
         return
     checks = nested_map(spec, "admissionChecksStrategy").get("admissionChecks")
-    for index, check in f.indexed_mappings(checks):
-        path = ("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors")
-        for position, name in enumerate(as_strings(check.get("onFlavors"))):
-            if name not in flavors:
-                help = "" if flavors else "add the flavor to resourceGroups"
-                f.unsupported(problems, (*path, position), name, flavors, help)
+    unknown = (
+        (("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors", position), name)
+        for index, check in f.indexed_mappings(checks)
+        for position, name in enumerate(as_strings(check.get("onFlavors")))
+        if name not in flavors
+    )
+    for path, name in islice(unknown, _MAX_UNKNOWN_FLAVORS):
+        f.unsupported(problems, path, name, flavors, "" if flavors else "add the flavor to resourceGroups")
 
 
 def check_cluster_queue_update(update: Update, problems: f.Problems) -> None:

@@ -27,8 +27,8 @@ Example:
                     command: [python, train.py]
                     resources: {requests: {cpu: 8, memory: 64Gi}, limits: {cpu: 8, memory: 64Gi}}
 
-Fix: convert the job to a TrainJob; or switch the kind on in Kueue's configuration, and name it in `queueFrameworks`
-of the profile.
+Fix: convert a PyTorchJob to a TrainJob; or switch the kind on in Kueue's configuration, and name it in
+`queueFrameworks` of the profile.
 
 Source: Kueue 0.19, config/components/manager/controller_manager_config.yaml; issue 12620.
 """
@@ -51,9 +51,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
             ("metadata", "labels", QUEUE),
             f"Kueue {subject.versions.kueue[0]}.{subject.versions.kueue[1]} does not manage a {subject.kind[1]} by "
             f"default: this one starts outside of the queue {queue!r}",
-            f"use a TrainJob, or switch {framework} on in Kueue and name it in queueFrameworks of the profile",
+            f"{_instead(subject.kind[1])}switch {framework} on in Kueue and name it in queueFrameworks of the profile",
             on_key=True,
         )
+
+
+def _instead(kind: str) -> str:
+    return "use a TrainJob, or " if kind == "PyTorchJob" else ""
 
 
 RULE = Rule("kueue-framework-off", _check, severity="warning", stage="run", authority="kueue")

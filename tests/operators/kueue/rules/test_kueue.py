@@ -124,3 +124,11 @@ def test_suspend_in_a_run_policy() -> None:
     suspended["spec"]["runPolicy"] = {"suspend": False}
     found = [problem.path for problem in run(suspended) if problem.name == "unsuspended-in-queue"]
     assert found == [("spec", "runPolicy", "suspend")]
+
+
+@pytest.mark.parametrize("kind", ["JAXJob", "PaddleJob", "TFJob", "XGBoostJob"])
+def test_kinds_without_a_schema_that_kueue_leaves_out(kind: str) -> None:
+    manifest = {"apiVersion": "kubeflow.org/v1", "kind": kind, "metadata": {"name": "a", "labels": QUEUE}, "spec": {}}
+    (found,) = ptcompile.lint(manifest).diagnostics
+    assert (found.name, found.severity) == ("kueue-framework-off", "warning")
+    assert f"kubeflow.org/{kind.lower()}" in str(found.help)

@@ -1,0 +1,32 @@
+"""Sentences on how queues affect a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.registry.queue_systems import queue_sentences
+
+OLDER, NEWER = Versions(kueue=(0, 18)), Versions(kueue=(0, 19))
+
+
+def queued(api_version: str, kind: str) -> dict[str, Any]:
+    labels = {"kueue.x-k8s.io/queue-name": "q"}
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a", "labels": labels}}
+
+
+def test_kueue_evicts_jobs_whose_pods_do_not_become_ready() -> None:
+    """Since 0.19 by default."""
+    job = queued("batch/v1", "Job")
+    assert [*queue_sentences(job, OLDER)] == ["waits until Kueue admits it from the queue 'q'"]
+    first, second = queue_sentences(job, NEWER)
+    assert first == "waits until Kueue admits it from the queue 'q'"
+    assert "evicts and requeues it if its pods are not all ready within 30 minutes" in second
+    assert not [*queue_sentences({**job, "metadata": {"name": "a"}}, NEWER)]
+
+
+def test_a_kind_that_kueue_leaves_out() -> None:
+    job = queued("kubeflow.org/v1", "PyTorchJob")
+    first, _ = queue_sentences(job, NEWER)
+    assert first.endswith(", if integrations.frameworks lists kubeflow.org/pytorchjob (by default it starts at once)")
+    assert next(queue_sentences(job, OLDER)) == "waits until Kueue admits it from the queue 'q'"
