@@ -45,7 +45,7 @@ _OWN = {
     "tree": (_TREE.encode(),),
 }
 """Sound inputs of the harnesses that have a grammar."""
-REAL = ROOT / "tests" / "recorded" / "apiserver" / "real.jsonl.gz"
+REAL = tuple(ROOT / "tests" / "recorded" / f"{name}.jsonl.gz" for name in ("apiserver/real", "kueue/foreign/real"))
 
 
 def seeds(harness: str, folders: list[Path]) -> list[bytes]:
@@ -69,6 +69,7 @@ def _manifests() -> Iterator[bytes]:
     for path in sorted(ROOT.glob("golden/*/*.yaml")):
         if path.name not in ("spec.yaml", "cluster.yaml"):
             yield path.read_bytes()
-    with gzip.open(REAL, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            yield emit_all([json.loads(line)["manifest"]]).encode()
+    for path in REAL:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                yield emit_all([json.loads(line)["manifest"]]).encode()

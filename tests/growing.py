@@ -296,6 +296,52 @@ spec: {{suspend: true, template: {{spec: {{restartPolicy: Never, containers: [{{
     )
 
 
+def gates(n: int) -> str:
+    """Return a Job in a queue with many gates."""
+    names = ",".join(f"a.b/{i}" for i in range(n))
+    head = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  labels: {kueue.x-k8s.io/queue-name: q}\n"
+    head += f"  annotations: {{kueue.x-k8s.io/admission-gated-by: '{names},a b'}}\n"
+    return head + "spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}\n"
+
+
+def unknown_queue_labels(n: int) -> str:
+    """Return a Pod with many misspelled labels of Kueue."""
+    labels = "".join(f"    kueue.x-k8s.io/pod-group-nam{i}: a\n" for i in range(n))
+    return POD.replace("metadata: {name: p%d}", f"metadata:\n  name: p\n  labels:\n{labels}".rstrip())
+
+
+_GROUPED = "{kueue.x-k8s.io/podset-group-name: g, kueue.x-k8s.io/podset-required-topology: rack}"
+
+
+def ray_groups(n: int) -> str:
+    """Return a Ray cluster in a queue whose worker groups all share one group of pod sets."""
+    head = "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r, labels: {kueue.x-k8s.io/queue-name: q}}\n"
+    pod = f"template: {{metadata: {{annotations: {_GROUPED}}}, spec: {{containers: [{{name: c, image: i}}]}}}}"
+    head += "spec:\n  headGroupSpec: {template: {spec: {containers: [{name: c, image: i}]}}}\n  workerGroupSpecs:\n"
+    return head + "".join(f"  - {{groupName: g{i}, replicas: 1, rayStartParams: {{}}, {pod}}}\n" for i in range(n))
+
+
+def patched_steps(n: int) -> str:
+    """Return a TrainJob that patches many steps of its runtime with a topology that Kueue rejects."""
+    bad = "template: {spec: {template: {metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: a b}}}}}"
+    pod = "template: {spec: {template: {spec: {containers: [{name: c, image: i}]}}}}"
+    head = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t}\nspec:\n"
+    head += "  runtimeRef: {name: r}\n  runtimePatches:\n  - manager: a.b/c\n    trainingRuntimeSpec:\n"
+    head += "      template:\n        spec:\n          replicatedJobs:\n"
+    head += "".join(f"          - {{name: s{i}, {bad}}}\n" for i in range(n)) + "---\n"
+    head += "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: r}\nspec:\n"
+    head += "  template:\n    spec:\n      replicatedJobs:\n"
+    return head + "".join(f"      - {{name: s{i}, {pod}}}\n" for i in range(n))
+
+
+def stateful_set_with_ports(n: int) -> str:
+    """Return a StatefulSet in a queue whose containers have ports that `diff` renames."""
+    head = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: s, labels: {kueue.x-k8s.io/queue-name: q}}\n"
+    head += "spec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n"
+    port = "      - {{name: c{0}, image: i, ports: [{{name: value-{0}, containerPort: {1}}}]}}\n"
+    return head + "    spec:\n      containers:\n" + "".join(port.format(i, i + 1) for i in range(n))
+
+
 def job_with_rendezvous_settings(n: int) -> str:
     settings = ",".join(f"a{i}=1" for i in range(n))
     head = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Never\n"

@@ -10,7 +10,7 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, nested_map, string_map
-from ptcompile.operators.kueue.objects.gates import check_gates, check_gates_update
+from ptcompile.operators.kueue.gates import check_gates, check_gates_update
 from ptcompile.operators.kueue.queues import PREFIX
 
 TYPE_CHECKING = False
@@ -103,7 +103,7 @@ def check_workload_update(update: Update, problems: f.Problems) -> None:
     if _has_reservation(update.old):
         _check_pod_sets_update(update, problems)
     if update.versions.kueue >= (0, 19):
-        check_gates_update(update, problems)
+        check_gates_update(update.old, update.new, problems)
 
 
 def _has_reservation(manifest: Json) -> bool:

@@ -125,7 +125,7 @@ def _check_holder(base: Path, holder: Json) -> Iterator[Finding]:
     for part in ("labels", "annotations"):
         keys = nested_map(holder, "metadata", part)
         for key in keys:
-            word = key.removeprefix(PREFIX) if isinstance(key, str) and key.startswith(PREFIX) else ""
+            word = str(key).partition(PREFIX)[2] if str(key).startswith(PREFIX) else ""
             if not word or word in _KNOWN:
                 continue
             near = _OTHER_WORDS.get(word) or closest_match(word, _KNOWN)

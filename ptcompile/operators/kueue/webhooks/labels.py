@@ -13,6 +13,7 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.kueue import gates
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.kinds import QueuedKind
 
@@ -28,10 +29,6 @@ SECONDS: Final = f"{PREFIX}max-exec-time-seconds"
 PREBUILT: Final = f"{PREFIX}prebuilt-workload-name"
 """A label, or an annotation, which wins."""
 ELASTIC: Final = f"{PREFIX}elastic-job"
-GATES: Final = f"{PREFIX}admission-gated-by"
-"""Annotation: the controllers that must agree before admission, as a list with commas."""
-
-_MAX_GATE: Final = 63
 _LABELS: Final = ("metadata", "labels")
 _ANNOTATIONS: Final = ("metadata", "annotations")
 
@@ -145,25 +142,9 @@ def has_gates(versions: Versions) -> bool:
     return versions.kueue >= (0, 19)
 
 
-def split_gates(text: str) -> list[str]:
-    """Return the gates of the annotation."""
-    return [gate.strip() for gate in text.split(",")]
-
-
 def check_gates(manifest: Json, versions: Versions) -> Iterator[Problem]:
-    """Check that every gate is a domain and a path, and that none is repeated."""
-    text = annotations_of(manifest).get(GATES)
-    if not text or not has_gates(versions):
-        return
-    path, gates = (*_ANNOTATIONS, GATES), split_gates(text)
-    help = "write names such as example.com/budget, with commas between them"
-    for i, gate in enumerate(gates):
-        if not gate:
-            yield rejection(path, f'Invalid value: "{text}": cannot contain empty gate names', help)
-        elif gate in gates[:i]:
-            why = f'Invalid value: "{text}": duplicate gate name: {gate}'
-            yield rejection(path, why, "remove the repeated gate")
-        elif reason := names.why_not_domain_prefixed_path(gate):
-            yield rejection(path, f'Invalid value: "{gate}": {reason}', help)
-        elif len(gate.encode()) > _MAX_GATE:
-            yield rejection(path, f"Too long: may not be more than {_MAX_GATE} bytes", "shorten the gate's name")
+    """Check the gates of a new object."""
+    problems: list[Problem] = []
+    if has_gates(versions):
+        gates.check_gates(manifest, problems)
+    yield from (problem._replace(name="refused-queue-label", authority="kueue") for problem in problems)

@@ -6,7 +6,7 @@ SpecShape in pkg/util/pod.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, kind_of, nested_map
@@ -54,12 +54,13 @@ def check_serving_update(update: Update) -> Iterator[Problem]:
 
 def _check_shape(update: Update, template: Path) -> Iterator[Problem]:
     keys = tuple(str(key) for key in template)
+    indexes = _container_indexes(nested_map(update.new, *keys, "spec"))
     reported: set[Path] = set()
     for changed in update.under(*keys, "spec"):
         inner = changed[len(keys) + 1 :]
         if not inner or not _is_shape(inner):
             continue
-        path = (*template, "spec", *_written(nested_map(update.new, *keys, "spec"), inner))
+        path = (*template, "spec", *_written(inner, indexes))
         if path not in reported:
             reported.add(path)
             yield immutable(path, "change it in a new object: the pods in a queue keep what they request")
@@ -76,14 +77,21 @@ def _is_shape(inner: tuple[str, ...]) -> bool:
 _REQUESTS: Final = ("resources", "requests")
 
 
-def _written(spec: Json, inner: tuple[str, ...]) -> Path:
+def _container_indexes(spec: Json) -> dict[tuple[str, ...], int]:
+    """Return the index of each container by its list and its name in a changed path."""
+    return {
+        (field, f"[{container.get('name')}]"): i
+        for field in ("containers", "initContainers")
+        for i, container in enumerate(as_mappings(spec.get(field)))
+    }
+
+
+def _written(inner: tuple[str, ...], indexes: Mapping[tuple[str, ...], int]) -> Path:
     """Return a changed path with the index of its container, up to the field that Kueue names."""
-    if inner[0] not in ("containers", "initContainers"):
+    index = indexes.get(inner[:2])
+    if index is None:
         return inner[:1]
-    for i, container in enumerate(as_mappings(spec.get(inner[0]))):
-        if inner[1:2] == (f"[{container.get('name')}]",):
-            return (inner[0], i, *(_REQUESTS if inner[2:3] == ("resources",) else inner[2:3]))
-    return inner[:1]
+    return (inner[0], index, *(_REQUESTS if inner[2:3] == ("resources",) else inner[2:3]))
 
 
 def _check_group_size(update: Update) -> Iterator[Problem]:

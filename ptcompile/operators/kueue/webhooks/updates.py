@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Problem, deduplicate
 from ptcompile.kubernetes.unstructured import as_int, kind_of, namespace_of, nested_map
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.kueue.gates import check_gates_update
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.webhooks.creation import check_object, check_topology
 from ptcompile.operators.kueue.webhooks.jobs import (
@@ -21,7 +22,6 @@ from ptcompile.operators.kueue.webhooks.jobs import (
 from ptcompile.operators.kueue.webhooks.kinds import KINDS, SKIPPED_NAMESPACES, QueuedKind, is_ready, is_suspended
 from ptcompile.operators.kueue.webhooks.labels import (
     ELASTIC,
-    GATES,
     PRIORITY,
     SECONDS,
     annotations_of,
@@ -34,7 +34,6 @@ from ptcompile.operators.kueue.webhooks.labels import (
     labels_of,
     prebuilt_of,
     rejection,
-    split_gates,
 )
 from ptcompile.operators.kueue.webhooks.pods import check_pod_update
 from ptcompile.operators.kueue.webhooks.serving import check_serving_update, immutable
@@ -144,17 +143,11 @@ def _check_priority(old: Json, new: Json, versions: Versions, *, suspended: bool
 
 
 def _check_gates_change(old: Json, new: Json, versions: Versions) -> Iterator[Problem]:
-    """Check that gates are only removed."""
-    before, after = annotations_of(old).get(GATES, ""), annotations_of(new).get(GATES, "")
-    if not after or not has_gates(versions):
-        return
-    path = (*_ANNOTATIONS, GATES)
-    if not before:
-        why = "Forbidden: cannot add admission gate after creation"
-        yield rejection(path, why, "remove it, or create the job with it", name="webhook-refusal")
-    elif not set(split_gates(after)) <= set(split_gates(before)):
-        why = "Forbidden: can only remove gates, not add new ones"
-        yield rejection(path, why, f"keep only gates of {before}", name="webhook-refusal")
+    """Check that gates are only removed, and those that remain."""
+    problems: list[Problem] = []
+    if has_gates(versions):
+        check_gates_update(old, new, problems)
+    yield from (problem._replace(name="webhook-refusal", authority="kueue") for problem in problems)
     yield from check_gates(new, versions)
 
 

@@ -9,6 +9,7 @@ from tests.operators.kueue.webhooks.making import (
     Json,
     K,
     labelled,
+    problems_of,
     ray_cluster,
     ray_job,
     reasons,
@@ -79,9 +80,9 @@ def train_job(patch: Json | None = None) -> Json:
 def test_topology_in_the_runtime_of_a_train_job() -> None:
     path = ("spec", "runtimeRef", "name")
     assert rejected(train_job(), others=(runtime({REQUIRED: "bad key!"}),)) == [("refused-topology-request", path)]
-    assert rejected(labelled(train_job()), others=(runtime({REQUIRED: "bad key!"}),)), "a queue is not needed"
+    [problem] = problems_of(labelled(train_job()), others=(runtime({REQUIRED: "bad key!"}),))  # a queue is not needed
+    assert problem.message.startswith(f"job[node].annotations[{REQUIRED}]: Invalid value: ")
     assert rejected(train_job(), others=(runtime({REQUIRED: "rack"}),)) == []
-    assert rejected(train_job({REQUIRED: "bad key!"})) == [], "no file has the runtime"
 
 
 def test_topology_in_a_patch_of_a_train_job() -> None:
@@ -90,3 +91,21 @@ def test_topology_in_a_patch_of_a_train_job() -> None:
     slices = {f"{K}podset-slice-required-topology": "rack", f"{K}podset-slice-size": "3"}
     found = reasons(train_job(slices), others=(runtime({}),))
     assert found == ['Invalid value: "3": must not be greater than pod set count 2']
+
+
+def test_patches_of_a_runtime_that_no_file_has() -> None:
+    """What is wrong regardless of the runtime is reported: a value, but not an annotation that it may complete."""
+    [(_, path)] = rejected(train_job({REQUIRED: "bad key!"}))
+    assert path[-1] == REQUIRED
+    for patch in ({f"{K}podset-slice-size": "9"}, {f"{K}podset-group-name": "g"}, {REQUIRED: "rack"}):
+        assert rejected(train_job(patch)) == []
+    assert rejected(train_job({f"{K}podset-slice-size": "many"}))
+
+
+def test_kueues_patch_is_its_own() -> None:
+    """Kueue adds a patch of its manager to a TrainJob in a queue, and the API server rejects the second of a name."""
+    exported = train_job({})
+    exported["spec"]["runtimePatches"][0]["manager"] = "kueue.x-k8s.io/manager"
+    assert rejected(exported, others=(runtime({}),)) == [("webhook-refusal", ("spec", "runtimePatches", 0, "manager"))]
+    assert rejected(labelled(exported), others=(runtime({}),)) == [], "without a queue"
+    assert rejected(exported, (0, 16), others=(runtime({}),)) == []

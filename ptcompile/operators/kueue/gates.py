@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import Update
-
 
 GATES: Final = f"{PREFIX}admission-gated-by"
 _PATH: Final[Path] = ("metadata", "annotations", GATES)
@@ -25,11 +23,16 @@ _FIELD: Final = f"metadata.annotations[{GATES}]"
 _MAX_BYTES: Final = 63
 
 
+def split_gates(text: str) -> list[str]:
+    """Return the gates of the annotation; whitespace alone has none."""
+    return [gate.strip() for gate in text.split(",")] if text.strip() else []
+
+
 def check_gates(manifest: Json, problems: f.Problems) -> None:
-    """Check the names of the gates, which commas separate. An empty annotation has none."""
-    text = _gates_of(manifest)
+    """Check the names of the gates, which commas separate."""
+    text = gates_of(manifest)
     seen: set[str] = set()
-    for gate in (part.strip() for part in text.split(",")) if text else ():
+    for gate in split_gates(text):
         if not gate:
             why = "cannot contain empty gate names"
             f.invalid(problems, _PATH, text, why, "remove the empty name", _FIELD)
@@ -42,15 +45,16 @@ def check_gates(manifest: Json, problems: f.Problems) -> None:
         seen.add(gate)
 
 
-def check_gates_update(update: Update, problems: f.Problems) -> None:
+def check_gates_update(old: Json, new: Json, problems: f.Problems) -> None:
     """Check that gates are only removed."""
-    before, after = _gates_of(update.old), _gates_of(update.new)
-    help = "leave the gates as they are, or delete the object and apply again"
+    before, after = gates_of(old), gates_of(new)
+    help = "leave the gates unchanged, or delete the object and apply again"
     if after and not before:
         f.forbidden(problems, _PATH, "cannot add admission gate after creation", help, _FIELD)
-    elif after and not set(after.split(",")) <= set(before.split(",")):
+    elif not set(split_gates(after)) <= set(split_gates(before)):
         f.forbidden(problems, _PATH, "can only remove gates, not add new ones", help, _FIELD)
 
 
-def _gates_of(manifest: Json) -> str:
+def gates_of(manifest: Json) -> str:
+    """Return the annotation, or an empty string."""
     return string_map(nested_map(manifest, "metadata").get("annotations")).get(GATES, "")
