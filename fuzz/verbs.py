@@ -215,9 +215,12 @@ def _plant(documents: list[Any], dice: random.Random) -> None:
     box = dice.choice(places)
     value: Any = dice.choice((MARK, [MARK], {"a": MARK}, {"value": MARK}, [{"a": [MARK]}], f"x {MARK}"))
     if isinstance(box, dict):
-        if dice.random() < 0.5:
+        if dice.random() < 0.3:
+            box[dice.choice(("note", f"hf_{MARK * 3}"))] = dice.choice((f"see hf_{MARK * 3}", f"curl -u me:{MARK} h"))
+        elif dice.random() < 0.5:
             box[dice.choice(("HF_TOKEN", "acme.io/api-token", "DB_PASSWORD"))] = value
         else:
             box["env"] = [{"name": "HF_TOKEN", dice.choice(("value", "valeu", "Value")): value}]
     else:
-        box.append(dice.choice((f"--hf-token={MARK}", f"export HF_TOKEN={MARK}", f"https://u:{MARK}@h/")))
+        shapes = (f"--hf-token={MARK}", f"export HF_TOKEN={MARK}", f"https://u:{MARK}@h/", f"hf_{MARK * 3}")
+        box.append(dice.choice(shapes))

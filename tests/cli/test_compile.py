@@ -152,7 +152,10 @@ def test_a_set_that_cannot_be_read_is_shown_with_a_caret(
     ran = here(capsys, "--set", word, spec(tmp_path))
     assert (ran.status, ran.out) == (2, "")
     shown, caret, *rest = ran.err.split("\n")
-    assert (shown, rest) == (f"ptcompile: --set {word}", [""])
+    path, equals, value = word.partition("=")
+    if message != "not a YAML value":  # the path is unknown, so the value may be a secret
+        value = value and "***"
+    assert (shown, rest) == (f"ptcompile: --set {path}{equals}{value}", [""])
     assert caret.index("^") == len("ptcompile: --set ") + column
     assert message in caret
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.secret_formats import format_intervals, has_secret_format
+from ptcompile._internal.secret_formats import format_intervals, has_secret_format, mask_formats
 from ptcompile.diagnostics import Path, Problem, Span, field_path
 from ptcompile.source.documents import read
 from ptcompile.source.secrets.commands import HINTS
@@ -73,7 +73,7 @@ def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Pr
         return _mask_text(text, nearby, secrets.hide)
 
     masked = problem._replace(
-        message=mask_path(start, nearby) + mask(problem.message[len(start) :]),
+        message=mask_formats(mask_path(start, nearby)) + mask(problem.message[len(start) :]),
         help=problem.help and mask(problem.help),
         fix=problem.fix and problem.fix._replace(title=mask(problem.fix.title)),
     )

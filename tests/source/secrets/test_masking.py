@@ -88,6 +88,12 @@ def test_other_values_are_shown() -> None:
     assert "***" not in shown
 
 
+def test_a_key_at_the_root_is_masked() -> None:
+    (finding,) = ptcompile.lint(f"{smallest()}{SECRET[:39]}: 1\n").diagnostics
+    assert finding.message == "***: unknown field"
+    assert finding.path == ("***",)
+
+
 def test_carets_stay_aligned_after_masking() -> None:
     text = smallest(f"env: {{HF_TOKEN: {SECRET}, B: 5}}")
     report = ptcompile.lint(text, filename="f")
