@@ -118,6 +118,25 @@ def test_the_guide_installs_this_version() -> None:
     assert versions == {__version__}
 
 
+UNRELEASED = "no version has been released yet"
+INSTALLS = re.compile(r"pip install (?:-\S+ )*['\"]?ptcompile\b|rev: v\d")
+"""Commands that need a released version."""
+
+
+def test_pages_are_true_before_and_after_a_release() -> None:
+    """Before a release, a page with a command that needs one says so; after it, no page says so any more."""
+    is_released = "unreleased" not in next(
+        line for line in _text("CHANGELOG.md").splitlines() if line.startswith("## [")
+    )
+    names = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md")]
+    texts = {name: _text(name) for name in (*names, "README.md", "editors/vscode/README.md")}
+    noted = {name for name, text in texts.items() if UNRELEASED in " ".join(text.lower().split())}
+    installing = {name for name, text in texts.items() if INSTALLS.search(text)}
+    assert {"README.md", "docs/index.md", "docs/guide/first-job.md", "docs/guide/ci.md"} <= noted or is_released
+    assert installing <= noted or is_released
+    assert not (noted and is_released)
+
+
 def test_package_metadata_has_authors_and_urls() -> None:
     project = tomllib.loads(_text("pyproject.toml"))["project"]
     assert project["authors"]

@@ -18,7 +18,7 @@ from website.schemas import Schema, field_anchor
 _ROOTS: Final = {"spec": ("JobSpec", "reference/spec/", 3.2), "cluster": ("ProfileSpec", "reference/cluster/", 1.6)}
 """Each schema's root model, its page, and the boost of the fields of the root model."""
 _BOOSTS: Final = {
-    "guide/": (1.3, 2.5),
+    "guide/": (1.3, 2.8),
     "reference/": (1.2, 1.2),
     "codes/#": (0.2, 0.2),
     "facts/": (0.5, 0.5),

@@ -115,6 +115,9 @@ def search(tab: Browser, query: str) -> list[str]:
         ("nodePools", "reference/cluster/#profilespec-nodepools"),
         ("deepspeed", "guide/launchers/"),
         ("lint", "guide/lint/"),
+        ("ignore", "guide/lint/#ignore-findings"),
+        ("init container", "guide/spec/#init-containers"),
+        ("storage", "guide/storage/"),
     ],
 )
 def test_search_finds_the_right_page_first(served: str, tab: Browser, query: str, address: str) -> None:
