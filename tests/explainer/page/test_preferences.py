@@ -31,6 +31,12 @@ def test_nothing_is_wider_than_the_window(width: int, show: Any) -> None:
         assert tab.run("document.documentElement.scrollWidth") <= width
 
 
+def test_tables_keep_their_columns_on_a_phone(show: Any) -> None:
+    tab = show("example", width=390)
+    assert tab.run("document.querySelector('#pods-job table.pods').offsetWidth") >= 640
+    assert tab.run("document.querySelector('#pods-job .wide').offsetWidth") < 390
+
+
 @pytest.mark.parametrize(("width", "is_touched"), [(1280, True), (390, True), (390, False)])
 def test_the_hint_on_a_phone_is_to_tap(width: int, is_touched: bool, show: Any) -> None:
     shown = "document.getElementById('why').innerText"
