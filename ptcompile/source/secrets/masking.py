@@ -234,8 +234,8 @@ def _line_intervals(lines: list[str], span: Span) -> Iterator[tuple[int, TextInt
 
 
 def _mask_unreadable(lines: list[str], readable: list[bool]) -> list[str]:
-    """Mask lines that could not be parsed: the rest after a secret's name or the word `value`, and everything indented
-    deeper.
+    """Mask lines that could not be parsed: the rest after a secret's name or the word `value`, everything indented
+    deeper, and lines that do not begin with a key, because they may be lines of the secret with a wrong indentation.
     """
     masked: list[str] = []
     deeper: int | None = None
@@ -245,7 +245,7 @@ def _mask_unreadable(lines: list[str], readable: list[bool]) -> list[str]:
             masked.append(_mask_comment(line) if is_readable and "#" in line else line)
             deeper = None if is_readable else deeper
             continue
-        if deeper is not None and indent > deeper:
+        if deeper is not None and (indent > deeper or not _begins_with_key(line)):
             masked.append(line[:indent] + MASK)
             continue
         end = _value_start(line)
@@ -260,6 +260,9 @@ def _mask_comment(line: str) -> str:
     start = comment.end() if comment is not None else len(line)
     end = _value_start(line[start:])
     return f"{line[: start + end]} {MASK}" if end else line
+
+
+_begins_with_key = Pattern(r"[ \t]*(?:- +)*[\"']?[\w./-]+[\"']?[ \t]*:|---|#").match
 
 
 def _value_start(line: str) -> int:

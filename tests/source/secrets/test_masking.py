@@ -211,6 +211,14 @@ spec:
 """
 
 
+@pytest.mark.parametrize("wrong", ["    hunter2", "[   hunter2", "  : hunter2", "'  hunter2", "hunter2"])
+def test_a_line_of_a_secret_with_a_wrong_indentation_is_masked(wrong: str) -> None:
+    text = f"env:\n    PASSWORD: |\n{wrong}\n    hunter3\n    NAME: shown\nbroken: [\n"
+    *masked, name, last, _ = masked_lines(text)
+    assert "hunter" not in "".join(masked)
+    assert (name, last) == ("    NAME: shown", "broken: [")
+
+
 def test_a_common_word_as_a_value_does_not_hide_names() -> None:
     world = ptcompile.simulate(FALSE)
     told = world.to_dict()
