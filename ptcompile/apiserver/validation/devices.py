@@ -9,6 +9,7 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
@@ -167,7 +168,7 @@ def _check_claim(spec: Any, path: Path, flat: bool, problems: f.Problems) -> Non
 def _request_names(requests: list[tuple[int, dict[str, Any]]]) -> _AlternativesByRequest:
     return {
         request.get("name") or "": frozenset(
-            sub.get("name") or "" for _, sub in f.indexed_mappings(request.get("firstAvailable"))
+            as_string(alternative.get("name")) for _, alternative in f.indexed_mappings(request.get("firstAvailable"))
         )
         for _, request in requests
         if request.get("name") is None or type(request["name"]) is str

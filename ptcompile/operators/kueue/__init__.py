@@ -40,7 +40,7 @@ class KueueKind(Kind):
 def _kinds() -> Iterator[Kind]:
     """Yield the kinds that Kueue's webhooks check, in both versions."""
     for version in ("kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1"):
-        for name in ("ClusterQueue", "Cohort", "ResourceFlavor"):
+        for name in ("ClusterQueue", "Cohort", "ResourceFlavor", "Topology"):
             yield KueueKind(version, name)
         yield KueueKind(version, "Workload", namespaced=True)
 

@@ -267,3 +267,10 @@ def paths(node: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
             for child_path in [(*path, str(i)), *paths(value, (*path, str(i)))]
         ]
     return []
+
+
+@pytest.mark.parametrize("name", [{"a": None}, [None], 5])
+def test_the_name_of_an_alternative_has_the_right_type(name: Any) -> None:
+    path = "spec.spec.devices.requests.0.firstAvailable"
+    (problem, *_) = validate(changed(GOOD["claim-template"], path, [{"name": name, "deviceClassName": "c"}]))
+    assert problem.name == "wrong-type"

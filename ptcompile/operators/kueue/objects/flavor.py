@@ -12,10 +12,15 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
+    from ptcompile.registry.model import Update
+
+
+_IMMUTABLE_WITH_TOPOLOGY: Final = ("nodeLabels", "tolerations")
+"""Fields that the CRDs of 0.18 and 0.19 make immutable once there is a topologyName; later ones do not."""
 
 
 def check_flavor(manifest: Json, versions: Versions, problems: f.Problems) -> None:
@@ -42,3 +47,14 @@ def _check_taints(taints: Any, problems: f.Problems) -> None:
             help = "keep one of them: taints must be unique by key and effect"
             f.duplicate(problems, path, f"{key}:{identity[1]}", help)
         seen.add(identity)
+
+
+def check_flavor_update(update: Update, problems: f.Problems) -> None:
+    """Check what may not change in a ResourceFlavor with a topology."""
+    before, after = nested_map(update.old, "spec"), nested_map(update.new, "spec")
+    if update.versions.kueue >= (0, 20) or before.get("topologyName") is None or not after:
+        return
+    for field in _IMMUTABLE_WITH_TOPOLOGY:
+        if (before.get(field) or None) != (after.get(field) or None):
+            why = f"{field} are immutable when topologyName is set"
+            problems.append(f.immutable(("spec", field), None, f.RECREATE_HELP, why))

@@ -73,14 +73,22 @@ def _check_flavor_quotas(
             _check_limit(quota, limit, rules, quota_path, problems)
 
 
+def parse_amount(value: Any, path: Path, problems: f.Problems) -> quantity.Quantity | None:
+    """Return an amount, or None with a problem if Go cannot decode the text: the CRD's pattern accepts `1e1.5`."""
+    amount = quantity.parse(value)
+    if amount is None and isinstance(value, str):
+        f.invalid(problems, path, value, quantity.why_not(value) or "", "write a quantity such as 2, 500m or 8Gi")
+    return amount
+
+
 def _check_not_negative(quota: dict[str, Any], field: str, path: Path, problems: f.Problems) -> None:
-    amount = quantity.parse(quota.get(field))
+    amount = parse_amount(quota.get(field), (*path, field), problems)
     if amount is not None and amount.nano < 0:
         f.invalid(problems, (*path, field), str(amount), _NOT_NEGATIVE, "use 0 or more")
 
 
 def _check_limit(quota: dict[str, Any], field: str, rules: QuotaRules, path: Path, problems: f.Problems) -> None:
-    limit = quantity.parse(quota.get(field))
+    limit = parse_amount(quota.get(field), (*path, field), problems)
     if limit is None:
         return
     if not rules.has_parent:
@@ -98,8 +106,8 @@ def _check_limit(quota: dict[str, Any], field: str, rules: QuotaRules, path: Pat
 
 def check_weight(spec: Json, problems: f.Problems) -> None:
     """Check `spec.fairSharing.weight`. The webhook names the mapping instead of the weight."""
-    weight = quantity.parse(f.as_field_mapping(spec.get("fairSharing")).get("weight"))
     path = ("spec", "fairSharing", "weight")
+    weight = parse_amount(f.as_field_mapping(spec.get("fairSharing")).get("weight"), path, problems)
     if weight is not None and weight.nano < 0:
         f.invalid(problems, path, str(weight), _NOT_NEGATIVE, "use 0 or more", field="spec.fairSharing")
     elif weight is not None and 0 < weight.nano <= _SMALLEST_WEIGHT:

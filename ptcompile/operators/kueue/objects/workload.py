@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
-from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, nested_map, string_map
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
+from ptcompile.operators.kueue.objects.quotas import parse_amount
 from ptcompile.operators.kueue.queues import PREFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any, Final
 
     from ptcompile.diagnostics import Path
@@ -78,7 +78,7 @@ def _check_amounts(amounts: Any, path: Path, problems: f.Problems) -> None:
         if name == "pods":
             why, help = "the key is reserved for internal kueue use", "remove it: Kueue counts the pods itself"
             f.invalid(problems, amount_path, name, why, help, field=f.key_path(amount_path))
-        amount = quantity.parse(value)
+        amount = parse_amount(value, amount_path, problems)
         if amount is not None and amount.nano < 0:
             why = "must be greater than or equal to 0"
             f.invalid(problems, amount_path, str(amount), why, "use 0 or more", field=f.key_path(amount_path))
@@ -99,9 +99,14 @@ def _check_slices(request: Json, path: Path, problems: f.Problems) -> None:
 
 
 def check_workload_update(update: Update, problems: f.Problems) -> None:
-    """Check what may not change: the pod sets of a Workload with reserved quota, and its gates."""
-    if _has_reservation(update.old):
-        _check_pod_sets_update(update, problems)
+    """Check what may not change: the pod sets of a Workload with reserved quota, and its gates. The last pod set stays:
+    an emptied list is refused by the CRD, except in a server-side apply, which removes the list.
+    """
+    before, after = (as_mappings(nested_map(manifest, "spec").get("podSets")) for manifest in (update.old, update.new))
+    if before and not after:
+        f.invalid(problems, _POD_SETS, 0, "should have at least 1 items", "keep a pod set, or delete the Workload")
+    elif _has_reservation(update.old):
+        _check_pod_sets_update(before, after, problems)
     if update.versions.kueue >= (0, 19):
         check_gates_update(update.old, update.new, problems)
 
@@ -113,8 +118,7 @@ def _has_reservation(manifest: Json) -> bool:
     )
 
 
-def _check_pod_sets_update(update: Update, problems: f.Problems) -> None:
-    before, after = (as_mappings(nested_map(manifest, "spec").get("podSets")) for manifest in (update.old, update.new))
+def _check_pod_sets_update(before: Sequence[Json], after: Sequence[Json], problems: f.Problems) -> None:
     help = "wait for the Workload to lose its quota, or delete it"
     if len(before) != len(after):
         problems.append(f.immutable(_POD_SETS, None, help))

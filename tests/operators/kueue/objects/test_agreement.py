@@ -66,7 +66,7 @@ def test_creations(release: str) -> None:
 
 @pytest.mark.parametrize("release", ["0.18", "0.19"])
 def test_updates(release: str) -> None:
-    """The object was sent whole; a server-side apply, which `diff` predicts, differs in nulls and emptied lists."""
+    """The object was sent whole; a server-side apply, which `diff` predicts, refuses some nulls."""
     bases, wrong, total = recorded.manifests("kueue/own/real"), [], 0
     for row in recorded.rows("kueue/own/updates"):
         total += 1
@@ -76,4 +76,4 @@ def test_updates(release: str) -> None:
         if refused(report.diagnostics) == verdict(row, release):
             wrong.append((row["base"], row["ops"], row.get("stage")))
     assert total > 500
-    assert len(wrong) <= 0.014 * total, wrong[:5]
+    assert len(wrong) <= 0.008 * total, wrong[:5]

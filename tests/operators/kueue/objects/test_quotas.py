@@ -43,6 +43,13 @@ def test_a_limit_needs_a_cohort(field: str) -> None:
     assert "spec.cohortName" in problem.help
 
 
+@pytest.mark.parametrize("field", ["nominalQuota", "borrowingLimit", "lendingLimit"])
+def test_an_amount_that_only_the_crd_accepts(field: str) -> None:
+    ((authority, message),) = said(cluster_queue({field: "1e1.5"}, cohortName="c"))
+    assert authority == "kueue"
+    assert message.startswith(f'{QUOTA}.{field}: Invalid value: "1e1.5": ')
+
+
 def test_a_cohort_may_lend_more_than_its_own_quota_but_needs_a_parent() -> None:
     quota = {"name": "cpu", "nominalQuota": 1, "lendingLimit": 5}
     group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [quota]}]}

@@ -84,6 +84,12 @@ def test_pod_sets_with_reserved_quota(after: Json, is_valid: bool) -> None:
     assert not ptcompile.diff(workload({}), after).diagnostics
 
 
+@pytest.mark.parametrize("status", [{}, RESERVED])
+def test_the_last_pod_set_stays(status: Json) -> None:
+    (diagnostic,) = ptcompile.diff({**workload({}), "status": status}, workload()).diagnostics
+    assert diagnostic.message == "spec.podSets: Invalid value: 0: should have at least 1 items"
+
+
 def test_the_queue_of_reserved_quota_does_not_change() -> None:
     old, new = workload({}), workload({})
     old["spec"]["queueName"], new["spec"]["queueName"] = "a", "b"
