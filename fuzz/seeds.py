@@ -45,7 +45,10 @@ _OWN = {
     "tree": (_TREE.encode(),),
 }
 """Sound inputs of the harnesses that have a grammar."""
-REAL = tuple(ROOT / "tests" / "recorded" / f"{name}.jsonl.gz" for name in ("apiserver/real", "kueue/foreign/real"))
+REAL = tuple(
+    ROOT / "tests" / "recorded" / f"{name}.jsonl.gz"
+    for name in ("apiserver/real", "kueue/foreign/real", "kueue/own/real")
+)
 
 
 def seeds(harness: str, folders: list[Path]) -> list[bytes]:

@@ -310,6 +310,27 @@ def unknown_queue_labels(n: int) -> str:
     return POD.replace("metadata: {name: p%d}", f"metadata:\n  name: p\n  labels:\n{labels}".rstrip())
 
 
+def cluster_queue(n: int) -> str:
+    """Return a ClusterQueue whose flavors have wrong quotas, and whose check names as many other flavors."""
+    quota = "{name: memory, nominalQuota: -1, lendingLimit: 3}"
+    head = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: c}\nspec:\n"
+    head += f"  admissionChecksStrategy: {{admissionChecks: [{{name: a, onFlavors: [{_names('g', n)}]}}]}}\n"
+    head += "  resourceGroups:\n  - coveredResources: [cpu]\n    flavors:\n"
+    return head + "".join(f"    - {{name: f{i}, resources: [{quota}]}}\n" for i in range(n))
+
+
+def _names(prefix: str, n: int) -> str:
+    return ", ".join(f"{prefix}{i}" for i in range(n))
+
+
+def workload(n: int) -> str:
+    """Return a Workload of many pod sets with wrong slices and unknown fields."""
+    head = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\nmetadata: {name: w}\nspec:\n  podSets:\n"
+    pod = "template: {spec: {containers: [{name: c, image: i, resources: {requests: {pods: 1}}}]}}"
+    rest = f"minCount: 1, bad: 1, topologyRequest: {{podSetSliceSize: 2}}, {pod}"
+    return head + "".join(f"  - {{name: p{i}, count: 2, {rest}}}\n" for i in range(n))
+
+
 _GROUPED = "{kueue.x-k8s.io/podset-group-name: g, kueue.x-k8s.io/podset-required-topology: rack}"
 
 

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from ptcompile.registry.model import KindContext
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.registry.model import KindContext, Update
 from tests.operators.admission import admission
+from tests.operators.kueue.objects.making import cluster_queue, kueue_object, workload
 from tests.operators.making import (
     Json,
     container,
@@ -52,6 +54,22 @@ WHOLE: list[Json] = [
         runtimePatches=[{"manager": "a.b/c", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": []}}}}],
     ),
     runtime({"torch": {}}, {**node(), "replicas": 2}),
+    cluster_queue(
+        {"borrowingLimit": 1, "lendingLimit": 1},
+        cohortName="c",
+        fairSharing={"weight": 1.5},
+        admissionChecksStrategy={"admissionChecks": [{"name": "a", "onFlavors": ["f"]}]},
+        namespaceSelector={"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]},
+    ),
+    kueue_object(
+        "ResourceFlavor",
+        {
+            "nodeLabels": {"a": "b"},
+            "nodeTaints": [{"key": "a", "value": "b", "effect": "NoSchedule"}],
+            "tolerations": [{"key": "a"}],
+        },
+    ),
+    workload({"minCount": 1, "topologyRequest": {"podSetSliceSize": 1, "podSetSliceRequiredTopology": "a"}}),
 ]
 
 
@@ -72,3 +90,19 @@ def test_garbage_at_every_place(manifest: Json) -> None:
             list(webhook.validate(seen, KindContext()))
             list(webhook.controller_errors(seen, KindContext()))
             assert json.dumps(broken) == before
+
+
+@pytest.mark.parametrize("manifest", WHOLE, ids=lambda m: m["kind"])
+def test_updates_to_and_from_garbage(manifest: Json) -> None:
+    webhook = admission(manifest)
+    for path in places(manifest):
+        if path in {("apiVersion",), ("kind",)}:
+            continue
+        for value in GARBAGE:
+            broken: Any = copy.deepcopy(manifest)
+            at = broken
+            for key in path[:-1]:
+                at = at[key]
+            at[path[-1]] = value
+            for old, new in ((manifest, broken), (broken, manifest)):
+                list(webhook.validate_update(Update(old, new, Versions(), (path,))))
