@@ -147,10 +147,7 @@ def problems_inside(manifest: Mapping[str, Any], others: Stream, options: LintOp
     """Yield the problems of the jobs and pods inside an object, with paths in that object."""
     for path, inner, rule_names in nested_objects(manifest):
         if rule_names is None:
-            problems = lint_object(inner, others, options) or ()
-            problems_inside = [
-                problem for problem in problems if not (is_supported(manifest) and problem.stage == "apply")
-            ]
+            problems_inside = list(_after_creation(lint_object(inner, others, options) or (), manifest))
             problems_inside += extension_findings(inner, others, options)
         else:
             selected = rule_names if options.selection.select is None else rule_names & options.selection.select
@@ -158,6 +155,17 @@ def problems_inside(manifest: Mapping[str, Any], others: Stream, options: LintOp
         yield from (_at_outer_path(problem, path) for problem in problems_inside)
     for path, content in nested_manifests(manifest):
         yield from _problems_in_text(path, content, options)
+
+
+def _after_creation(problems: Iterable[Problem], outer: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the problems of an object that a controller creates from `outer`. What the API server rejects of its parts
+    is reported for `outer` itself; a webhook sees the object only when it is created.
+    """
+    for problem in problems:
+        if problem.stage != "apply" or not is_supported(outer):
+            yield problem
+        elif problem.authority not in ("kube-apiserver", "ptcompile"):
+            yield problem._replace(stage="pod")
 
 
 def _at_outer_path(problem: Problem, parent: Path) -> Problem:

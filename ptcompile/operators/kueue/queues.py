@@ -15,7 +15,13 @@ from ptcompile.kubernetes.unstructured import as_mappings, namespace_of, nested_
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.frameworks import framework_off
 from ptcompile.registry.model import GroupVersionKind, QueueSystem
-from ptcompile.registry.queue_systems import KUEUE_QUEUE, KUEUE_SLICE, KUEUE_SLICE_SIZE, KUEUE_TOPOLOGY
+from ptcompile.registry.queue_systems import (
+    KUEUE_POD_SET_GROUP,
+    KUEUE_QUEUE,
+    KUEUE_SLICE,
+    KUEUE_SLICE_SIZE,
+    KUEUE_TOPOLOGY,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -215,21 +221,20 @@ def _tolerates(toleration: Json, taint: Json) -> bool:
 PREFIX: Final = "kueue.x-k8s.io/"
 QUEUE: Final = KUEUE_QUEUE
 
-LABELS: Final = tuple(
-    PREFIX + name for name in ("queue-name", "priority-class", "max-exec-time-seconds", "pod-group-name")
-)
-"""Labels of the queued object."""
+LABELS: Final = tuple(PREFIX + name for name in ("queue-name", "priority-class", "max-exec-time-seconds"))
+"""Labels of the queued object. Since 0.18 pod-group-name and prebuilt-workload-name may be annotations."""
 
 REQUESTS: Final = tuple(KUEUE_TOPOLOGY.values())
 """Annotations of a pod template, one of which is its topology request."""
 
-TOPOLOGY: Final = (*REQUESTS, KUEUE_SLICE, KUEUE_SLICE_SIZE)
+TOPOLOGY: Final = (*REQUESTS, KUEUE_SLICE, KUEUE_SLICE_SIZE, f"{KUEUE_SLICE}-constraints", KUEUE_POD_SET_GROUP)
 """All placement annotations of a pod template."""
 
 ANNOTATIONS: Final = (
     *TOPOLOGY,
-    *(PREFIX + name for name in ("podset-group-name", "pod-group-total-count", "pod-group-fast-admission")),
-    *(PREFIX + name for name in ("retriable-in-group", "job-min-parallelism", "elastic-job")),
+    *(PREFIX + name for name in ("pod-group-total-count", "pod-group-fast-admission", "retriable-in-group")),
+    *(PREFIX + name for name in ("job-min-parallelism", "job-completions-equal-parallelism", "elastic-job")),
+    f"{PREFIX}admission-gated-by",
 )
 """Annotations of the object or of its pod template."""
 

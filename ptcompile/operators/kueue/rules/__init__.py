@@ -10,7 +10,7 @@ RULES: Final[dict[str, str]] = {
     "kueue_label_as_annotation": "kueue annotations",
     "kueue_annotation_as_label": "kueue labels",
     "queue_label_in_template": "kueue labels",
-    "topology_on_object": "kueue topology/slice",
+    "topology_on_object": "kueue topology/slice/podset",
     "unsupported_by_kueue": "kueue volcano/elastic",
     "kueue_framework_off": "kueue labels",
     "queue_without_requests": "kueue labels",

@@ -1,7 +1,6 @@
 """Kueue reads this from a label, but it is an annotation.
 
-What: queue-name, priority-class, max-exec-time-seconds or pod-group-name of Kueue is among the annotations, and
-not among the labels.
+What: queue-name, priority-class or max-exec-time-seconds of Kueue is among the annotations, and not among the labels.
 
 Why: Kueue ignores the annotation. The job starts at once, bypassing its queue and quota.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ptcompile
 from tests.operators.kueue.webhooks.making import (
+    JOB,
     QUEUE,
     REQUIRED,
     TRAINJOB,
@@ -109,3 +111,17 @@ def test_kueues_patch_is_its_own() -> None:
     assert rejected(exported, others=(runtime({}),)) == [("webhook-refusal", ("spec", "runtimePatches", 0, "manager"))]
     assert rejected(labelled(exported), others=(runtime({}),)) == [], "without a queue"
     assert rejected(exported, (0, 16), others=(runtime({}),)) == []
+
+
+def test_jobs_of_a_cron_job() -> None:
+    """Kueue accepts the CronJob, and rejects each Job that is made of it."""
+    template = {"metadata": {"labels": {f"{K}queue-name": "Bad_Name"}}, "spec": JOB["spec"]}
+    cron = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "nightly"},
+        "spec": {"schedule": "0 1 * * *", "jobTemplate": template},
+    }
+    [problem] = [problem for problem in ptcompile.lint(cron).diagnostics if problem.authority == "kueue"]
+    assert (problem.code, problem.stage) == ("PTC229", "pod")
+    assert problem.path == ("spec", "jobTemplate", "metadata", "labels", f"{K}queue-name")
