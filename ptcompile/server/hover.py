@@ -25,7 +25,11 @@ from ptcompile.explainer.model import Cause
 from ptcompile.explainer.provenance import provenance
 from ptcompile.explainer.values import shown_value
 from ptcompile.hardware.accelerators import machines_of, row_of
+from ptcompile.hardware.fabric_machines import accelerators_with
+from ptcompile.hardware.fabrics import FABRICS
+from ptcompile.hardware.machines import MACHINES
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of
+from ptcompile.registry.targets import TARGETS, target_named
 from ptcompile.server.document import OpenDocument, TextObject
 from ptcompile.simulator.as_json import mask_jobs
 from ptcompile.simulator.job import SimulatedJob
@@ -215,7 +219,7 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
     if name is not None:
         parts += [pod_values(opened, obj, name)]
     if not on_key:
-        parts.append(_accelerator_text(obj, path))
+        parts.append(_value_text(obj, path))
     if on_key:
         nodes = _field_nodes(opened, obj, path)
         parts += [field_text(str(path[-1]), nodes[0])] if nodes else []
@@ -230,11 +234,22 @@ def _markdown(parts: list[str]) -> Hover | None:
     return Hover(MarkupContent(MarkupKind.Markdown, text)) if text else None
 
 
-def _accelerator_text(obj: TextObject, path: Path) -> str:
-    """Return the machines of the accelerator that a spec names at a path, by cloud; "" for any other value."""
+def _value_text(obj: TextObject, path: Path) -> str:
+    """Return what the value of a spec at a path stands for: an accelerator, a fabric or a target; "" for others."""
     name = get(obj.data, path)
-    if not obj.is_spec or path[-1:] != ("accelerator",) or not isinstance(name, str):
+    if not obj.is_spec or not path or not isinstance(name, str):
         return ""
+    if path[-1] == "accelerator":
+        return _accelerator_text(name)
+    if path[-1] == "fabric":
+        return _fabric_text(name)
+    return (
+        f"**{name}**: {target_named(name).title}" if path == (*obj.under, "spec", "target") and name in TARGETS else ""
+    )
+
+
+def _accelerator_text(name: str) -> str:
+    """Return the machines of an accelerator by cloud, or "" if it is unknown."""
     row, _ = row_of(name)
     rows = [
         f"- {cloud}: " + ", ".join(f"`{machine.name}` ({machine.devices})" for machine in machines)
@@ -242,6 +257,23 @@ def _accelerator_text(obj: TextObject, path: Path) -> str:
         if (machines := machines_of(name, cloud, largest=False))
     ]
     return "\n".join([f"Machine types with **{name}** (accelerators per machine):", "", *rows]) if rows else ""
+
+
+def _fabric_text(name: str) -> str:
+    """Return the accelerators of a fabric by cloud, and what pods get for it, or "" if it is unknown."""
+    needs = FABRICS.get(name)
+    if needs is None:
+        return ""
+    rows = [
+        f"- {cloud}: " + ", ".join(f"`{accelerator}`" for accelerator in accelerators)
+        for cloud in sorted({cloud for clouds in MACHINES.values() for cloud in clouds if cloud})
+        if (accelerators := accelerators_with(name, cloud))
+    ]
+    parts = ["\n".join([f"Accelerators whose machines have **{name}**:", "", *rows])] if rows else [f"**{name}**"]
+    for label, keys in (("Resources", needs.resources), ("Variables", needs.env)):
+        if keys:
+            parts.append(f"{label} of its pods: {', '.join(f'`{key}`' for key in keys)}")
+    return "\n\n".join(parts)
 
 
 def _field_nodes(opened: OpenDocument, obj: TextObject, path: Path) -> list[SchemaNode]:

@@ -75,6 +75,22 @@ def test_an_accelerator_has_its_machines() -> None:
     assert "Machines" not in said(spec.replace("nvidia|-h100", "unkno|wn"))
 
 
+def test_a_fabric_has_its_accelerators_and_what_pods_get() -> None:
+    text = said(SPEC.replace("  script:", "  fabric: tc|pxo\n  script:"))
+    assert "- gke: `nvidia-h100-mega`" in text
+    assert "Variables of its pods: `NCCL_SOCKET_IFNAME`, `LD_LIBRARY_PATH`" in text
+    efa = said(SPEC.replace("  script:", "  fabric: e|fa\n  script:"))
+    assert "Resources of its pods: `vpc.amazonaws.com/efa`" in efa
+    assert "nvidia-h100" in efa
+    assert "Accelerators" not in said(SPEC.replace("  script:", "  fabric: own|rails\n  script:"))
+
+
+def test_a_target_has_its_kind() -> None:
+    assert said(SPEC.replace("target: volcano", "target: vol|cano")).startswith(
+        "**volcano**: batch.volcano.sh/v1alpha1"
+    )
+
+
 def test_resolved_references_in_each_pod() -> None:
     found = said(MANIFEST.replace("$(RANK_OF", "$(RANK|_OF"))
     assert "| `train-0-*****` | `0` |" in found
