@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import cast
+from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, code_of
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
@@ -60,7 +61,7 @@ def masked_fields(pod: Pod, masked: Pod) -> list[str]:
         ("annotations", pod.view.annotations, masked.view.annotations),
     ):
         fields += [f"{field}.{name}" for name, value in values.items() if masked_values.get(name) != value]
-    return fields
+    return [*map(mask_formats, fields)]
 
 
 VERSION = 1

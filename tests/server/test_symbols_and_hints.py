@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from lsprotocol.types import DocumentSymbol, Position, Range
 
 from ptcompile.server.document import OpenDocument
@@ -55,8 +56,19 @@ def test_the_objects_of_a_list() -> None:
     assert [one.name for one in symbols(opened(text))] == ["Pod/train", "Pod/train"]
 
 
-def test_secrets_are_not_in_the_outline() -> None:
-    found = symbols(opened(SPEC.replace("NCCL_DEBUG: INFO", "HF_TOKEN: hunter2")))
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "HF_TOKEN: hunter2",
+        "HF_TOKEN: {valeu: hunter2}",
+        "HF_TOKEN: [hunter2]",
+        "A: 'curl -u me:hunter2 x'",
+        f"hf_{'hunter2' * 5}: 1",
+    ],
+)
+def test_secrets_are_not_in_the_outline(entry: str) -> None:
+    found = symbols(opened(SPEC.replace("NCCL_DEBUG: INFO", entry)))
+    assert found
     assert "hunter2" not in str(found)
 
 

@@ -180,6 +180,9 @@ _ENDS = ("lac", "docker", "str", "cm", "sh", "arg", "menv", "k", "img", "hdr", "
 def test_json_marks_what_is_masked() -> None:
     world = ptcompile.simulate(pod(env=ENTRIES["in another variable"], args=ARGS["one word"], note=MARK)).to_dict()
     assert world["pods"][0]["masked"] == ["env.HF_TOKEN", "env.B", "env.C", "args[0]", "annotations.acme.io/api-token"]
+    token = "hf_" + MARK * 3
+    world = ptcompile.simulate(pod().replace("acme.io/api-token", token)).to_dict()
+    assert world["pods"][0]["masked"] == ["annotations.***"]
     assert ptcompile.simulate(pod().replace("api-token", "note")).to_dict()["pods"][0]["masked"] == []
     found = ptcompile.lint(pod(env=ENTRIES["list"])).diagnostics
     assert {one.name for one in found if one.masked} <= {
