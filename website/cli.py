@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import textwrap
 
 from ptcompile.cli import build_parser
 from ptcompile.cli.commands import COMMANDS
@@ -42,12 +43,12 @@ def _command(name: str, parser: argparse.ArgumentParser, text: str) -> str:
     if rows:
         parts.append("\n".join(["| Argument | Meaning |", "|---|---|", *rows]))
     if parser.epilog:
-        parts.append(f"```text\n{parser.epilog.strip()}\n```")
+        parts.append(f"```text\n{textwrap.dedent(parser.epilog).strip()}\n```")
     return "\n\n".join(parts)
 
 
 def _row(action: argparse.Action) -> str:
-    choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else None
+    choices = "{" + ", ".join(map(str, action.choices)) + "}" if action.choices else None
     value = "" if action.nargs == 0 else str(action.metavar or choices or action.dest.upper())
     names = [f"`{name} {value}`".replace(" `", "`") for name in action.option_strings] or [f"`{value}`"]
     meaning = (action.help or "").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")

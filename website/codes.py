@@ -97,9 +97,9 @@ def _prose(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    for sign in "\\*_<[#":
+    for sign in "\\*_[#":
         text = text.replace(sign, f"\\{sign}")
-    return text
+    return text.replace("<", "&lt;")  # Markdown has no escape for it
 
 
 def _sentence(text: str) -> str:

@@ -124,6 +124,7 @@ def _text(text: str) -> str:
     """A description as a cell of a table."""
     parts = text.replace("\n", " ").split("`")
     plain = [
-        "".join(f"\\{c}" if c in "|*_<[" else c for c in part) if at % 2 == 0 else part for at, part in enumerate(parts)
+        "".join(f"\\{c}" if c in "|*_[" else "&lt;" if c == "<" else c for c in part) if at % 2 == 0 else part
+        for at, part in enumerate(parts)
     ]
     return "`".join(plain)

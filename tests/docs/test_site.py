@@ -118,6 +118,16 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[str, Page]) ->
     assert not any("url(http" in sheet or "@import" in sheet for sheet in sheets)
 
 
+def test_angle_brackets_are_text(site: Path) -> None:
+    text = (site / "codes" / "PTC404" / "index.html").read_text(encoding="utf-8")
+    assert "&lt;pod&gt;.&lt;subdomain&gt;" in text
+    pages = [
+        path.read_text(encoding="utf-8")
+        for path in (*site.rglob("codes/**/*.html"), *site.rglob("reference/**/*.html"))
+    ]
+    assert not any("\\<" in page for page in pages)
+
+
 def test_codes_in_prose_lead_to_their_pages(pages: dict[str, Page]) -> None:
     assert "../../codes/PTC198/" in pages["guide/machines/"].links
     assert "../codes/PTC302/" not in pages["codes/"].links
