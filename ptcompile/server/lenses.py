@@ -69,8 +69,11 @@ def pods(opened: OpenDocument, number: int) -> TextView | None:
     return TextView(f"{_file_stem(obj)}-pods.txt", "plaintext", text)
 
 
-def page(opened: OpenDocument) -> TextView:
-    """Return the page of `explain --html` for a text, with the last manifests if it does not compile."""
+def page(opened: OpenDocument, scheme: str = "") -> TextView:
+    """Return the page of `explain --html` for a text, with the last manifests if it does not compile.
+
+    `scheme` is the editor's color scheme, "light" or "dark".
+    """
     from ptcompile.explainer.page import gather, html, with_earlier_manifests
 
     profile = opened.settings.profile_text if opened.settings.profile_path else None
@@ -83,7 +86,7 @@ def page(opened: OpenDocument) -> TextView:
         opened.compiled_page = content
     elif opened.compiled_page is not None:
         content = with_earlier_manifests(content, opened.compiled_page)
-    return TextView("page.html", "html", html(content))
+    return TextView("page.html", "html", html(content, scheme))
 
 
 def _find_object(opened: OpenDocument, number: int) -> TextObject | None:

@@ -317,8 +317,8 @@ class Server:
     async def _show_pods(self, uri: str, number: int) -> dict[str, Any] | None:
         return await self._show(self._analyze(uri, lambda opened: lenses.pods(opened, number)))
 
-    async def _explain_page(self, uri: str) -> dict[str, Any]:
-        return (await self._analyze(uri, lenses.page)).to_dict()
+    async def _explain_page(self, uri: str, scheme: str = "") -> dict[str, Any]:
+        return (await self._analyze(uri, lambda opened: lenses.page(opened, scheme))).to_dict()
 
     async def _show(self, view_request: Awaitable[TextView | None]) -> dict[str, Any] | None:
         """Open a text in the editor if the client can, and return the text."""

@@ -70,6 +70,8 @@ def test_shown_documents(client: Client) -> None:
     assert "train-master-0" in client.call("workspace/executeCommand", **pods)["text"]
     page = {"command": "ptcompile.explainPage", "arguments": [client.uri("spec.yaml")]}
     assert client.call("workspace/executeCommand", **page)["text"].startswith("<!DOCTYPE html>")
+    page["arguments"] = [client.uri("spec.yaml"), "dark"]
+    assert '<meta name="color-scheme" content="dark">' in client.call("workspace/executeCommand", **page)["text"]
 
 
 def test_the_server_uses_the_configuration_of_lint(client: Client, tmp_path: Path) -> None:

@@ -34,9 +34,10 @@ export class Previews implements vscode.Disposable {
       }
     });
     const saved = vscode.workspace.onDidSaveTextDocument(() => refresh.call());
+    const recolored = vscode.window.onDidChangeActiveColorTheme(() => refresh.call());
     panel.onDidDispose(() => {
       this.panels.delete(uri);
-      vscode.Disposable.from(refresh, changed, saved).dispose();
+      vscode.Disposable.from(refresh, changed, saved, recolored).dispose();
     });
     void this.fill(uri, panel);
   }
@@ -46,7 +47,9 @@ export class Previews implements vscode.Disposable {
     if (client === undefined || !client.isRunning()) {
       return;
     }
-    const asked = { command: "ptcompile.explainPage", arguments: [uri] };
+    const { HighContrastLight, Light } = vscode.ColorThemeKind;
+    const scheme = [HighContrastLight, Light].includes(vscode.window.activeColorTheme.kind) ? "light" : "dark";
+    const asked = { command: "ptcompile.explainPage", arguments: [uri, scheme] };
     const page = await client.sendRequest<{ text: string } | null>("workspace/executeCommand", asked).catch(() => null);
     if (page !== null && this.panels.get(uri) === panel) {
       panel.webview.html = page.text;

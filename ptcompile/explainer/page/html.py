@@ -338,9 +338,18 @@ _IDLE_HINT = (
 )
 
 
-def html(page: ExplainPage) -> str:
-    """Return the whole page. The same page gives the same bytes."""
+_SCHEMES: Final = {"light": "@media not all", "dark": "@media screen"}
+"""Replacements of the condition under which the page is dark, for a fixed color scheme."""
+
+
+def html(page: ExplainPage, scheme: str = "") -> str:
+    """Return the whole page, in the reader's color scheme or in `scheme` ("light" or "dark"). The same page gives the
+    same bytes.
+    """
     style = f"{_read_asset('page.css')}{author_styles(len(AUTHORS))}.graph {{{STYLE}}}\n"
+    if scheme in _SCHEMES:
+        style = style.replace("@media screen and (prefers-color-scheme: dark)", _SCHEMES[scheme])
+        style = style.replace("color-scheme: light dark", f"color-scheme: {scheme}")
     script = f'"use strict";\n(() => {{\n{_read_asset("reasons.js")}{_read_asset("page.js")}}})();\n'
     policy = (
         f"default-src 'none'; style-src '{_csp_hash(style)}'; script-src '{_csp_hash(script)}'; img-src data:; "
@@ -353,7 +362,7 @@ def html(page: ExplainPage) -> str:
         '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
+        f'<meta name="color-scheme" content="{scheme if scheme in _SCHEMES else "light dark"}">',
         '<meta name="referrer" content="no-referrer">',
         f"<title>{escape(page.name)} - where every line came from</title>",
         f'<link rel="icon" href="{_ICON}">',

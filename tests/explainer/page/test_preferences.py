@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from ptcompile.explainer.page import html
 from tests.explainer.page.browser import CHROMIUM, Browser
+from tests.explainer.page.making import example, page
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
 
@@ -22,6 +24,17 @@ def test_dark_mode_has_a_dark_background(show: Any, tmp_path: Path) -> None:
     light, dark = ([int(n) for n in ground[4:-1].split(",")] for ground in grounds)
     assert min(light) > 230
     assert max(dark) < 40
+
+
+@pytest.mark.parametrize(("scheme", "other"), [("dark", "light"), ("light", "dark")])
+def test_a_fixed_scheme_overrides_the_reader_s(scheme: str, other: str, chromium: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(html(page(*example()), scheme), encoding="utf-8")
+    chromium.open(path, prefers_color_scheme=other)
+    ground = chromium.run("getComputedStyle(document.body).backgroundColor")
+    assert ground == {"dark": "rgb(14, 19, 28)", "light": "rgb(245, 246, 248)"}[scheme]
+    assert chromium.run("getComputedStyle(document.documentElement).colorScheme") == scheme
+    assert not chromium.said()
 
 
 @pytest.mark.parametrize("width", [360, 800, 1280, 1920])
