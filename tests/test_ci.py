@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,54 @@ def test_ci_installs_the_published_constraints_with_hashes() -> None:
     assert "--require-hashes -r requirements-ci.lock" in (ROOT / ".ci" / "run").read_text()
 
 
+LOCKS = sorted((ROOT / ".ci" / "locks").iterdir())
+
+
+def test_every_job_installs_with_hashes() -> None:
+    """A version without a hash may be another file tomorrow. torch is the exception that its job states."""
+    scripts = [script for script in (ROOT / ".ci").iterdir() if script.is_file() and script.name != "lock"]
+    lines = [line for script in scripts for line in script.read_text(encoding="utf-8").splitlines()]
+    installs = [line for line in lines if re.search(r"pip install .*(-r|-e|\.)", line) and "command" not in line]
+    assert [line for line in installs if not re.search(r"--require-hashes|--no-deps|TORCH", line)] == []
+    used = {name for script in (ROOT / ".ci").iterdir() if script.is_file() for name in _lock_names(script)}
+    assert {path.stem for path in LOCKS} <= used
+
+
+def _lock_names(script: Path) -> list[str]:
+    text = script.read_text(encoding="utf-8")
+    names = re.findall(r"locks/(\w+)\.lock", text)
+    return names if script.name != "adapters" else [*names, *re.findall(r"^run \w+ (\w+) ", text, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
+def test_every_entry_of_a_lock_has_a_hash(path: Path) -> None:
+    entries = re.split(r"(?m)^(?=[\w.-]+==)", path.read_text(encoding="utf-8"))[1:]
+    assert entries
+    assert all("--hash=sha256:" in entry for entry in entries)
+
+
+def test_the_lowest_lock_has_the_lowest_versions() -> None:
+    required = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    lowest = dict(re.findall(r"^([\w.-]+)==([^\s;]+)", (ROOT / ".ci/locks/lowest.lock").read_text(), re.MULTILINE))
+    for requirement in required:
+        name, _, bound = requirement.partition(">=")
+        assert lowest[name.lower().replace(".", "-")].startswith(re.split("[,;]", bound)[0]), requirement
+
+
+def test_actions_and_containers_are_pinned_by_digest() -> None:
+    for path in (ROOT / ".github" / "workflows").iterdir():
+        text = path.read_text(encoding="utf-8")
+        actions = re.findall(r"uses: *(\S+)", text)
+        assert [action for action in actions if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)] == [], path
+        containers = re.findall(r"(?:container|image): *(\S+)", text)
+        assert [name for name in containers if not re.search(r"@sha256:[0-9a-f]{64}$", name)] == [], path
+
+
 def test_every_path_of_a_test_exists() -> None:
     named = {
         path
         for script in (ROOT / ".ci").iterdir()
+        if script.is_file()
         for path in re.findall(r"(?<![\w/])tests/[\w/.]+", script.read_text(encoding="utf-8"))
     }
     assert "tests/test_golden.py" in named

@@ -93,7 +93,7 @@ def test_the_recommended_tests_exist() -> None:
 
 def test_every_script_of_ci_is_explained() -> None:
     named = set(re.findall(r"^\| `(\.ci/\w+)` \|", _text("CONTRIBUTING.md"), re.MULTILINE))
-    assert named == {f".ci/{path.name}" for path in (ROOT / ".ci").iterdir()}
+    assert named == {f".ci/{path.name}" for path in (ROOT / ".ci").iterdir() if path.is_file()}
 
 
 def test_the_newest_entry_of_the_changelog_is_this_version_or_unreleased() -> None:
