@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -97,7 +98,7 @@ def _file_stem(obj: TextObject) -> str:
     """Return a file name made from the object's name."""
     metadata = obj.data.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    return "".join(c if c.isalnum() or c in "-." else "-" for c in str(name or "job"))[:80].lstrip(".") or "job"
+    return re.sub(r"[^0-9A-Za-z.-]", "-", str(name or "job"))[:80].lstrip(".") or "job"
 
 
 SHOW_MANIFESTS: Final = "ptcompile.showManifests"

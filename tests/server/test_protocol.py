@@ -63,6 +63,9 @@ def test_shown_documents(client: Client) -> None:
     shown = Path(asked["params"]["uri"].removeprefix("file://"))
     assert "kind: JobSet" in shown.read_text(encoding="utf-8")
     assert shown.parent.stat().st_mode & 0o077 == 0
+    client.open("wide.yaml", SPEC.replace("name: train", "name: " + "\U00020000" * 100))
+    lens = {"command": "ptcompile.showManifests", "arguments": [client.uri("wide.yaml"), 0, "jobset"]}
+    assert client.call("workspace/executeCommand", **lens)["name"] == f"{'-' * 80}-jobset.yaml"
     client.replies["window/showMessageRequest"] = {"title": "volcano"}
     choose = {"command": "ptcompile.chooseTarget", "arguments": [client.uri("spec.yaml"), 0]}
     assert client.call("workspace/executeCommand", **choose)["name"] == "train-volcano.yaml"

@@ -2,12 +2,14 @@ import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, type ServerOptions } from "vscode-languageclient/node";
 
 import { Previews } from "./preview";
-import { program, serverOptions } from "./settings";
+import { program, serverOptions, serverProcess } from "./settings";
 import { Tasks } from "./tasks";
 
 let client: LanguageClient | undefined;
+let ownFolder = "";
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  ownFolder = context.extensionPath;
   const previews = new Previews(() => client);
   context.subscriptions.push(
     previews,
@@ -19,6 +21,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         previews.show(document);
       }
     }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void restart()),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("ptcompile")) {
         void restart();
@@ -45,8 +48,8 @@ async function stop(): Promise<void> {
 
 async function start(): Promise<void> {
   const settings = vscode.workspace.getConfiguration("ptcompile", vscode.workspace.workspaceFolders?.[0]);
-  const [command, ...words] = program((name) => settings.get(name));
-  const server: ServerOptions = { command, args: [...words, "server", "--stdio"] };
+  const words = program((name) => settings.get(name));
+  const server: ServerOptions = serverProcess(words, vscode.workspace.isTrusted, ownFolder);
   const options: LanguageClientOptions = {
     documentSelector: [
       { scheme: "file", language: "yaml" },
@@ -64,6 +67,6 @@ async function start(): Promise<void> {
       client = undefined;
     }
     const help = "python -m pip install 'ptcompile[server]', or set ptcompile.command";
-    void vscode.window.showErrorMessage(`ptcompile: ${command} does not start (${String(error)}): ${help}`);
+    void vscode.window.showErrorMessage(`ptcompile: ${words[0]} does not start (${String(error)}): ${help}`);
   }
 }

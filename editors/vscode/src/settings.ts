@@ -27,6 +27,23 @@ export function program(ask: Ask): [string, ...string[]] {
   return first === undefined ? ["ptcompile"] : [first, ...rest];
 }
 
+/** How the language server is started. */
+export interface ServerProcess {
+  readonly command: string;
+  readonly args: string[];
+  readonly options: { readonly cwd?: string };
+}
+
+/**
+ * The server for a workspace. In one that is not trusted it starts in the extension's own folder: `python -m ptcompile` would
+ * run a ptcompile.py of the workspace, and Windows looks for programs in the current folder.
+ */
+export function serverProcess(words: readonly [string, ...string[]], trusted: boolean, ownFolder: string): ServerProcess {
+  const [command, ...rest] = words;
+  const args = [...rest, "server", "--stdio"];
+  return trusted ? { command, args, options: {} } : { command, args: [...args, "--untrusted"], options: { cwd: ownFolder } };
+}
+
 function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { program, serverOptions, type Ask } from "../src/settings";
+import { program, serverOptions, serverProcess, type Ask } from "../src/settings";
 
 const having =
   (values: Record<string, unknown>): Ask =>
@@ -22,4 +22,15 @@ test("the program", () => {
   assert.deepEqual(program(having({})), ["ptcompile"]);
   assert.deepEqual(program(having({ command: [] })), ["ptcompile"]);
   assert.deepEqual(program(having({ command: ["python", "-m", "ptcompile"] })), ["python", "-m", "ptcompile"]);
+});
+
+test("the server of a workspace that is not trusted", () => {
+  const words: [string, ...string[]] = ["/venv/bin/python", "-P", "-m", "ptcompile"];
+  const args = ["-P", "-m", "ptcompile", "server", "--stdio"];
+  assert.deepEqual(serverProcess(words, true, "/own"), { command: "/venv/bin/python", args, options: {} });
+  assert.deepEqual(serverProcess(words, false, "/own"), {
+    command: "/venv/bin/python",
+    args: [...args, "--untrusted"],
+    options: { cwd: "/own" },
+  });
 });

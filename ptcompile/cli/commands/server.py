@@ -7,10 +7,11 @@ import os
 from collections.abc import Mapping
 
 from ptcompile.cli.files import UsageError
+from ptcompile.cli.options import add_untrusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any, BinaryIO, Final
 
 _EPILOG = """\
 Editors start it and talk to it in the Language Server Protocol. docs/guide/editors.md has the settings for VS Code,
@@ -24,7 +25,32 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = _EPILOG
     parser.add_argument("--stdio", action="store_true", help="use standard input and output (the only transport)")
+    add_untrusted(parser)
     parser.set_defaults(run=run)
+
+
+_MAX_MESSAGE_BYTES: Final = 1 << 26
+_MAX_HEADER_BYTES: Final = 1 << 12
+
+
+class _ClientInput:
+    """Standard input, with headers that pygls would wait for or allocate any amount of memory for rejected."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.read = stream.read
+
+    def readline(self) -> bytes:
+        """Return a header line. Raises `UsageError` for a length that no message has."""
+        line = self._stream.readline(_MAX_HEADER_BYTES)
+        name, _, value = line.partition(b":")
+        if name.strip().lower() != b"content-length":
+            return line
+        length = value.strip()
+        if not length.isdigit() or len(length) > 10 or int(length) > _MAX_MESSAGE_BYTES:
+            text = length[:40].decode(errors="replace")
+            raise UsageError(f"the client sent Content-Length: {text}, which is no length up to {_MAX_MESSAGE_BYTES}")
+        return b"Content-Length: " + length + b"\r\n"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,7 +60,9 @@ def run(options: argparse.Namespace) -> int:
     except ImportError:
         raise UsageError("the language server needs pygls: python -m pip install 'ptcompile[server]'") from None
     import gc
+    import sys
     import tempfile
+    from typing import cast
 
     from ptcompile.cli.workspace import Workspace
     from ptcompile.server.protocol import Server
@@ -51,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
         def make_workspace(folders: list[str], client_options: Mapping[str, Any]) -> Workspace:
             return Workspace(folders, client_options)
 
-        Server(make_workspace, save).pygls.start_io()
+        stdin = cast("BinaryIO", _ClientInput(sys.stdin.buffer))
+        Server(make_workspace, save).pygls.start_io(stdin)
     return 0
 
 
