@@ -298,6 +298,8 @@ def load_with_options(options: Namespace) -> Config:
     if schemas:
         from ptcompile.apiserver.crds.loader import read_definitions
 
+        for path in schemas:
+            files.reject_link_out(path)
         try:
             read_definitions(schemas)
         except ValueError as error:

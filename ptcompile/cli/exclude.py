@@ -27,12 +27,15 @@ _MAX_GITIGNORE_BYTES: Final = 1 << 17
 _MAX_KUSTOMIZATION_BYTES: Final = 1 << 20
 
 
-def exclusions(config: Config) -> Callable[[str], bool]:
-    """Return a predicate: whether a path found in a folder is excluded. The path of a folder ends in a slash.
+def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]:
+    """Return a predicate: whether a path found in one of the `searched` folders or globs is excluded. The path of a
+    folder ends in a slash.
 
-    Patterns are those of .gitignore, relative to the folder of the configuration or of the .gitignore file. A kustomize
-    patch is only part of an object; lint it in the output of `kustomize build`.
+    Patterns are those of .gitignore, relative to the folder of the configuration or of the .gitignore file. Outside a
+    repository, a .gitignore counts only in a searched folder: anyone may write one above it, such as in /tmp. A
+    kustomize patch is only part of an object; lint it in the output of `kustomize build`.
     """
+    tops = frozenset(os.path.abspath(_without_glob(path)) for path in searched)
     patterns = tuple(os.fsencode(line) for line in (*(config.exclude or ()), *config.extend_exclude))
     config_patterns = _Patterns(os.path.abspath(config.folder), matcher(patterns)) if patterns else None
     folders: dict[str, _Folder] = {}
@@ -49,7 +52,7 @@ def exclusions(config: Config) -> Callable[[str], bool]:
                 break
             path = parent
         for path in reversed(chain):
-            folders[path] = _describe_folder(path, folders.get(os.path.dirname(path)), config_patterns)
+            folders[path] = _describe_folder(path, folders.get(os.path.dirname(path)), config_patterns, tops)
         return folders[path]
 
     def excluded(path: str) -> bool:
@@ -94,6 +97,13 @@ def unmatched_patterns(config: Config, inputs: Iterable[str], visited: Iterable[
                 yield f"{key}: {pattern!r} matches no file; correct or remove it"
 
 
+def _without_glob(path: str) -> str:
+    """Return the folder that a glob searches; another path unchanged."""
+    while "*" in path:
+        path = os.path.dirname(path)
+    return path
+
+
 class _Patterns(NamedTuple):
     """Parsed lines of patterns, and the folder that they are relative to."""
 
@@ -114,14 +124,19 @@ class _Folder(NamedTuple):
     """Whether the configuration excludes the folder or a parent folder."""
     ignored: bool
     """Whether git ignores the folder or a parent folder."""
+    reads_gitignore: bool
+    """Whether the folder is in a repository or a searched folder."""
 
 
-def _describe_folder(path: str, parent: _Folder | None, config_patterns: _Patterns | None) -> _Folder:
+def _describe_folder(
+    path: str, parent: _Folder | None, config_patterns: _Patterns | None, tops: frozenset[str]
+) -> _Folder:
     name = os.path.basename(path)
     inside = config_patterns is not None and (
         path == config_patterns.base or (parent is not None and parent.config_patterns is not None)
     )
-    ignores = _read_gitignore(path)
+    reads_gitignore = (parent is not None and parent.reads_gitignore) or path in tops or _is_root(path)
+    ignores = _read_gitignore(path) if reads_gitignore else ()
     excluded = ignored = False
     if parent is not None:
         if not _is_root(path):
@@ -130,7 +145,7 @@ def _describe_folder(path: str, parent: _Folder | None, config_patterns: _Patter
         excluded = parent.excluded or (
             parent.config_patterns is not None and _is_ignored((parent.config_patterns,), parent.path, name, True)
         )
-    return _Folder(path, config_patterns if inside else None, ignores, excluded, ignored)
+    return _Folder(path, config_patterns if inside else None, ignores, excluded, ignored, reads_gitignore)
 
 
 def _is_root(folder: str) -> bool:

@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from ptcompile._internal import files as disk
@@ -43,6 +43,7 @@ def hides_lines(path: str) -> bool:
 
 
 SUFFIXES = (".yaml", ".yml", ".json")
+_NOTHING: Final[Mapping[str, bytes]] = {}
 BUG = "this is a bug in ptcompile"
 """Part of every message about an internal error; tests and the fuzzer look for it."""
 _STDIN = frozenset({"-", "/dev/stdin"})
@@ -106,11 +107,20 @@ def read_all(
 
 
 def read(path: str) -> bytes:
-    """Return a file's bytes. Raises `UsageError` if it cannot be read."""
+    """Return the bytes of a file that the user named. Raises `UsageError` if it cannot be read; with `--untrusted`,
+    also for a link out of its tree.
+    """
+    reject_link_out(path)
     try:
         return _read_bytes(path)
     except OSError as error:
         raise UsageError(f"{path}: {reason(error)}") from None
+
+
+def reject_link_out(path: str) -> None:
+    """Raises `UsageError` for a named link out of its tree, with `--untrusted`."""
+    if is_untrusted() and path not in _STDIN and (tree := leads_out(path)):
+        raise UsageError(f"{path}: a link that leads out of {tree}")
 
 
 _NOT_A_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
@@ -214,12 +224,14 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def write_files(contents: dict[str, str]) -> None:
+def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NOTHING) -> list[str]:
     """Write every file or none: write all to temporary files first, then rename them. Raises `UsageError`.
 
-    A link is followed within its tree (see `leads_out`). An existing device, pipe or other non-file is written to and
-    never replaced.
+    Return the files that no longer have their `previous` content, such as those that an editor saved meanwhile: they
+    are not replaced. A link is followed within its tree (see `leads_out`). An existing device, pipe or other non-file
+    is written to and never replaced.
     """
+    changed: list[str] = []
     ready: list[tuple[str, str]] = []
     streams = {path: text for path, text in contents.items() if _is_stream(path)}
     path = ""
@@ -227,8 +239,14 @@ def write_files(contents: dict[str, str]) -> None:
         for path, text in contents.items():
             if path not in streams:
                 ready.append(_write_temporary(path, text))
+        by_destination = {os.path.realpath(path): path for path in previous if path in contents}
         while ready:
-            os.replace(*ready[0])
+            path = by_destination.get(ready[0][1], "")
+            if path and _read_bytes(path) != previous[path]:
+                changed.append(path)
+                os.unlink(ready[0][0])
+            else:
+                os.replace(*ready[0])
             ready.pop(0)
         for path, text in streams.items():
             with open(path, "w", encoding="utf-8", newline="\n") as file:
@@ -239,6 +257,7 @@ def write_files(contents: dict[str, str]) -> None:
         for temporary, _ in ready:
             if os.path.exists(temporary):
                 os.unlink(temporary)
+    return changed
 
 
 def delete(path: str) -> None:
@@ -265,9 +284,12 @@ def _write_temporary(path: str, text: str) -> tuple[str, str]:
         raise IsADirectoryError(0, "is a directory" if path else "no file name")
     os.makedirs(os.path.dirname(destination) or ".", exist_ok=True)
     sweep(os.path.dirname(destination))
-    if os.path.exists(destination) and not os.stat(destination).st_mode & 0o222:
-        # root may write it, and a rename depends only on the folder's permissions
+    if os.path.exists(destination) and (
+        not os.stat(destination).st_mode & 0o222 or not os.access(destination, os.W_OK)
+    ):  # a rename depends only on the folder's permissions; root may write every file
         raise OSError(0, "is read-only")
+    if os.path.islink(destination):  # realpath ends at a loop
+        raise OSError(0, "a link that leads to itself")
     temporary = os.path.join(os.path.dirname(destination), temporary_name())
     file = open(temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - what was not made is not removed
     try:

@@ -63,6 +63,11 @@ def add_output_format(parser: argparse.ArgumentParser, *names: str) -> None:
     parser.add_argument(
         "--output-format", *names, choices=FORMATS, default="full", help="how to print findings (default: full)"
     )
+    add_untrusted(parser)
+
+
+def add_untrusted(parser: argparse.ArgumentParser) -> None:
+    """Add --untrusted."""
     parser.add_argument(
         "--untrusted",
         action="store_true",

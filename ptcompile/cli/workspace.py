@@ -58,7 +58,7 @@ class Workspace:
         start = next((folder for folder in self._folders if _is_within(path, folder)), os.path.dirname(path) or ".")
         if start not in self._settings:
             config, settings = self._load_settings(start)
-            self._settings[start] = config, settings, exclusions(config)
+            self._settings[start] = config, settings, exclusions(config, [start])
         config, settings, excluded = self._settings[start]
         is_excluded = bool(config.exclude or config.extend_exclude) and excluded(path)
         return settings._replace(ignore=(*settings.ignore, *config.ignored_in(path)), excluded=is_excluded)
@@ -138,7 +138,7 @@ class Workspace:
     def _paths(self) -> Iterator[str]:
         remaining = _MAX_FILES
         for folder in self._folders:
-            for path in files.walk(folder, exclusions(self._config_of(folder))):
+            for path in files.walk(folder, exclusions(self._config_of(folder), [folder])):
                 if remaining == 0:
                     return
                 remaining -= 1

@@ -117,6 +117,11 @@ def launcher_stand_ins(pod: Pod, pods: int) -> Iterator[str]:
 MAX_PODS = 32
 """Maximum number of training pods: each runs at least one PyTorch process."""
 _INTERFACE_VARIABLES = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
+_LOADER_VARIABLES: Final = frozenset(
+    {"BASH_ENV", "LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP"}
+)
+"""Variables with which a manifest would choose files of this machine to run, such as one of its repository."""
+_DROPPED_VARIABLES: Final = frozenset({*_INTERFACE_VARIABLES, *_LOADER_VARIABLES})
 
 
 class Actor(NamedTuple):
@@ -172,7 +177,7 @@ def cast(job: SimulatedJob, *, max_processes: int, own_command: bool = False, sc
 
 def _actor(number: int, pod: Pod, max_processes: int, pods: int, *, own_command: bool) -> Actor:
     processes = min(max_processes, pod.rendezvous.processes or max_processes)
-    env = {name: value for name, value in pod.env.items() if name not in _INTERFACE_VARIABLES}
+    env = {name: value for name, value in pod.env.items() if name not in _DROPPED_VARIABLES}
     if "PET_NPROC_PER_NODE" in env:
         env["PET_NPROC_PER_NODE"] = str(processes)
     if own_command:
@@ -181,7 +186,7 @@ def _actor(number: int, pod: Pod, max_processes: int, pods: int, *, own_command:
             raise RehearsalError("the image's own command is unknown: --own-command needs one in the manifest")
     else:
         argv = command_line(pod, processes, pods)
-        env = {**{k: v for k, v in pod.launch.env.items() if k not in _INTERFACE_VARIABLES and k != "HOSTNAME"}, **env}
+        env = {**{k: v for k, v in pod.launch.env.items() if k not in _DROPPED_VARIABLES and k != "HOSTNAME"}, **env}
     hostname = f"node-{number}" if pod.on_host else pod.hostname or f"{pod.name}-{number:05d}"
     fqdn = f"{hostname}.{pod.own_fqdn.partition('.')[2]}" if "." in pod.own_fqdn and not pod.on_host else None
     return Actor(
@@ -246,6 +251,8 @@ def _stand_ins(
         yield f"no manifest holds the values of {', '.join(unknown_variables)}: they are set to <source>"
     if dropped := [name for name in _INTERFACE_VARIABLES if name in first.env]:
         yield f"the only interface is eth0, so {', '.join(dropped)} is dropped"
+    if dropped := sorted(name for name in _LOADER_VARIABLES if name in first.env or name in first.launch.env):
+        yield f"a manifest cannot name code to load on this machine, so {', '.join(dropped)} is dropped"
 
 
 def _is_unknown_value(value: str) -> bool:

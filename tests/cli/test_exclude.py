@@ -26,7 +26,7 @@ def tree(top: Path, *names: str) -> None:
 
 
 def found(top: Path, config: Config) -> list[str]:
-    files, _ = read_all([str(top)], exclusions(config))
+    files, _ = read_all([str(top)], exclusions(config, [str(top)]))
     return [str(Path(file.name).relative_to(top)) for file in files]
 
 
@@ -83,7 +83,7 @@ def test_the_nearest_gitignore_decides(tmp_path: Path) -> None:
     (tmp_path / "out" / ".gitignore").write_text("!c.yaml\n")
     config = Config(folder=str(tmp_path))
     assert found(tmp_path, config) == ["deep/a.yaml"]
-    excluded = exclusions(config)
+    excluded = exclusions(config, [str(tmp_path)])
     assert excluded(str(tmp_path / "out" / "c.yaml")), "what is in an ignored folder stays ignored, as in git"
     assert not excluded(str(tmp_path / "deep" / "a.yaml"))
 
@@ -94,6 +94,18 @@ def test_a_gitignore_above_the_repository_is_ignored(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("*.yaml\nrepo/\n")
     assert found(tmp_path / "repo", Config(folder=str(tmp_path))) == ["a.yaml"]
     assert found(tmp_path / "repo", Config(folder=str(tmp_path), exclude=("repo/",))) == []
+
+
+def test_a_gitignore_above_a_folder_outside_a_repository_is_ignored(tmp_path: Path) -> None:
+    tree(tmp_path, "mine/a.yaml", "mine/out/b.yaml", "mine/.hidden/c.yaml")
+    (tmp_path / ".gitignore").write_text("*.yaml\n")
+    (tmp_path / "mine" / ".gitignore").write_text("out/\n")
+    assert found(tmp_path / "mine", Config(folder=str(tmp_path))) == ["a.yaml"]
+    for path in ("mine/*.yaml", "mine/**/*.yaml"):
+        searched = str(tmp_path / path)
+        files, _ = read_all([searched], exclusions(Config(folder=str(tmp_path)), [searched]))
+        assert [Path(file.name).name for file in files] == ["a.yaml"]
+    assert found(tmp_path, Config(folder=str(tmp_path))) == []
 
 
 def test_a_changed_gitignore_applies_to_the_next_run(tmp_path: Path) -> None:

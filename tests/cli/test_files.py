@@ -26,6 +26,8 @@ from tests.making import smallest
 
 Capture = pytest.CaptureFixture[str]
 
+posix = pytest.mark.skipif(sys.platform == "win32", reason="links")
+
 
 @pytest.fixture
 def victim(tmp_path: Path) -> Path:
@@ -137,6 +139,88 @@ def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
         write_files({str(path): "a: 2\n", str(tmp_path / "p.yaml"): "b: 1\n"})
     assert path.read_text() == "a: 1\n"
     assert [one.name for one in tmp_path.iterdir()] == ["o.yaml"]
+
+
+def test_a_file_of_another_user_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its owner and root may write it; others could only rename over it, and then it would be theirs."""
+    path = tmp_path / "o.yaml"
+    path.write_text("a: 1\n")
+    monkeypatch.setattr(os, "access", lambda name, mode: mode != os.W_OK or name != str(path))
+    with pytest.raises(UsageError, match=r"o\.yaml: is read-only"):
+        write_files({str(path): "a: 2\n"})
+    assert path.read_text() == "a: 1\n"
+
+
+@posix
+def test_a_link_loop_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(UsageError, match="a: a link that leads to itself"):
+        write_files({str(tmp_path / "a"): "a: 1\n"})
+    assert (tmp_path / "a").is_symlink()
+    assert (tmp_path / "b").is_symlink()
+
+
+def test_a_file_that_was_saved_meanwhile_stays(tmp_path: Path) -> None:
+    saved, other = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    saved.write_text("a: saved\n")
+    other.write_text("b: 1\n")
+    texts, previous = {str(saved): "a: 2\n", str(other): "b: 2\n"}, {str(saved): b"a: 1\n", str(other): b"b: 1\n"}
+    assert write_files(texts, previous) == [str(saved)]
+    assert (saved.read_text(), other.read_text()) == ("a: saved\n", "b: 2\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.yaml", "b.yaml"]
+
+
+@pytest.mark.parametrize("option", ["--fix", "--add-ignore"])
+def test_lint_does_not_overwrite_what_is_saved_meanwhile(
+    option: str, repository: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = repository / "d.yaml"
+    path.write_text(FIXABLE)
+    write = files.write_files
+
+    def save_first(*arguments: object) -> list[str]:
+        path.write_text(f"{FIXABLE}# saved\n")
+        return write(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(files, "write_files", save_first)
+    ran = lint(capsys, *((option, "--unsafe-fixes") if option == "--fix" else (option,)), path)
+    assert ran.status == 2
+    assert "d.yaml: saved by someone since it was read" in ran.err
+    assert path.read_text() == f"{FIXABLE}# saved\n"
+
+
+@posix
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("lint", "ok.yaml", "--cluster", "link.yaml"),
+        ("lint", "ok.yaml", "--schemas", "link.yaml"),
+        ("compile", "ok.yaml", "--cluster", "link.yaml"),
+        ("platform", "link.yaml", "ok.yaml"),
+        ("diff", "link.yaml", "ok.yaml"),
+        ("diff", "ok.yaml", "link.yaml"),
+        ("diff", "--live", "link.yaml", "ok.yaml"),
+        ("simulate", "ok.yaml", "--with", "link.yaml"),
+        ("rehearse", "ok.yaml", "--with", "link.yaml"),
+        ("explain", "ok.yaml", "--cluster", "link.yaml"),
+        ("requires", "link.yaml"),
+        ("watch", "link.yaml"),
+        ("import", "link.yaml"),
+        ("convert", "link.yaml", "--target", "job"),
+    ],
+    ids=" ".join,
+)
+def test_untrusted_runs_read_no_link_out_of_the_repository(
+    words: tuple[str, ...], repository: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    (repository / "ok.yaml").write_text(smallest())
+    (tmp_path / "outside.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: outside}\nspec: {}\n")
+    (repository / "link.yaml").symlink_to(tmp_path / "outside.yaml")
+    ran = here(capsys, *words, "--untrusted")
+    assert ran.status == 2
+    assert "link.yaml: a link that leads out of" in ran.err
+    assert "outside" not in ran.out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")

@@ -83,6 +83,18 @@ def test_differences_from_the_cluster_are_named() -> None:
     assert "GLOO_SOCKET_IFNAME" not in company.actors[0].env
 
 
+@pytest.mark.parametrize("own_command", [False, True])
+def test_a_manifest_chooses_no_code_to_load(own_command: bool) -> None:
+    """A file of its repository would run on this machine."""
+    names = ("BASH_ENV", "LD_PRELOAD", "PATH", "PYTHONPATH")
+    env = ", ".join(f"{name}: /repository/evil" for name in names)
+    company = cast(job(RANGE + f"\nenv: {{KEPT: a, {env}}}"), max_processes=2, own_command=own_command)
+    for actor in company.actors:
+        assert actor.env["KEPT"] == "a"
+        assert actor.env.keys().isdisjoint(names)
+    assert "BASH_ENV, LD_PRELOAD, PATH, PYTHONPATH is dropped" in "\n".join(company.stand_ins)
+
+
 def test_a_pod_on_its_node_s_network_has_the_node_s_name_and_address() -> None:
     actor = cast(job(C10D + "\nhostNetwork: true"), max_processes=1).actors[1]
     assert (actor.hostname, actor.own_names) == ("node-1", ("node-1",))

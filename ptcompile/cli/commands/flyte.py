@@ -117,7 +117,9 @@ def _load(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
             _ = loaded.nodes
     except runner.TaskCallError as error:
         raise UsageError(str(error)) from None
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise UsageError(_describe_failure(options.task, action, error)) from error
     return loaded, inputs
 

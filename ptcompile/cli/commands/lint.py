@@ -272,7 +272,12 @@ def _write_fixed(fixed_files: list[_FixedFile], findings: Findings) -> int:
     changed = {
         fixed.file.name: fixed.result.content for fixed in fixed_files if fixed.result.content != fixed.file.content
     }
-    files.write_files({name: content.decode() for name, content in changed.items() if name != "<stdin>"})
+    saved = files.write_files(
+        {name: content.decode() for name, content in changed.items() if name != "<stdin>"},
+        {fixed.file.name: fixed.file.content for fixed in fixed_files if fixed.file.name in changed},
+    )
+    findings.report_unreadable([_saved_meanwhile(name) for name in saved])
+    fixed_files = [fixed for fixed in fixed_files if fixed.file.name not in saved]
     findings.fixed = sum(len(fixed.result.applied) for fixed in fixed_files)
     for fixed in fixed_files:
         report = fixed.result.report
@@ -285,6 +290,10 @@ def _write_fixed(fixed_files: list[_FixedFile], findings: Findings) -> int:
     findings.stdout_is_taken = True
     failed = files.write_bytes(b"".join(fixed.result.content for fixed in stdin))
     return max(failed, findings.finish(always=True))
+
+
+def _saved_meanwhile(name: str) -> str:
+    return f"{name}: saved by someone since it was read, so it is not changed; run the command again"
 
 
 def _print_patch(fixed_files: list[_FixedFile], findings: Findings) -> int:
@@ -355,7 +364,7 @@ def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[Inpu
         return files.read_all(options.paths, require_match=required)
     from ptcompile.cli.exclude import exclusions, unmatched_patterns
 
-    excludes, visited = exclusions(config), list[str]()
+    excludes, visited = exclusions(config, options.paths), list[str]()
 
     def exclude(path: str) -> bool:
         visited.append(path)
@@ -394,11 +403,13 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter) -> int:
             changed[file.name] = text
     if "<stdin>" in changed:
         raise UsageError("--add-ignore edits files and cannot be used with standard input")
-    files.write_files(changed)
+    saved = files.write_files(changed, {file.name: file.content for file in inputs if file.name in changed})
+    for name in saved:
+        files.print_error(f"ptcompile: {_saved_meanwhile(name)}")
     files.print_error(
         f"ptcompile: {added} findings ignored in {len(changed)} files, {not_ignorable} cannot be ignored by a comment"
     )
-    return int(not_ignorable > 0)
+    return 2 if saved else int(not_ignorable > 0)
 
 
 PARSERS: Final = {"lint": add}

@@ -21,7 +21,7 @@ from types import TracebackType
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import check_target
+from ptcompile.cli.options import add_untrusted, check_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -234,6 +234,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", help="a file with one or more specs")
     parser.add_argument("--target", metavar="T", help="show only this target (default: every target)")
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    add_untrusted(parser)
     parser.add_argument("--port", type=int, default=0, metavar="N", help="port to listen on (default: a free one)")
     parser.set_defaults(run=run)
 

@@ -190,6 +190,7 @@ def test_a_workflow_of_flytekit(tmp_path: Path) -> None:
         ("import no_such_module_at_all\n", "(line 1): ModuleNotFoundError: No module named 'no_such_module_at_all'"),
         ("\nraise ValueError('no data')\n", "(line 2): ValueError: no data"),
         ("import sys\nsys.exit(3)\n", "(line 2): SystemExit: 3"),
+        ("class Mine(BaseException): pass\nraise Mine('no')\n", "(line 2): Mine: no"),
         ("def (\n", "SyntaxError: "),
     ],
 )
