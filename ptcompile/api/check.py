@@ -13,6 +13,7 @@ from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.table import RUNS_PODS
 from ptcompile.source import documents as source, streams
 from ptcompile.source.emitter import emit_all
+from ptcompile.source.secrets.masking import shows_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def _patch(path: str, before: str | None, after: str | None) -> str:
             f"--- {path}\n+++ {path}\n# the existing file is not YAML that ptcompile can read: its lines are not "
             "shown\n"
         )
-    if any(hidden(manifest) != manifest for side in manifests for manifest in side or ()):
+    in_data = any(hidden(manifest) != manifest for side in manifests for manifest in side or ())
+    if in_data or any(map(shows_secret, texts)):
         old, new = (emit_all([hidden(manifest) for manifest in side or ()]) for side in manifests)
         texts = (old, new)
         note = (

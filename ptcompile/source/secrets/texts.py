@@ -202,8 +202,8 @@ def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[TextInterval]]:
                         )  # in a run of one letter, the match at every offset would be as long
                         yield start, end
                         break
-                elif text[start : start + size] in distinct:
-                    yield start, start + size
+                elif (occurrence := text[start : start + size]) in distinct:
+                    yield start, start + len(occurrence)  # at the end of the text, a shorter secret
                     break
 
     return find

@@ -220,6 +220,17 @@ def test_a_secret_alone(repo: Path, capsys: Capture) -> None:
     assert "stale: manifests/a.yaml" in ran.err
 
 
+def test_a_secret_in_a_comment_of_the_committed_file(repo: Path, capsys: Capture) -> None:
+    spec(repo, "specs/a.yaml", job="a")
+    assert here(capsys, "specs/", "-o", "manifests/").status == 0
+    path = repo / "manifests/a.yaml"
+    path.write_text(path.read_text() + "# HF_TOKEN=hf_old\n")
+    ran = _check(capsys)
+    assert ran.status == 1
+    assert "hf_" not in ran.out + ran.err
+    assert "secrets are hidden" in ran.out
+
+
 def test_an_unreadable_file_is_stale_and_not_shown(repo: Path, capsys: Capture) -> None:
     (repo / "manifests/a.yaml").write_text("HF_TOKEN: [hf_secret\n", encoding="utf-8")
     ran = _check(capsys)

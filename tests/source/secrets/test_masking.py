@@ -107,6 +107,7 @@ def test_carets_stay_aligned_after_masking() -> None:
     ("secret", "text", "wanted"),
     [
         ("secret1", "is 'secret1' here", "is '***' here"),
+        ("a1B2", "is a1B2", "is ***"),
         ("abc", "abc", "abc"),  # too short to mask within text
         ("a'b\nc", '"a\'b\\nc"', '"***"'),
         ('say "x"', '{"a": "say \\"x\\""}', '{"a": "***"}'),
@@ -240,6 +241,13 @@ def test_a_finding_at_a_possible_secret_hides_its_value() -> None:
     shown = renderer("full")(ptcompile.lint(text, filename="f").diagnostics, {"f": text})
     assert "MY_TOKEN" in shown
     assert "4096" not in shown
+
+
+def test_only_the_secret_part_of_a_line_is_masked() -> None:
+    lines = masked_lines(
+        "args: [train --hf-token a1B2c3D4 --lr 3, 'HF_TOKEN=a1B2 x']\nHF_TOKEN: a1B2c3D4 # x\n", fill=""
+    )
+    assert lines[:2] == ["args: [train --hf-token *** --lr 3, 'HF_TOKEN=*** x']", "HF_TOKEN: *** # x"]
 
 
 @pytest.mark.parametrize(

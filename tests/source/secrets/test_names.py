@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.source.secrets.names import FIELDS, MASK, is_searched, is_secret, mask_value
+from ptcompile.source.secrets.names import FIELDS, MASK, is_searched, is_secret, mask_value, normalize_name
 from ptcompile.source.secrets.scanner import secret_paths, without_secrets
 
 NAMES: list[tuple[str, bool]] = [
@@ -52,6 +52,11 @@ def test_names(name: str, secret: bool) -> None:
 @pytest.mark.parametrize("value", [None, {"secretKeyRef": {"name": "s", "key": "k"}}, []])
 def test_references_are_not_masked(value: Any) -> None:
     assert mask_value("HF_TOKEN", value) is value
+
+
+def test_only_the_end_of_a_long_name_counts() -> None:
+    assert normalize_name("a" * 200) == "A" * 120
+    assert is_secret("a" * 200 + "_TOKEN")
 
 
 def test_a_name_that_is_not_a_string_is_not_a_secret() -> None:

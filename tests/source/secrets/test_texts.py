@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.source.secrets.names import MASK
-from ptcompile.source.secrets.texts import option_name, secret_parts, without_parts
+from ptcompile.source.secrets.texts import occurrences, option_name, secret_parts, without_parts
 from tests.counting import steps
 
 SHOWN: list[tuple[str, str]] = [
@@ -90,3 +90,24 @@ def test_time_is_linear(unit: str) -> None:
     """Measured in matches: the repetition limits of a regular expression bound the cost of a single match."""
     few, many = (steps(lambda n=n: secret_parts("token@" + unit * n)) for n in (500, 2000))  # type: ignore[misc]
     assert many < 6 * few + 100
+
+
+@pytest.mark.parametrize(
+    ("secrets", "text", "places"),
+    [
+        (["a1B2"], "x a1B2 a1B", [(2, 6)]),
+        (["x" * 30], "x" * 24 + "...", [(0, 24)]),
+        (["x" * 30], "x" * 23 + "...", []),
+        (["ab'c"], "\"ab'c\" and 'ab\\'c'", [(1, 5)]),
+        (["a1B2", "a1B2c3"], "a1B2c3 a1B2", [(0, 6), (7, 11)]),
+        (["y" * 24, "y" * 24 + "z"], "y" * 24 + "z" + "y" * 24, [(0, 25), (25, 49)]),
+    ],
+)
+def test_occurrences(secrets: list[str], text: str, places: list[tuple[int, int]]) -> None:
+    locate = occurrences(secrets)
+    assert locate is not None
+    assert locate(text) == places
+
+
+def test_short_secrets_do_not_occur_anywhere() -> None:
+    assert occurrences(["a1B", ""]) is None
