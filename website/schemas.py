@@ -15,6 +15,11 @@ _OWN: Final = {
     "cluster": ("Cluster profile", "Clusters and profiles", "../guide/clusters.md"),
 }
 
+_EXPLAINED: Final = (
+    " `ptcompile explain spec.elastic.maxRestarts` prints a field with an example, and what the example becomes on each"
+    " target."
+)
+
 _ROOTS: Final = {"spec": "TrainingJob", "cluster": "ClusterProfile"}
 
 
@@ -30,6 +35,7 @@ def _vocabulary(name: str) -> str:
     head = (
         f"# {title}\n\n{found['description']} [{guide}]({link}) explains the ideas. Unknown fields are errors. "
         f"`ptcompile schema {name}` prints the JSON Schema this page is made from."
+        f"{_EXPLAINED if name == 'spec' else ''}"
     )
     order = sorted(found["$defs"], key=lambda one: (one not in ("JobSpec", "ProfileSpec"), one))
     parts = [_object(_ROOTS[name], found, 2), *(_object(one, found["$defs"][one], 2) for one in order)]

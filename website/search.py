@@ -63,7 +63,7 @@ def field_entries(name: str) -> list[dict[str, Any]]:
             {
                 "location": f"{page}#{field_anchor(owner, key)}",
                 "title": key if key == path else f"{key} ({path})",
-                "text": f"spec.{path} {field.get('description', '')}",
+                "text": f"spec.{path}: {field.get('description', '')}",
                 "boost": boost,
             }
         )
