@@ -38,6 +38,11 @@ class PodSetTemplate(NamedTuple):
         return strings if len(strings) == len(written) else {}
 
     @property
+    def has_requests(self) -> bool:
+        """Whether an annotation of its pods is Kueue's."""
+        return any(name.startswith("kueue.x-k8s.io/") for name in self.annotations)
+
+    @property
     def annotations_path(self) -> Path:
         """Path of the annotations."""
         return (*self.path, "metadata", "annotations")

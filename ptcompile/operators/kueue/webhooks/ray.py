@@ -24,8 +24,14 @@ def max_pod_sets(versions: Versions) -> int:
     return 18 if versions.kueue >= (0, 19) else 10
 
 
-def check_ray_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
-    """Return the rejections of a queued RayJob, and whether the webhook goes on to its labels and templates."""
+def check_ray(manifest: Json, versions: Versions) -> tuple[list[Problem], bool]:
+    """Return the rejections of a queued RayJob or RayCluster, and whether its labels and templates are checked too."""
+    if manifest.get("kind") == "RayJob":
+        return _check_job(manifest, versions)
+    return list(_check_cluster(manifest, nested_map(manifest, "spec"), ("spec",), versions)), True
+
+
+def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
     spec = nested_map(job, "spec")
     selector, cluster = as_mapping(spec.get("clusterSelector")), spec.get("rayClusterSpec")
     if selector:
@@ -41,11 +47,11 @@ def check_ray_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
     if spec.get("shutdownAfterJobFinishes") is not True:
         why = "Invalid value: false: a kueue managed job should delete the cluster after finishing"
         problems.append(_field_rejection(("spec", "shutdownAfterJobFinishes"), why, "set it to true"))
-    problems += check_cluster(job, as_mapping(cluster), ("spec", "rayClusterSpec"), versions)
+    problems += _check_cluster(job, as_mapping(cluster), ("spec", "rayClusterSpec"), versions)
     return problems, True
 
 
-def check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions) -> Iterator[Problem]:
+def _check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions) -> Iterator[Problem]:
     """Yield the rejections of the specification of a queued Ray cluster."""
     if cluster.get("enableInTreeAutoscaling") is True and not is_elastic(manifest):
         why = "Invalid value: true: a kueue managed job should only use autoscaling when workload slicing is enabled"

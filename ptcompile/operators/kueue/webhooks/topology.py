@@ -42,8 +42,6 @@ def check_template(pod_set: PodSetTemplate, versions: Versions, *, is_bounded: b
     not checked for a Pod.
     """
     values, path = pod_set.annotations, pod_set.annotations_path
-    if not any(key.startswith(PREFIX) for key in values):
-        return
     yield from _check_requests(values, path)
     if KUEUE_POD_SET_GROUP in values:
         yield from _check_group_name(values, (*path, KUEUE_POD_SET_GROUP))

@@ -29,7 +29,8 @@ from tests.operators.kueue.webhooks.making import (
     labelled,
     with_annotations,
 )
-from tests.operators.kueue.webhooks.test_creation import DEFAULT, runtime, train_job
+from tests.operators.kueue.webhooks.test_creation import DEFAULT
+from tests.operators.kueue.webhooks.test_train_jobs import runtime, train_job
 from tests.operators.test_pods_totality import GARBAGE
 from tests.places import places, put
 

@@ -1,0 +1,95 @@
+"""The checks of TrainJobs, whose pod sets are those of their runtime, with the patches of the TrainJob.
+
+Source: Kueue 0.19, pkg/controller/jobs/trainjob/trainjob_webhook.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, string_map
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.kueue.webhooks.labels import rejection
+from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate
+from ptcompile.operators.kueue.webhooks.topology import check_template
+from ptcompile.registry.model import KindContext
+from ptcompile.registry.table import expand, has_feature, kind_named
+from ptcompile.registry.templates import indexed_mappings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+_MANAGER: Final = "kueue.x-k8s.io/manager"
+"""Kueue's name in runtimePatches."""
+
+
+def check_train_job(manifest: Json, request: KindContext) -> Iterator[Problem]:
+    """Check the templates of a TrainJob's runtime after its patches. A finding is at the patch, else at the runtime."""
+    patched = _patched_annotations(manifest)
+    base = kind_named(kind_of(manifest)).runtime(manifest, request.related, request.versions)
+    if base is None or base.assumed:
+        yield from _check_patches(patched, request)
+        return
+    for pod_set in _train_job_pod_sets(manifest, request):
+        for problem in check_template(pod_set, request.versions):
+            path, _ = patched.get((pod_set.name, str(problem.path[-1])), (("spec", "runtimeRef", "name"), ""))
+            help = f"{problem.help}, in runtimePatches or the runtime"
+            yield _moved(problem, path)._replace(help=help, on_key=False)
+
+
+def check_patch_of_kueue(manifest: Json, versions: Versions) -> Iterator[Problem]:
+    """Check that no patch has Kueue's manager: the mutating webhook adds one, and the CRD allows one of each."""
+    if not has_feature("kueue-runtime-patches", versions):
+        return
+    for i, patch in indexed_mappings(nested_map(manifest, "spec").get("runtimePatches")):
+        if patch.get("manager") == _MANAGER:
+            path = ("spec", "runtimePatches", i, "manager")
+            why = f'Duplicate value: {{"manager":"{_MANAGER}"}}'
+            help = "remove this patch: Kueue adds its own when the TrainJob is created"
+            yield rejection(path, why, help, name="webhook-refusal", field=field_path(path[:3]))
+
+
+def _check_patches(patched: Mapping[tuple[str, str], tuple[Path, str]], request: KindContext) -> Iterator[Problem]:
+    """Check each annotation of the patches alone, since no file has the runtime with the others."""
+    for (role, name), (path, value) in patched.items():
+        pod_set = PodSetTemplate(role, ("job", role), _annotated({name: value}), 1)
+        for problem in check_template(pod_set, request.versions, is_bounded=False):
+            if not problem.on_key:  # it is about the value, and not about a missing annotation
+                yield _moved(problem, path)
+
+
+def _moved(problem: Problem, path: Path) -> Problem:
+    """Return a problem of a pod set of a TrainJob at the path in the file, with Kueue's name of the pod set."""
+    _, role, *_ = problem.path
+    message = problem.message.replace(field_path(("job", role, "metadata")), f"job[{role}]")
+    return problem._replace(path=path, message=message)
+
+
+def _train_job_pod_sets(manifest: Json, request: KindContext) -> Iterator[PodSetTemplate]:
+    """Yield the pod sets of a TrainJob."""
+    for role in expand(manifest, versions=request.versions, related=request.related).roles:
+        template = _annotated(role.pod(0).annotations) if role.count else {}
+        yield PodSetTemplate(role.name, ("job", role.name), template, role.count)
+
+
+def _annotated(values: Mapping[str, str]) -> Json:
+    """Return a pod template with these annotations."""
+    return {"metadata": {"annotations": {**values}}}
+
+
+def _patched_annotations(manifest: Json) -> dict[tuple[str, str], tuple[Path, str]]:
+    """Return path and value of each annotation in runtimePatches by role and name; the last patch wins."""
+    written: dict[tuple[str, str], tuple[Path, str]] = {}
+    for i, patch in indexed_mappings(nested_map(manifest, "spec").get("runtimePatches")):
+        jobs = nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")
+        for j, job in indexed_mappings(jobs):
+            keys = ("template", "spec", "template", "metadata", "annotations")
+            start = ("spec", "runtimePatches", i, "trainingRuntimeSpec", "template", "spec", "replicatedJobs", j)
+            for name, value in string_map(nested_map(job, *keys)).items():
+                written[as_string(job.get("name")), name] = ((*start, *keys, name), value)
+    return written
