@@ -69,7 +69,10 @@ WHOLE: list[Json] = [
             "tolerations": [{"key": "a"}],
         },
     ),
-    workload({"minCount": 1, "topologyRequest": {"podSetSliceSize": 1, "podSetSliceRequiredTopology": "a"}}),
+    {
+        **workload({"minCount": 1, "topologyRequest": {"podSetSliceSize": 1, "podSetSliceRequiredTopology": "a"}}),
+        "status": {"conditions": [{"type": "QuotaReserved", "status": "True"}]},
+    },
 ]
 
 

@@ -82,6 +82,5 @@ def _check_flavors_of_checks(spec: Json, problems: f.Problems) -> None:
 def check_cluster_queue_update(update: Update, problems: f.Problems) -> None:
     """Check what may not change: the policy of concurrent admission."""
     path = ("spec", "concurrentAdmissionPolicy")
-    before, after = (nested_map(manifest, "spec").get(path[1]) for manifest in (update.old, update.new))
-    if before != after:
-        problems.append(f.immutable(path, after, f.RECREATE_HELP))
+    if update.under(*path):
+        problems.append(f.immutable(path, nested_map(update.new, "spec").get(path[1])))

@@ -55,6 +55,6 @@ def check_flavor_update(update: Update, problems: f.Problems) -> None:
     if update.versions.kueue >= (0, 20) or before.get("topologyName") is None or not after:
         return
     for field in _IMMUTABLE_WITH_TOPOLOGY:
-        if (before.get(field) or None) != (after.get(field) or None):
+        if update.under("spec", field):
             why = f"{field} are immutable when topologyName is set"
             problems.append(f.immutable(("spec", field), None, f.RECREATE_HELP, why))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, nested_map, string_map
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, nested_map, string_map
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
 from ptcompile.operators.kueue.objects.quotas import parse_amount
 from ptcompile.operators.kueue.queues import PREFIX
@@ -106,7 +106,7 @@ def check_workload_update(update: Update, problems: f.Problems) -> None:
     if before and not after:
         f.invalid(problems, _POD_SETS, 0, "should have at least 1 items", "keep a pod set, or delete the Workload")
     elif _has_reservation(update.old):
-        _check_pod_sets_update(before, after, problems)
+        _check_pod_sets_update(update, before, after, problems)
     if update.versions.kueue >= (0, 19):
         check_gates_update(update.old, update.new, problems)
 
@@ -118,18 +118,26 @@ def _has_reservation(manifest: Json) -> bool:
     )
 
 
-def _check_pod_sets_update(before: Sequence[Json], after: Sequence[Json], problems: f.Problems) -> None:
+def _check_pod_sets_update(update: Update, before: Sequence[Json], after: Sequence[Json], problems: f.Problems) -> None:
     help = "wait for the Workload to lose its quota, or delete it"
     if len(before) != len(after):
         problems.append(f.immutable(_POD_SETS, None, help))
         return
-    for index, (old, new) in enumerate(zip(before, after, strict=True)):
-        if _without_lowered_count(old, new) != new:
-            problems.append(f.immutable((*_POD_SETS, index), None, help))
+    changed = {
+        index
+        for path in update.under(*map(str, _POD_SETS))
+        if (index := _index(path)) < len(after)
+        and not (path[3:] == ("count",) and _is_lowered(before[index].get("count"), after[index].get("count")))
+    }
+    problems += [f.immutable((*_POD_SETS, index), None, help) for index in sorted(changed)]
 
 
-def _without_lowered_count(old: Json, new: Json) -> Json:
-    """Return the old pod set with the new count if that is lower, as an elastic job may lower it."""
-    counts = old.get("count", 1), new.get("count", 1)
-    lowers = all(isinstance(count, int) for count in counts) and counts[1] < counts[0]
-    return {**old, "count": new.get("count", 1)} if lowers else old
+def _index(path: tuple[str, ...]) -> int:
+    """Return the index of the pod set that a changed path such as `spec podSets [0] name` is in."""
+    position = str(path[len(_POD_SETS)]).strip("[]") if len(path) > len(_POD_SETS) else ""
+    return int(position) if position.isdecimal() else 0
+
+
+def _is_lowered(before: Any, after: Any) -> bool:
+    """Return whether a count is lowered, as that of an elastic job may be. The default is 1."""
+    return as_int(after, 1) < as_int(before, 1)

@@ -84,6 +84,14 @@ def test_pod_sets_with_reserved_quota(after: Json, is_valid: bool) -> None:
     assert not ptcompile.diff(workload({}), after).diagnostics
 
 
+def test_an_equal_amount_is_no_change() -> None:
+    old, new = (
+        workload(template({"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": amount}}}]}))
+        for amount in ("1", "1000m")
+    )
+    assert not ptcompile.diff(reserved(old), new).diagnostics
+
+
 @pytest.mark.parametrize("status", [{}, RESERVED])
 def test_the_last_pod_set_stays(status: Json) -> None:
     (diagnostic,) = ptcompile.diff({**workload({}), "status": status}, workload()).diagnostics
