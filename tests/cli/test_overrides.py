@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from ptcompile.cli import main
+from ptcompile.cli.commands import watch
 
 Capture = pytest.CaptureFixture[str]
 
@@ -31,6 +33,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "cluster.yaml").write_text(PROFILE)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_watch_shows_the_changed_spec(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """The page that it would serve; the first check of the files ends the run."""
+    pages: list[str] = []
+    monkeypatch.setattr(watch.Live, "show", lambda _, page: pages.append(page))
+    monkeypatch.setattr(watch, "_CHECK_SECONDS", 0)
+    monkeypatch.setattr(time, "sleep", _interrupt)
+    assert main(["watch", "spec.yaml", "--set", "spec.nodes=5"]) == 0
+    assert "an override: spec.nodes: 5" in pages[0]
+
+
+def _interrupt(_: float) -> None:
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 
-from ptcompile.cli import files
+from ptcompile.cli import files, overrides
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import add_untrusted, check_target
+from ptcompile.cli.options import add_cluster, add_overrides, add_untrusted, check_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -233,7 +233,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("spec", metavar="SPEC", help="a file with one or more specs")
     parser.add_argument("--target", metavar="T", help="show only this target (default: every target)")
-    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    add_overrides(parser)
+    add_cluster(parser)
     add_untrusted(parser)
     parser.add_argument("--port", type=int, default=0, metavar="N", help="port to listen on (default: a free one)")
     parser.set_defaults(run=run)
@@ -317,6 +318,7 @@ def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], set
         select=settings.selected(),
         ignore=settings.ignored(options.spec),
         extensions=settings.extensions,
+        **overrides.keywords(options),
     )
 
 

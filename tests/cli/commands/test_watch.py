@@ -181,7 +181,8 @@ def watched(tmp_path: Path) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]
 
 
 def until(asked: Callable[[], bool]) -> None:
-    for _ in range(3000):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
         if asked():
             return
         time.sleep(0.02)
@@ -278,10 +279,10 @@ def test_the_tab_and_the_scroll_positions_stay(tmp_path: Path) -> None:
     env = "".join(f"    NAME_{i}: value\n" for i in range(60))
     text = f"{SPEC}  env:\n{env}"
     chosen = f"{SHOWN}?.querySelector('.tabs [aria-selected=\"true\"]')?.id"
-    top = f"{SHOWN}.getElementById('jobset-lines').scrollTop"
+    top = f"{SHOWN}?.getElementById('jobset-lines')?.scrollTop"
     with watching(tmp_path, text, target=None) as (spec, address, _), browser() as tab:
         tab.call("Page.navigate", url=address)
-        until(lambda: tab.run(chosen) == "tab-job")
+        until(lambda: tab.run(f"{SHOWN}?.readyState") == "complete" and tab.run(chosen) == "tab-job")
         tab.run(f"{SHOWN}.getElementById('tab-jobset').click()")
         tab.run(f"{SHOWN}.getElementById('jobset-lines').scrollTo({{top: 300, behavior: 'instant'}})")
         for nodes in ("noodes: 2", "nodes: 3"):
