@@ -34,12 +34,20 @@ _SEVERITIES: Final = {
 def pages() -> dict[str, str]:
     """The page of every code, and `codes/index.md`."""
     rules = {str(rule.name): rule for rule in every_rule()}
-    found = {f"codes/{code}.md": _page(code, name, rules.get(name)) for name, code in CODES.items()}
-    return {**found, "codes/index.md": _index(rules)}
+    codes = sorted((code, name) for name, code in CODES.items())
+    found = {"codes/index.md": _index(rules)}
+    for before, (code, name), after in zip([None, *codes], codes, [*codes[1:], None], strict=False):
+        rule = rules.get(name)
+        parts = [f"# {code} {name}", *(_of_answer(name) if rule is None else _of_rule(rule)), _ways(code, name)]
+        parts.append(_neighbors([neighbor for neighbor in (before, after) if neighbor]))
+        found[f"codes/{code}.md"] = "\n\n".join(parts)
+    return found
 
 
-def _page(code: str, name: str, rule: Rule | None) -> str:
-    return "\n\n".join([f"# {code} {name}", *(_of_answer(name) if rule is None else _of_rule(rule)), _ways(code, name)])
+def _neighbors(neighbors: list[tuple[str, str]]) -> str:
+    """Return links to the codes before and after this one: these pages are not in the navigation."""
+    links = [f"[{code} {name}]({code}.md)" for code, name in neighbors]
+    return " · ".join([*links, "[all codes](index.md)"]) + "\n{ data-search-exclude }"
 
 
 def _of_answer(name: str) -> Iterator[str]:

@@ -94,6 +94,14 @@ def test_every_code_has_its_page(site: Path, pages: dict[str, Page]) -> None:
         text = (site / address / "index.html").read_text(encoding="utf-8")
         assert f"{code} {name}" in text
         assert f"ptcompile explain {code}" in text
+        assert "../" in pages[address].links, "to the index"
+
+
+def test_pages_of_codes_lead_to_their_neighbors(pages: dict[str, Page]) -> None:
+    first, second, *_ = sorted(CODES.values())
+    assert f"../{second}/" in pages[f"codes/{first}/"].links
+    assert f"../{first}/" in pages[f"codes/{second}/"].links
+    assert {"../PTC301/", "../PTC303/"} <= set(pages["codes/PTC302/"].links)
 
 
 def test_every_link_resolves(site: Path, pages: dict[str, Page]) -> None:
