@@ -12,15 +12,20 @@ from ptcompile.differ.model import Change, Fact
 from ptcompile.importer.attempt import (
     Attempt,
     Proof,
+    _candidate_specs,
+    _count_leaves,
     comments,
     compile_errors,
     differences,
     import_object,
     inline_runtime,
+    prove_spec,
     without_nulls,
 )
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.reading import Read, ReadRole
+from ptcompile.registry.table import kind_named
 from ptcompile.spec.cluster_profile import ClusterProfile
 
 JOB = "Job/train"
@@ -199,3 +204,32 @@ def test_a_field_without_a_spec_field_is_patched() -> None:
 
 def test_a_spec_without_a_runtime_has_nothing_to_write_out() -> None:
     assert inline_runtime({"spec": {}}, job("a"), Objects(()), ClusterProfile()) is None
+
+
+def test_a_spec_that_does_not_compile_proves_nothing() -> None:
+    proof = prove_spec({"kind": "TrainingJob", "spec": {}}, job("a"), Objects(()), ClusterProfile())
+    assert not proof.compiled
+    assert not proof.same_world
+    assert any(problem.severity == "error" for problem in proof.problems)
+
+
+@pytest.mark.parametrize(
+    ("value", "leaves"), [({}, 0), ({"a": [1, 2], "b": {"c": None, "d": []}}, 3), ("x", 1), (None, 1)]
+)
+def test_patched_fields_are_counted(value: object, leaves: int) -> None:
+    assert _count_leaves(value) == leaves
+
+
+@pytest.mark.parametrize(("policy", "specs"), [({}, 1), ({"minReplicas": 1, "maxReplicas": 2}, 2)])
+def test_a_spec_without_the_torchrun_options_is_tried_last(policy: dict[str, int], specs: int) -> None:
+    container = {"name": "pytorch", "image": "i:1", "command": ["python", "t.py"]}
+    worker = {"replicas": 2, "template": {"spec": {"containers": [container]}}}
+    fields = {"pytorchReplicaSpecs": {"Worker": worker}, "elasticPolicy": policy}
+    if not policy:
+        fields = {"pytorchReplicaSpecs": {"Master": {**worker, "replicas": 1}, "Worker": worker}}
+    manifest = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "p"}, "spec": fields}
+    read = next(iter(kind_named(kind_of(manifest)).read(manifest, (manifest,))))
+    tried = list(_candidate_specs(manifest, read, Objects([manifest]), ClusterProfile(), exact=True))
+    assert len(tried) == specs
+    assert not any(lifted for _, lifted in tried)
+    assert ["elastic" in spec["spec"] for spec, _ in tried] == [True, False][2 - specs :]
