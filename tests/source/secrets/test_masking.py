@@ -273,6 +273,14 @@ def test_comments_behind_values(line: str, shown: str) -> None:
         ({"args": ["echo", "-u", "me:summer"]}, {"args": ["echo", "-u", "me:summer"]}),
         ({"auths": {"x": {"auth": "bWU6cHc=", "email": "a"}}}, {"auths": {"x": {"auth": "***", "email": "a"}}}),
         ({"auth": "basic"}, {"auth": "basic"}),
+        (
+            {"env": {"HF_TOKEN": {"valueFrom": {"secretKeyRef": {"name": "a", "key": "b", "value": "summer"}}}}},
+            {"env": {"HF_TOKEN": {"valueFrom": {"secretKeyRef": {"name": "a", "key": "b", "value": "***"}}}}},
+        ),
+        (
+            {"env": {"A_TOKEN": "prefix-zQ7xK2mV9w", "B_TOKEN": "zQ7xK2mV9w"}, "x": "--token a1B2 --plain zQ7xK2mV9w"},
+            {"env": {"A_TOKEN": "***", "B_TOKEN": "***"}, "x": "--token *** --plain ***"},
+        ),
         ({"labels": {SECRET[:40]: "x", "b": "c"}}, {"labels": {"***": "x", "b": "c"}}),
     ],
 )
