@@ -166,7 +166,11 @@ def _other_kind_problems(
         )
     definition = _find_definition(kind, definitions)
     if definition is None:
-        return []
+        if not is_seen_by_webhooks(manifest):
+            return []
+        from ptcompile.apiserver.validation import metadata_problems
+
+        return list(metadata_problems(manifest.get("metadata"), ("metadata",), context, built_in=False))
     from ptcompile.apiserver.crds.objects import defined_kind_problems
 
     budget = definitions.evaluations if definitions is not None else None

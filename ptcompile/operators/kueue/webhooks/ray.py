@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Edit, Fix, Path, Problem
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.webhooks.labels import ELASTIC, is_elastic, rejection
@@ -46,7 +46,9 @@ def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
     problems = []
     if spec.get("shutdownAfterJobFinishes") is not True:
         why = "Invalid value: false: a kueue managed job should delete the cluster after finishing"
-        problems.append(_field_rejection(("spec", "shutdownAfterJobFinishes"), why, "set it to true"))
+        path = ("spec", "shutdownAfterJobFinishes")
+        fix = Fix("set it to true", (Edit("set", path, True),), safe=False)
+        problems.append(_field_rejection(path, why, "set it to true")._replace(fix=fix))
     problems += _check_cluster(job, as_mapping(cluster), ("spec", "rayClusterSpec"), versions)
     return problems, True
 

@@ -141,6 +141,8 @@ def test_kinds_without_a_schema_are_checked_and_counted() -> None:
     assert [d.code for d in report.diagnostics] == ["PTC229"]
     assert report.unchecked == ("AppWrapper/a",)
     assert ptcompile.lint(wrapper, webhooks=False).diagnostics == ()
+    spaced = ptcompile.lint(labelled(JOBS[-1], {"team": "a b"})).diagnostics
+    assert [(d.authority, d.path[-1]) for d in spaced] == [("kube-apiserver", "team")]
 
 
 @pytest.mark.parametrize(

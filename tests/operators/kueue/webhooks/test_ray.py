@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import ptcompile
+from ptcompile.fixer import fix_in_rounds
+from ptcompile.source.emitter import emit
 from tests.operators.kueue.webhooks.making import (
     Json,
     K,
@@ -52,3 +55,10 @@ def test_number_of_groups(release: tuple[int, int], most: int) -> None:
     too_many = queued("ray.io/v1", "RayCluster", ray_cluster(*groups))
     assert reasons(too_many, release) == [f"Too many: {most + 1}: must have at most {most} items"]
     assert reasons(queued("ray.io/v1", "RayCluster", ray_cluster(*groups[1:])), release) == []
+
+
+def test_the_fix_deletes_the_cluster_afterwards() -> None:
+    kept = ray_job(ray_cluster({}), shutdownAfterJobFinishes=False)
+    text = emit(kept)
+    fixed = fix_in_rounds(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    assert b"shutdownAfterJobFinishes: true" in fixed.content
