@@ -98,6 +98,7 @@ def test_topology_is_moved_only_to_a_single_template() -> None:
         manifest = marked(jobset(*replicated), QUEUE, {TOP: "rack"})
         (found,) = run(manifest, only={"topology-on-object"})
         assert (found.fix is not None) is fixed
+        assert found.on_key
 
 
 def test_pytorchjob_has_its_settings_in_the_run_policy() -> None:
@@ -126,8 +127,19 @@ def test_a_kind_that_kueue_leaves_out() -> None:
 def test_suspend_in_a_run_policy() -> None:
     suspended = replicas("MPIJob", "mpiReplicaSpecs", Launcher={})
     suspended["spec"]["runPolicy"] = {"suspend": False}
-    found = [problem.path for problem in run(suspended) if problem.name == "unsuspended-in-queue"]
-    assert found == [("spec", "runPolicy", "suspend")]
+    (found,) = run(suspended, only={"unsuspended-in-queue"})
+    assert found.path == ("spec", "runPolicy", "suspend")
+    assert found.fix is not None
+    assert found.fix.safe, "Kueue sets it anyway"
+
+
+@pytest.mark.parametrize("queue", [None, "default"])
+def test_volcano_job_keeps_the_queue_that_it_names(queue: str | None) -> None:
+    spec = {"schedulerName": "volcano", "tasks": [], **({"queue": queue} if queue else {})}
+    manifest = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "v"}, "spec": spec}
+    (found,) = run(marked(manifest, QUEUE), only={"unsupported-by-kueue"})
+    assert (found.fix is None) is (queue is not None)
+    assert not list(run(marked(manifest), only={"unsupported-by-kueue"}))
 
 
 @pytest.mark.parametrize("kind", ["JAXJob", "PaddleJob", "TFJob", "XGBoostJob"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ptcompile.operators.kueue.webhooks.jobs import follows_parallelism
 from tests.operators.kueue.webhooks.making import (
     JOB,
     JOBSET,
@@ -13,6 +14,7 @@ from tests.operators.kueue.webhooks.making import (
     Json,
     K,
     labelled,
+    problems_of,
     reasons,
     rejected,
     with_annotations,
@@ -49,7 +51,9 @@ def test_fewer_completions_are_fewer_pods() -> None:
 
 def test_least_number_of_pods_of_an_elastic_job() -> None:
     why = "partial admission and elastic job cannot be used together"
-    assert reasons(with_pods({MINIMUM: "1", ELASTIC: "true"})) == [f'Invalid value: "1": {why}']
+    (problem,) = problems_of(with_pods({MINIMUM: "1", ELASTIC: "true"}))
+    assert problem.message.endswith(f'Invalid value: "1": {why}')
+    assert problem.on_key, "the value is right, the annotation is wrong"
 
 
 @pytest.mark.parametrize(
@@ -65,6 +69,13 @@ def test_least_number_of_pods_of_an_elastic_job() -> None:
 )
 def test_completions_that_follow_the_parallelism(text: str, spec: Json, paths: list[str]) -> None:
     assert [path[-1] for _, path in rejected(with_pods({EQUAL: text}, **spec))] == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "follows"), [("true", True), ("T", True), ("false", False), ("yes", False), (None, False)]
+)
+def test_whether_completions_follow_the_parallelism(text: str | None, follows: bool) -> None:
+    assert follows_parallelism(with_pods({} if text is None else {EQUAL: text})) is follows
 
 
 def test_elastic_jobs_request_no_level() -> None:

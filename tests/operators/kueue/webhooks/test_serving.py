@@ -97,6 +97,10 @@ def test_groups_of_a_leader_worker_set_keep_their_size() -> None:
     old = leader_worker_set(TEMPLATE)
     assert rejected_update(old, leader_worker_set(TEMPLATE, size=4)) == ["size: field is immutable"]
     assert rejected_update(old, leader_worker_set(TEMPLATE, TEMPLATE)) == ["leaderTemplate: field is immutable"]
+    alone, unnamed = leader_worker_set(TEMPLATE, size=1), leader_worker_set(TEMPLATE)
+    del unnamed["spec"]["leaderWorkerTemplate"]["size"]
+    assert rejected_update(alone, unnamed) == rejected_update(unnamed, alone) == [], "1 by default"
+    assert rejected_update(unnamed, old) == ["size: field is immutable"]
     more = copy.deepcopy(old)
     more["spec"]["replicas"] = 9
     assert rejected_update(old, more) == []
