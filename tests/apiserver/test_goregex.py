@@ -124,6 +124,13 @@ def test_without_re2_only_linear_patterns_are_matched(
     assert unmatchable_patterns(schema) == ([] if linear else [pattern])
 
 
+def test_without_re2_only_short_patterns_are_matched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)
+    goregex.compile_search.cache_clear()
+    assert compile_search("^" + "a" * 999) is not None
+    assert compile_search("^" + "a" * 1000) is None
+
+
 def test_an_unmatchable_pattern_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     text = CRD % ("^(a|b)+$", "^b+$", "z", "x", "a", "a")
     goregex.compile_search.cache_clear()

@@ -171,6 +171,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("priority", "value", 2_000_000_000, "value"),
     ("priority", "metadata.name", "system-x", "metadata.name"),
     ("runtime-class", "handler", "A", "handler"),
+    ("runtime-class", "overhead", {"podFixed": {"cpu": "-1"}}, "overhead.podFixed.limits.cpu"),
     ("role", "rules.0.verbs", [], "rules.0.verbs"),
     ("role", "rules.0.nonResourceURLs", ["/x"], "rules.0.nonResourceURLs"),
     ("role", "metadata.name", "a/b", "metadata.name"),
@@ -233,6 +234,15 @@ def test_an_invalid_change_is_rejected(name: str, path: str, value: Any, where: 
 @pytest.mark.parametrize("schedule", ["*/5 0-6 1,15 jan-mar sun", "@daily", "@every 1h30m", "0 0 ? * 1-5/2"])
 def test_a_schedule_is_read_as_the_servers_library_reads_it(schedule: str) -> None:
     assert validate(changed(GOOD["cron-job"], "spec.schedule", schedule)) == []
+
+
+def test_the_name_of_a_cron_job_leaves_room_for_those_of_its_jobs() -> None:
+    assert validate(changed(GOOD["cron-job"], "metadata.name", "a" * 52)) == []
+
+
+def test_the_overhead_of_a_runtime_class_may_have_no_cpu_for_its_huge_pages() -> None:
+    overhead = {"podFixed": {"hugepages-2Mi": "2Mi"}}
+    assert validate(changed(GOOD["runtime-class"], "overhead", overhead)) == []
 
 
 def test_a_gated_field_is_ignored_until_the_gate_is_on() -> None:

@@ -195,3 +195,19 @@ def test_child_problems_are_outside_the_template() -> None:
 
 def test_other_kinds_have_no_templates() -> None:
     assert list(template_problems({"apiVersion": "v1", "kind": "Pod", "spec": {}}, ApiServer())) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "authority"),
+    [
+        ({"priorityClassName": "A"}, "priorityClassName", "ptcompile"),
+        ({"restartPolicy": "ExitCode"}, "restartPolicy", "ptcompile"),
+        ({"restartPolicy": "never"}, "restartPolicy", "kube-apiserver"),
+        ({"serviceAccountName": "A"}, "serviceAccountName", "kube-apiserver"),
+    ],
+)
+def test_who_reports_a_problem_of_a_template(spec: dict[str, Any], field: str, authority: str) -> None:
+    pod = {"containers": [{"name": "main", "image": "i"}], **spec}
+    tasks = [{"name": "t", "replicas": 1, "template": {"spec": pod}}]
+    manifest = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": tasks}}
+    assert [(one.path[-1], one.authority) for one in template_problems(manifest, ApiServer())] == [(field, authority)]

@@ -121,6 +121,24 @@ def test_a_transition_rule_of_a_shipped_crd() -> None:
     assert rejections(QUEUE, changed(QUEUE, "spec.stopPolicy", "Hold")) == []
 
 
+CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}, "immutable": True}
+SECRET = {**CONFIG, "kind": "Secret", "type": "Opaque", "data": {"k": "dg=="}}
+
+
+@pytest.mark.parametrize("manifest", [CONFIG, SECRET], ids=["ConfigMap", "Secret"])
+def test_immutable_data(manifest: Json) -> None:
+    assert rejections(manifest, changed(manifest, "data.k", "dw==")) == [("kube-apiserver", "data")]
+    assert rejections(manifest, changed(manifest, "immutable", False)) == [("kube-apiserver", "immutable")]
+    assert rejections(manifest, changed(manifest, "metadata.labels", {"a": "b"})) == []
+    for old in (changed(manifest, "immutable", None), changed(manifest, "immutable", False)):
+        assert rejections(old, changed(old, "data.k", "dw==")) == []
+
+
+def test_the_type_of_a_secret_never_changes() -> None:
+    free = changed(SECRET, "immutable", None)
+    assert rejections(free, changed(free, "type", "example.com/other")) == [("kube-apiserver", "type")]
+
+
 PYTORCH = _object(
     "PyTorchJob",
     "kubeflow.org/v1",
