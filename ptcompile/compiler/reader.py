@@ -80,10 +80,21 @@ def _resembles_training_job(kind: object) -> bool:
 
 def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
     """Return a decoded ClusterProfile document with valid pod templates as a profile, or None; and its problems."""
+    if problem := _wrong_profile_kind(data):
+        return None, blocking([problem])
     profile, problems = decode_profile(data)
     if profile is not None:
         problems += [*profile_template_problems(profile), *_unmodeled_releases(profile)]
     return (None if any(problem.severity == "error" for problem in problems) else profile), blocking(problems)
+
+
+def _wrong_profile_kind(data: Any) -> Problem | None:
+    """Return the problem if a document is of another kind than ClusterProfile, or None if it may be one."""
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    if not isinstance(kind, str) or closest_match(kind, ["ClusterProfile"]) is not None:
+        return None
+    help = "pass a file of kind ClusterProfile in its place"
+    return Problem("unknown-kind", ("kind",), f"{kind} is not a ClusterProfile", help, authority="ptcompile")
 
 
 def _unmodeled_releases(profile: ClusterProfile) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.compiler import passes, pipeline
+from ptcompile.compiler.reader import read_profile
 from ptcompile.registry.targets import TARGETS, target_named
 from tests.making import DEFAULT_CLUSTER, compiled, profile, smallest
 
@@ -38,6 +39,23 @@ def test_incomplete_documents_are_not_an_unknown_kind(data: dict[str, Any]) -> N
     names = {problem.name for problem in pipeline.compile_document(data, DEFAULT_CLUSTER).problems}
     assert names
     assert "unknown-kind" not in names
+
+
+def test_a_spec_in_place_of_the_profile_is_one_problem() -> None:
+    profile, (problem,) = read_profile({"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "spec": {"image": "a:1"}})
+    assert profile is None
+    assert (problem.name, problem.message) == ("unknown-kind", "TrainingJob is not a ClusterProfile")
+    assert "kind ClusterProfile" in f"{problem.help}"
+
+
+def test_a_misspelled_kind_does_not_hide_the_other_mistakes_of_a_profile() -> None:
+    _, problems = read_profile({"apiVersion": "ptcompile/v1", "kind": "ClusterProfil", "spec": {"clod": "gke"}})
+    assert [problem.path for problem in problems] == [("kind",), ("spec", "clod")]
+
+
+def test_an_unknown_field_of_a_profile_names_the_list_of_the_profile_s_fields() -> None:
+    _, (problem,) = read_profile({"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"frobnicate": 1}})
+    assert problem.help == "run ptcompile explain ClusterProfile.spec to list its fields"
 
 
 def test_a_valid_job_has_a_target_and_its_build() -> None:

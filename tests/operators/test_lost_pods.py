@@ -162,3 +162,13 @@ def test_lint_and_simulate_agree_on_compiled_spot_jobs(target: str, policy: str)
     report = ptcompile.lint(result.manifests)
     warned = "spot-without-retries" in {finding.name for finding in report.diagnostics}
     assert warned == any(loss is not None and loss.recreated == "none" for loss in lost)
+
+
+@pytest.mark.parametrize(
+    ("target", "spot", "expected"), [*((target, True, True) for target in TARGETS), ("job", False, False)]
+)
+def test_a_preempted_pod_loses_checkpoints_that_are_on_no_volume(target: str, spot: bool, expected: bool) -> None:
+    source = (SPEC % ", backoffLimit: 0").replace("script: train.py", "script: train.py\n  args: [--checkpoint-dir=/c]")
+    result = ptcompile.compile(source if spot else source.replace("spot: true", ""), target=target, cluster=PROFILE)
+    names = {finding.name for finding in ptcompile.lint(result.manifests).diagnostics}
+    assert ("checkpoint-not-kept" in names) == expected

@@ -64,6 +64,8 @@ def run(options: argparse.Namespace) -> int:
         return reference.explain(options.spec)
     if options.path is None and not os.path.exists(options.spec) and _may_be_field(options.spec):
         return _explain_field(options.spec, options.format)
+    if options.path is None and options.spec.isalpha() and not os.path.exists(options.spec):
+        raise UsageError(f"{options.spec}: no such file or directory{_field_hint(options.spec)}")
     settings = config.load(None)
     check_target(options.target, extensions=settings.extensions)
     findings = Findings(options.output_format, extensions=settings.extensions)
@@ -86,11 +88,19 @@ def run(options: argparse.Namespace) -> int:
 
 def _may_be_field(word: str) -> bool:
     """Return whether a word may be the address of a field and is not the path of a YAML file."""
-    if not word[:1].isalpha() or word.endswith((".yaml", ".yml", ".json")):
+    if not word[:1].isalpha() or ":" in word or word.endswith((".yaml", ".yml", ".json")):
         return False
     from ptcompile.explainer import field_reference
 
     return field_reference.is_address(word)
+
+
+def _field_hint(word: str) -> str:
+    """Return the end of a message that names the spec field of an address or a last word, or "" if no field has it."""
+    from ptcompile.explainer.field_reference import spec_addresses
+
+    address = next((field for field in spec_addresses() if word in {field, field.rpartition(".")[2]}), None)
+    return f"; for the field of the spec, run 'ptcompile explain {address}'" if address else ""
 
 
 def _explain_field(address: str, form: str) -> int:
@@ -186,7 +196,9 @@ def _causes_at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
     causes = explanation.at(path)
     if not causes:
         suggestion = explanation.near(path)
-        raise UsageError(f"no manifest has {path!r}" + (f"; did you mean {suggestion}?" if suggestion else ""))
+        raise UsageError(
+            f"no manifest has {path!r}" + (f"; did you mean {suggestion}?" if suggestion else _field_hint(path))
+        )
     return causes
 
 

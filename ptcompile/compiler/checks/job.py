@@ -157,7 +157,8 @@ def node_counts(parts: SpecParts) -> Iterator[Problem]:
     if set_paths[:2] == [("spec", "nodes"), ("spec", "elastic", "nnodes")] and least < most:
         del set_paths[0]
         if job.nodes is not None and not least <= job.nodes <= most:
-            message = f"the job starts with {job.nodes} nodes, but elastic.nnodes allows {least} to {most}"
+            start = f"{job.nodes} node{'s' * (job.nodes != 1)}"
+            message = f"the job starts with {start}, but elastic.nnodes allows {least} to {most}"
             yield conflict(("spec", "nodes"), message, f"use a number from {least} to {most}, or remove it")
     for path in set_paths[1:]:
         yield conflict(path, f"{field_path(set_paths[0])} already sets the number of nodes", "set it in one place")
@@ -222,7 +223,7 @@ def _check_spot(cluster: ClusterProfile) -> Iterator[Problem]:
         yield problem("spec-invalid-value", path, message, help, severity="warning")
     else:
         message = f"spec.spot: the profile {name!r} has no cloud and no spot nodes, so nothing selects them"
-        help = "set spec.cloud in the profile (gke, eks, aks or oke), or describe its spot nodes in spec.spot"
+        help = "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, and pass it with --cluster FILE"
         yield conflict(path, message, help)
 
 

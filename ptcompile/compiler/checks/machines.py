@@ -131,7 +131,7 @@ def _amount_path(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
 def _misfit_problem(misfit: Misfit, amount: _Amount, name: str, cloud: str | None) -> Problem:
     """Return the problem for a misfit, at the line that requests the amount."""
     if misfit.left is not None:
-        message = f"{amount.text}: {misfit.machine} leaves only {misfit.left} of its {misfit.has}"
+        message = f"{amount.text}: of its {misfit.has}, {misfit.machine} leaves {misfit.left}"
         text = f"{field_path(amount.path)}: {message}"
         help = "request less, so that DaemonSets fit too"
         return problem(

@@ -267,6 +267,8 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
         help = _quoting_help(value) if "a string" in expected else None
         fix = fixes.fix_type(_JSON_TYPES.get(expected[0], ""), value) if len(expected) == 1 else None
         help, fix = form_help(path, value) or (help, fix)
+        if help is None and fix is not None and isinstance(value, str):
+            help = f"{fix.title}, without quotes"
         message = f"{_describe_value(value)} is not {' or '.join(expected)}"
         return problem("spec-wrong-type", path, message, help, fix=fix and fix.at(path))
     return invalid_field(path, f"{violation.message[:1].lower()}{violation.message[1:]}", None)
@@ -302,7 +304,7 @@ def _unknown_field(path: Path, data: Any, document: Block) -> Problem:
     help = (
         f"did you mean {likely}?"
         if likely
-        else (block and misplaced_field_help(key, path, block, document)) or _siblings_help(siblings, path)
+        else (block and misplaced_field_help(key, path, block, document)) or _siblings_help(siblings, path, document)
     )
     return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
 
@@ -332,10 +334,11 @@ _MAX_LISTED_FIELDS = 12
 """Maximum number of fields that a help lists."""
 
 
-def _siblings_help(siblings: Sequence[str], path: Path) -> str:
+def _siblings_help(siblings: Sequence[str], path: Path, document: Block) -> str:
     """Return the help that lists the known fields, or says where to find a long list."""
     if len(siblings) > _MAX_LISTED_FIELDS:
-        return f"run ptcompile schema spec to list the fields of {field_path(path[:-1])}"
+        address = field_path(path[:-1]) if document.file == SPEC_FILE else f"ClusterProfile.{field_path(path[:-1])}"
+        return f"run ptcompile explain {address} to list its fields"
     return f"use one of {', '.join(sorted(siblings))}" if siblings else "remove it"
 
 

@@ -339,3 +339,16 @@ def test_a_backoff_limit_of_0_is_emitted(target: str) -> None:
         "pytorchjob": lambda: spec["runPolicy"],
     }[target]()
     assert holder["backoffLimit"] == 0
+
+
+def test_the_number_of_nodes_outside_its_range() -> None:
+    (problem,) = compiled(smallest("nodes: 1\nelastic: {nnodes: '2:4'}")).problems
+    assert problem.message == "spec.nodes: the job starts with 1 node, but elastic.nnodes allows 2 to 4"
+
+
+def test_the_spot_error_says_where_the_profile_goes() -> None:
+    (problem,) = compiled(smallest("spot: true")).problems
+    assert (
+        problem.help
+        == "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, and pass it with --cluster FILE"
+    )

@@ -40,7 +40,7 @@ PLACES = [
     ("env: {A: {value: b}}", "write the value itself: A: value"),
     ("roles: {loader: {script: t.py}}", "write command: torchrun starts only the nodes of the job"),
     ("nods: 4", "did you mean nodes?"),
-    ("frobnicate: 4", "run ptcompile schema spec to list the fields of spec"),
+    ("frobnicate: 4", "run ptcompile explain spec to list its fields"),
     ("volcano: {frobnicate: m}", "use one of masterTask, workerTask"),
 ]
 
@@ -152,6 +152,8 @@ WRONG: list[Row] = [
     ("nodes: 1.5", ("spec", "nodes"), "spec.nodes: 1.5 is not a whole number", None),
     ("nodes: true", ("spec", "nodes"), "spec.nodes: true is not a whole number", None),
     ("spot: 1", ("spec", "spot"), "spec.spot: 1 is not true or false", None),
+    ("spot: 'true'", ("spec", "spot"), "spec.spot: 'true' is not true or false", "write true, without quotes"),
+    ("nodes: '2'", ("spec", "nodes"), "spec.nodes: '2' is not a whole number", "write 2, without quotes"),
     ("args: --x", ("spec", "args"), "spec.args: '--x' is not a list", None),
     ("args: [1]", ("spec", "args", 0), "spec.args[0]: 1 is not a string", 'write it in quotes: "1"'),
     ("env: [A]", ("spec", "env"), "spec.env: a list is not a mapping", None),

@@ -1,7 +1,7 @@
 """Checkpoints are lost when a pod is recreated.
 
 What: the folder for checkpoints, such as that of --checkpoint-dir, is on no volume or on an emptyDir, and the job
-recreates failed pods.
+recreates failed pods, or runs on spot nodes and recreates lost pods.
 
 Why: a new pod has a new disk and a new emptyDir, so the training restarts at step 0 despite its checkpoints.
 
@@ -47,6 +47,7 @@ from collections.abc import Iterator
 
 from ptcompile.linter.containers import starts_training
 from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.spot import spot_label
 from ptcompile.linter.subject import Subject, is_recreated
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.volumes import checkpoints, mount_for, volume_of
@@ -54,7 +55,7 @@ from ptcompile.linter.volumes import checkpoints, mount_for, volume_of
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        if not is_recreated(subject, template):
+        if not (is_recreated(subject, template) or _replaces_preempted_pods(subject, template)):
             continue
         for container in template.main_containers:
             for checkpoint in checkpoints(container) if starts_training(container) else ():
@@ -65,6 +66,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
                         f"{checkpoint.folder} is on {storage}: a recreated pod starts from scratch",
                         "mount a shared claim there, or write to an object store",
                     )
+
+
+def _replaces_preempted_pods(subject: Subject, template: ManifestTemplate) -> bool:
+    """Return whether the pods run only on spot nodes and the operator recreates pods that are lost with their node."""
+    if spot_label(template) is None:
+        return False
+    lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
+    return lost is not None and lost.recreated != "none"
 
 
 def _temporary_storage(template: ManifestTemplate, container: ManifestContainer, folder: str) -> str | None:
