@@ -190,6 +190,10 @@ class Update(NamedTuple):
         return [changed for changed in self.touched if changed[: len(path)] == path]
 
 
+RuleHelp = tuple[tuple[str, ...], str]
+"""The field that a CEL rule of a CRD is about, below the rule's value, and what to do."""
+
+
 class Kind:
     """One kind of an operator's API. `Kind()` itself represents any unknown kind."""
 
@@ -212,6 +216,9 @@ class Kind:
     """Whether its gang scheduling uses limits where requests are absent."""
     group_mark: GroupMark | None = None
     """For a kind of PodGroup: how pods name one."""
+
+    rule_helps: Mapping[str, RuleHelp] = {}
+    """By the message of a CEL rule of its shipped CRD."""
 
     @property
     def key(self) -> GroupVersionKind:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver.crds import definition_problems, shipped_definition
+from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.structure import is_outside
 from ptcompile.apiserver.validation.metadata import metadata_problems
 from ptcompile.apiserver.validation.templates import other_template_problems
@@ -36,6 +37,7 @@ def defined_kind_problems(
     problems = list(definition_problems(current, definition, context.kubernetes, budget))
     if operator_kind.rejects:
         problems += _shipped_problems(current, kind, definition, context, problems)
+        problems = [explain_rule(problem, operator_kind) for problem in problems]
     paths = {problem.path for problem in problems}
     later = [
         *metadata_problems(current.get("metadata"), ("metadata",), context, built_in=False),

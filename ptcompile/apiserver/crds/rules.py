@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.cel.values import StepBudget
     from ptcompile.apiserver.kinds import Schema
+    from ptcompile.registry.model import Kind
 
 
 _ABSENT = object()
@@ -140,6 +141,18 @@ def _rule_result(rule: Mapping[str, Any], pair: _Pair, path: Path, run: _Run) ->
     budget[0] -= _FINDING_STEPS
     text = f"Invalid value: {message}"
     yield Problem("invalid-value", rule_path, f"{where}: {text}" if where else text, "see the rule in the CRD")
+
+
+_INVALID: Final = "Invalid value: "
+
+
+def explain_rule(problem: Problem, kind: Kind) -> Problem:
+    """Return the problem of a CEL rule at the field that the rule is about and with a help, if its kind has them."""
+    if problem.name != "invalid-value" or _INVALID not in problem.message:
+        return problem
+    reason = problem.message.partition(_INVALID)[2].rpartition("evaluating rule: ")[2]
+    field, help = kind.rule_helps.get(reason, ((), problem.help))
+    return problem._replace(path=(*problem.path, *field), help=help)
 
 
 _FINDING_STEPS: Final = 100

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.crds import Definition, shipped_definition
-from ptcompile.apiserver.crds.rules import rule_problems, with_schema_defaults
+from ptcompile.apiserver.crds.rules import explain_rule, rule_problems, with_schema_defaults
 from ptcompile.apiserver.kinds import CUSTOM
 from ptcompile.apiserver.server_side_apply import merge_by_schema
 from ptcompile.apiserver.validation.field_errors import RECREATE_HELP, forbidden_change, immutable
@@ -60,7 +60,7 @@ def custom_update(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
         reported_paths = {problem.path for problem in rule_problems(definition.schema, definition.document, new)}
         for problem in rule_problems(definition.schema, definition.document, new, update.old):
             if problem.path not in reported_paths:
-                yield problem
+                yield explain_rule(problem, kind_named(kind))
 
 
 def _value_pairs(old: Any, new: Any, steps: list[str], path: Path) -> Iterator[tuple[Path, Any, Any]]:

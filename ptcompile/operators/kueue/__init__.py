@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import QueueSystem
+    from ptcompile.registry.model import QueueSystem, RuleHelp
 
 
 class KueueKind(Kind):
@@ -20,6 +20,13 @@ class KueueKind(Kind):
         self.api_version = api_version
         self.name = name
         self.namespaced = namespaced
+
+    @property
+    def rule_helps(self) -> Mapping[str, RuleHelp]:  # type: ignore[override]
+        """What to do about each CEL rule, loaded when one is violated."""
+        from ptcompile.operators.kueue.objects.rule_helps import RULE_HELPS
+
+        return RULE_HELPS
 
     def default(self, manifest: Json, *, complete: bool = False) -> Json:
         from ptcompile.operators.kueue.objects import default
@@ -38,11 +45,12 @@ class KueueKind(Kind):
 
 
 def _kinds() -> Iterator[Kind]:
-    """Yield the kinds that Kueue's webhooks check, in both versions."""
+    """Yield the kinds that Kueue's webhooks or the CEL rules of its CRDs check, in both versions."""
     for version in ("kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1"):
-        for name in ("ClusterQueue", "Cohort", "ResourceFlavor", "Topology"):
+        for name in ("AdmissionCheck", "ClusterQueue", "Cohort", "MultiKueueCluster", "ResourceFlavor", "Topology"):
             yield KueueKind(version, name)
-        yield KueueKind(version, "Workload", namespaced=True)
+        for name in ("LocalQueue", "Workload"):
+            yield KueueKind(version, name, namespaced=True)
 
 
 class Kueue(Operator):

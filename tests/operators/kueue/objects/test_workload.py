@@ -103,4 +103,5 @@ def test_the_queue_of_reserved_quota_does_not_change() -> None:
     old["spec"]["queueName"], new["spec"]["queueName"] = "a", "b"
     (diagnostic,) = ptcompile.diff(reserved(old), new).diagnostics
     assert diagnostic.message == "Invalid value: queueName is immutable while workload quota reserved"
+    assert diagnostic.path == ("spec", "queueName")
     assert not ptcompile.diff(old, new).diagnostics
