@@ -29,7 +29,7 @@ def _match_whole_text(text: str) -> FormatCheck:
 def _is_date(value: str) -> bool:
     from datetime import date
 
-    if len(value) != 10:
+    if len(value) != 10 or value[7] != "-":  # fromisoformat also reads dates without dashes and weeks
         return False
     try:
         date.fromisoformat(value)
