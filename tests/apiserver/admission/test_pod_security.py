@@ -77,6 +77,16 @@ RESTRICTED: list[tuple[Json, str]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("value", "forbidden"),
+    [("unconfined", True), ("runtime/default", False), ("localhost/mine", False), ("", False)],
+)
+def test_annotations_of_app_armor(value: str, forbidden: bool) -> None:
+    key = "container.apparmor.security.beta.kubernetes.io/c"
+    found = reasons("baseline", spec(), meta={"annotations": {key: value, "other": "unconfined"}})
+    assert found == ([f"forbidden AppArmor profile at metadata.annotations.{key}"] if forbidden else [])
+
+
 def test_every_level_accepts_a_hardened_pod() -> None:
     assert reasons("restricted", spec()) == []
 

@@ -210,6 +210,15 @@ BAD: list[tuple[str, str, Any, str]] = [
         [{"name": "x", "deviceClassName": "y"}],
         "spec.spec.devices.requests.0",
     ),
+    (
+        "claim-template",
+        "spec.spec.devices",
+        {
+            "requests": [{"name": "g", "firstAvailable": [{"name": "x", "deviceClassName": "c"}]}],
+            "constraints": [{"requests": ["g/x/x"], "matchAttribute": "a.b/c"}],
+        },
+        "spec.spec.devices.constraints.0.requests.0",
+    ),
     ("device-class", "spec.selectors.0.cel.expression", "gpu", "spec.selectors.0.cel.expression"),
     ("lease", "spec.leaseDurationSeconds", 0, "spec.leaseDurationSeconds"),
     ("account", "secrets", [{"name": 1}], "secrets.0.name"),

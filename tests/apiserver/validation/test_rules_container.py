@@ -101,6 +101,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("29 ok", {"C.env": [{"name": "1 a.b-c"}]}, []),
     ("30 ok", {"C.env": [{"name": "A"}, {"name": "A"}]}, []),
     ("31", env(value="x", valueFrom={"fieldRef": {"fieldPath": "metadata.name"}}), [f"{FROM} {INV}"]),
+    ("31", env(value="", valueFrom={"fieldRef": {"fieldPath": "metadata.name"}}), []),
     ("32", ref(), [f"{FROM} {INV}"]),
     ("33", ref(fieldRef={"fieldPath": "metadata.name"}, secretKeyRef={"name": "a", "key": "b"}), [f"{FROM} {INV}"]),
     ("34", ref(fieldRef={}), [f"{FROM}.fieldRef.fieldPath {R}"]),

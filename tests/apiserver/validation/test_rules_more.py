@@ -398,6 +398,16 @@ OTHER: list[tuple[str, dict[str, Any], list[str]]] = [
     ("service", {"spec.healthCheckNodePort": 30000}, [f"spec.healthCheckNodePort {INV}"]),
     (
         "service",
+        {"spec.type": "LoadBalancer", "spec.externalTrafficPolicy": "Cluster", "spec.healthCheckNodePort": 30000},
+        [f"spec.healthCheckNodePort {INV}"],
+    ),
+    (
+        "service",
+        {"spec.type": "LoadBalancer", "spec.externalTrafficPolicy": "Local", "spec.healthCheckNodePort": 30000},
+        [],
+    ),
+    (
+        "service",
         {"spec.type": "LoadBalancer", "spec.loadBalancerSourceRanges": ["10.0.0.0", " 010.0.0.0/8 "]},
         [f"spec.loadBalancerSourceRanges[0] {INV}"],
     ),
