@@ -108,6 +108,24 @@ def test_a_gitignore_above_a_folder_outside_a_repository_is_ignored(tmp_path: Pa
     assert found(tmp_path, Config(folder=str(tmp_path))) == []
 
 
+def test_the_largest_gitignore_is_used(tmp_path: Path, capsys: Capture) -> None:
+    tree(tmp_path, "a.yaml", "b.yaml")
+    line = "a.yaml\n"
+    (tmp_path / ".gitignore").write_text(line + "#" * ((1 << 17) - len(line)))
+    assert found(tmp_path, Config(folder=str(tmp_path))) == ["b.yaml"]
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+@pytest.mark.parametrize("key", ["patches", "patchesStrategicMerge", "patchesJson6902", "components"])
+def test_what_a_kustomization_lists(key: str, name: str, tmp_path: Path) -> None:
+    tree(tmp_path, "a.yaml", "b.yaml", "deep/c.yaml")
+    (tmp_path / name).write_text(
+        f"resources: [a.yaml]\n{key}: [b.yaml, {{path: deep/c.yaml}}, {{target: a.yaml}}, 3]\n"
+    )
+    assert [path for path in found(tmp_path, Config(folder=str(tmp_path))) if path != name] == ["a.yaml"]
+
+
 def test_a_changed_gitignore_applies_to_the_next_run(tmp_path: Path) -> None:
     tree(tmp_path, "a.yaml")
     assert found(tmp_path, Config(folder=str(tmp_path))) == ["a.yaml"]

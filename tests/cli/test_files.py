@@ -114,7 +114,9 @@ def test_files_that_another_run_may_be_writing_are_kept(tmp_path: Path, monkeypa
     """A live run on this machine, a run of another machine or container, and a file that names no run."""
     mine = files.temporary_name()
     elsewhere = mine.replace(".ptcompile-", ".ptcompile-0")
-    names = {mine, elsewhere, ".ptcompile-x.tmp", f".ptcompile--{2**31 - 1}-x.tmp"}
+    here_and_now = mine.removesuffix("-".join(mine.split("-")[2:]))
+    pids = (f"{here_and_now}{pid}-x.tmp" for pid in (0, 2**31, 2**32, "", "x", "\u0661"))
+    names = {mine, elsewhere, *pids, ".ptcompile-x.tmp", f".ptcompile--{2**31 - 1}-x.tmp"}
     for name in names:
         (tmp_path / name).touch()
     files.sweep.cache_clear()
@@ -130,11 +132,12 @@ def test_files_that_another_run_may_be_writing_are_kept(tmp_path: Path, monkeypa
     assert (tmp_path / mine).exists()
 
 
-def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", [0o444, 0o555])
+def test_a_read_only_file_is_not_replaced(mode: int, tmp_path: Path) -> None:
     """root may write it, and anyone may rename over it, but its owner made it read-only."""
     path = tmp_path / "o.yaml"
     path.write_text("a: 1\n")
-    path.chmod(0o444)
+    path.chmod(mode)
     with pytest.raises(UsageError, match=r"o\.yaml: is read-only"):
         write_files({str(path): "a: 2\n", str(tmp_path / "p.yaml"): "b: 1\n"})
     assert path.read_text() == "a: 1\n"
@@ -502,7 +505,7 @@ def test_files_of_a_killed_run_are_removed_later(repository: Path) -> None:
     old, young = (repository / f".ptcompile-{name}.tmp" for name in ("old", "young"))
     for one in (old, young):
         one.touch()
-    hour = time.time() - 3700
+    hour = time.time() - 3600.5
     os.utime(old, (hour, hour))
     files.sweep.cache_clear()
     files.write_files({str(repository / "a.yaml"): "a: 1\n"})
@@ -535,3 +538,48 @@ def test_pages_without_docstrings() -> None:
     ran = process("explain", "PTC302", flags=("-OO",))
     assert ran.status == 0
     assert "shared memory" in ran.out
+
+
+def test_errors_end_with_status_2(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert files.report_error(UsageError("a", "b")) == 2
+    assert capsys.readouterr().err == "ptcompile: a\nb\n"
+    try:
+        Path("missing").stat()
+    except OSError as error:
+        bug = error
+    assert files.report_error(bug) == 2
+    assert f"ptcompile: {files.BUG}, not in your files: FileNotFoundError" in capsys.readouterr().err
+    monkeypatch.setenv("PTCOMPILE_DEBUG", "1")
+    with pytest.raises(FileNotFoundError):
+        files.report_error(bug)
+
+
+def test_closed_streams(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (files.write_stdout("a\n"), capsys.readouterr().out) == (0, "a\n")
+    for name in ("stdin", "stdout"):
+        monkeypatch.setattr(sys, name, None)
+    assert files.write_stdout("a") == 2
+    assert capsys.readouterr().err == "ptcompile: cannot write the result: standard output is closed\n"
+    with pytest.raises(UsageError, match="standard input is closed"):
+        files.read("-")
+
+
+@pytest.mark.parametrize(
+    ("env", "terminal", "color"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"TERM": "dumb"}, True, False),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, True, False),
+        ({"NO_COLOR": ""}, True, True),
+    ],
+)
+def test_color(env: dict[str, str], terminal: bool, color: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    assert files.wants_color(sys.stdout) is color
+    assert files.wants_color(None) is ("FORCE_COLOR" in env and "NO_COLOR" not in env)

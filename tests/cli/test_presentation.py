@@ -14,6 +14,10 @@ from hypothesis import given, strategies as st
 
 from ptcompile.cli.presentation import HELP, PATCH, RESULT, fold, paint
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.cli.presentation import Styles
+
 RESET = "\x1b[0m"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 LONG = "registry.example.com/" + "a" * 200 + ":1"
@@ -116,6 +120,38 @@ def test_folded_rows_begin_below_the_value() -> None:
     assert fold("  path: one two three four five six seven eight\n", 40) == (
         "  path: one two three four five six\n    seven eight\n"
     )
+
+
+def test_rows_begin_below_a_value_only_in_the_left_half() -> None:
+    assert fold("    long_label_of_a_row  one two three four five\n", 40) == (
+        "    long_label_of_a_row  one two three\n      four five\n"
+    )
+    assert fold(f"  label_of_16_char  {'a ' * 16}\n", 40).splitlines()[1].startswith(" " * 20), "half is room enough"
+    assert fold(f"{'':30}{'word ' * 4}\n", 40).splitlines()[1].index("w") == 20, "never beyond the middle"
+    assert fold(f"  label  a {'b' * 32} c\n", 40) == f"  label  a\n    {'b' * 32} c\n", "a word that needs the room"
+    assert fold("a" * 40 + "\n", 30) == "a" * 40 + "\n", "no terminal is narrower than 40"
+
+
+STYLED = [
+    (RESULT, "  + a: 1", "\x1b[32m  + a:\x1b[0m 1"),
+    (RESULT, "  - a: 1", "\x1b[31m  - a:\x1b[0m 1"),
+    (RESULT, "  ~ a: 1", "\x1b[33m  ~ a:\x1b[0m 1"),
+    (RESULT, "Job/a -> Job/b, 1", "\x1b[1mJob/a -> Job/b\x1b[0m, 1"),
+    (RESULT, "spec.nodes: 1", "\x1b[1mspec.nodes:\x1b[0m 1"),
+    (RESULT, "  NAME  RANK", "\x1b[1m  NAME  RANK\x1b[0m"),
+    (RESULT, "  pods  5", "\x1b[36m  pods\x1b[0m  5"),
+    (RESULT, "   12 | a", "\x1b[34m   12 |\x1b[0m a"),
+    (PATCH, "@@ -1 +1 @@ a", "\x1b[36m@@ -1 +1 @@\x1b[0m a"),
+    (PATCH, "--- a", "\x1b[1m--- a\x1b[0m"),
+    (PATCH, "-a", "\x1b[31m-a\x1b[0m"),
+    (PATCH, "+a", "\x1b[32m+a\x1b[0m"),
+]
+
+
+@pytest.mark.parametrize(("styles", "text", "colored"), STYLED)
+def test_styles(styles: Styles, text: str, colored: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert paint(text, styles) == colored
 
 
 def test_a_very_long_line_ends_with_an_ellipsis() -> None:
