@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile.apiserver.webhooks import controller_failure
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import (
@@ -16,10 +17,11 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     string_map,
 )
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.webhooks.kinds import KINDS, SKIPPED_NAMESPACES
 from ptcompile.operators.kueue.webhooks.labels import check_labels
-from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
+from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets, pod_sets_of
 from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
@@ -85,6 +87,16 @@ def check_object(manifest: Json, request: KindContext) -> Iterator[Problem]:
 
         yield from check_pod(manifest)
     yield from check_topology(manifest, request)
+    if is_queued and not kind.serving and key[0] != "ray.io/v1":
+        yield from _check_number_of_pod_sets(manifest, versions)
+
+
+def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Iterator[Problem]:
+    """Check that the Workload of a job can have its pod sets; only Ray's kinds are rejected for it."""
+    count, most = len(pod_sets_of(manifest)), max_pod_sets(versions)
+    if count > most:
+        text = f"Kueue cannot create the Workload: spec.podSets: Too many: {count}: must have at most {most} items"
+        yield controller_failure("kueue", ("metadata", "labels", QUEUE), text, f"use at most {most} pod templates")
 
 
 _CHECKED_AS_PODS = frozenset({"Deployment", "StatefulSet"})

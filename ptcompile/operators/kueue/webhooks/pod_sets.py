@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_string, kind_of, nested_map, string_map
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.model import GroupVersionKind
 from ptcompile.registry.templates import indexed_mappings
 
@@ -106,6 +107,11 @@ def _ray_cluster(manifest: Json) -> Iterator[PodSetTemplate]:
 
 def _ray_job(manifest: Json) -> Iterator[PodSetTemplate]:
     return ray_pod_sets(nested_map(manifest, "spec", "rayClusterSpec"), ("spec", "rayClusterSpec"))
+
+
+def max_pod_sets(versions: Versions) -> int:
+    """Return the most pod sets of a Workload: 18 since Kueue 0.19, 10 in 0.18."""
+    return 18 if versions.kueue >= (0, 19) else 10
 
 
 HEAD: Final = "head"

@@ -11,17 +11,12 @@ from ptcompile.diagnostics import Edit, Fix, Path, Problem
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.webhooks.labels import ELASTIC, is_elastic, rejection
-from ptcompile.operators.kueue.webhooks.pod_sets import HEAD
+from ptcompile.operators.kueue.webhooks.pod_sets import HEAD, max_pod_sets
 from ptcompile.registry.templates import indexed_mappings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
-
-
-def max_pod_sets(versions: Versions) -> int:
-    """Return the most pod sets of a Workload: 18 since Kueue 0.19, 10 in 0.18."""
-    return 18 if versions.kueue >= (0, 19) else 10
 
 
 def check_ray(manifest: Json, versions: Versions) -> tuple[list[Problem], bool]:

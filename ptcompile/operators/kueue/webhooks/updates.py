@@ -58,11 +58,10 @@ def check_update(update: Update) -> list[Problem]:
         return []
     if key == ("batch/v1", "Job"):
         update = _with_stored_completions(update)
-    if kind.serving:
-        return deduplicate(_serving_problems(update, kind))
     if key[0] == "ray.io/v1" and not _is_ray_checked(update):
         return []
-    return deduplicate(_job_problems(update, kind))
+    problems = _serving_problems(update, kind) if kind.serving else _job_problems(update, kind)
+    return deduplicate(problem for problem in problems if problem.stage == "apply")
 
 
 def _with_stored_completions(update: Update) -> Update:

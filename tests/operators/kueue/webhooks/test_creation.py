@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ptcompile
+from ptcompile.apiserver import validate
+from tests.linter.rules.launch.making import jobset, role
 from tests.operators.kueue.webhooks.making import (
     JOB,
+    QUEUE,
     TRAINJOB,
     Json,
     K,
@@ -61,3 +64,13 @@ def test_jobs_of_a_cron_job() -> None:
     [problem] = [problem for problem in ptcompile.lint(cron).diagnostics if problem.authority == "kueue"]
     assert (problem.code, problem.stage) == ("PTC229", "pod")
     assert problem.path == ("spec", "jobTemplate", "metadata", "labels", f"{K}queue-name")
+
+
+def test_a_workload_has_a_limit_of_pod_sets() -> None:
+    """The webhook accepts the JobSet, and the controller fails to create its Workload."""
+    large = jobset(*(role("python", name=f"r{i}") for i in range(19)))
+    large["metadata"]["labels"] = {**QUEUE}
+    problems = [problem for problem in validate(large) if problem.authority == "kueue"]
+    assert [(problem.name, problem.stage) for problem in problems] == [("controller-failure", "pod")]
+    assert problems[0].message.endswith("spec.podSets: Too many: 19: must have at most 18 items")
+    assert [problem for problem in validate(labelled(large)) if problem.authority == "kueue"] == []

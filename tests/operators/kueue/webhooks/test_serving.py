@@ -16,6 +16,7 @@ from tests.operators.kueue.webhooks.making import (
     leader_worker_set,
     rejected_update,
     serving,
+    template,
 )
 
 PRIORITY = f"{K}priority-class"
@@ -104,3 +105,8 @@ def test_groups_of_a_leader_worker_set_keep_their_size() -> None:
     more = copy.deepcopy(old)
     more["spec"]["replicas"] = 9
     assert rejected_update(old, more) == []
+
+
+def test_what_happens_to_pods_later_does_not_reject_an_update() -> None:
+    bad = serving("Deployment", template(podset_required_topology="bad key!"))
+    assert rejected_update(serving("Deployment"), bad) == []
