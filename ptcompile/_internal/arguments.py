@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     StreamSource = str | bytes | os.PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]]
     """A stream in any form except a Spec."""
+    ProfileSource = str | bytes | os.PathLike[str] | Mapping[str, Any]
+    """A cluster profile in any form except a ClusterProfile."""
 
 _SOURCE: Final = "text, bytes, an os.PathLike, a mapping, a list of mappings, or a Spec"
 _TEXTS: Final = ("target", "name", "filename", "cluster_filename", "kubernetes")

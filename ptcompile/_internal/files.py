@@ -29,7 +29,7 @@ def read(path: str | os.PathLike[str], most: int | None = None) -> bytes:
     Raises OSError for anything that is not a regular file. The caller reports a file that is too large.
     """
     most = (limits().characters if most is None else most) + 1
-    with open(os.open(path, _FLAGS), "rb", buffering=0) as file:
+    with open(path, "rb", buffering=0, opener=_open) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError("not a regular file")
@@ -39,6 +39,10 @@ def read(path: str | os.PathLike[str], most: int | None = None) -> bytes:
         while len(content) < most and (more := file.read(min(most - len(content), _CHUNK))):
             content += more
         return content
+
+
+def _open(path: str, _flags: int) -> int:
+    return os.open(path, _FLAGS)
 
 
 def read_found(path: str, most: int | None = None) -> bytes:

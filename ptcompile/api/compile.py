@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from ptcompile._internal import arguments
@@ -15,7 +15,7 @@ from ptcompile.source.documents import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import StreamSource
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.explainer.explanation import Explanation
     from ptcompile.extending import Extensions
     from ptcompile.registry.handles import Handle
@@ -86,7 +86,7 @@ def compile(
     spec: StreamSource | Spec,
     *,
     target: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: ProfileSource | ClusterProfile | None = None,
     name: str | None = None,
     filename: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
@@ -205,7 +205,7 @@ def explain(
     spec: StreamSource | Spec,
     *,
     target: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: ProfileSource | ClusterProfile | None = None,
     name: str | None = None,
     filename: str | None = None,
     cluster_filename: str | None = None,

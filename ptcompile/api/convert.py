@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile._internal.arguments import StreamSource
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Json = dict[str, Any]
@@ -31,7 +31,7 @@ def convert(
     *,
     target: str,
     filename: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: ProfileSource | ClusterProfile | None = None,
     lossy: bool = False,
 ) -> Result:
     """Convert manifests to equivalent ones for another operator: the same pods, processes, commands, variables and

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile._internal.arguments import StreamSource
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
@@ -55,8 +55,8 @@ def diff(
     *,
     target: str | None = None,
     name: str | None = None,
-    from_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
-    to_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    from_cluster: ProfileSource | ClusterProfile | None = None,
+    to_cluster: ProfileSource | ClusterProfile | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
     filenames: tuple[str | None, str | None] = (None, None),
     extensions: Extensions | None = None,
@@ -112,7 +112,7 @@ def _apply_outcomes(before: DiffSide, after: DiffSide, second: _Input) -> tuple[
 
 def _read_input(
     source: StreamSource | Spec,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
+    cluster: ProfileSource | ClusterProfile | None,
     filename: str | None,
     parameter: str,
 ) -> _Input:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.lint import Report, lint
@@ -12,8 +12,9 @@ from ptcompile.fixer import Skipped, fix_in_rounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Literal
 
+    from ptcompile._internal.arguments import ProfileSource
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -40,7 +41,7 @@ def fix(
     *,
     unsafe: bool = False,
     filename: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: ProfileSource | ClusterProfile | None = None,
     kubernetes: str | None = None,
     webhooks: bool = True,
     unknown_kinds: Literal["count", "error"] = "count",

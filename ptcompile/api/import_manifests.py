@@ -18,7 +18,7 @@ from ptcompile.source import emitter, streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import StreamSource
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.source.documents import Document
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -133,7 +133,7 @@ def import_manifests(
     source: StreamSource,
     *,
     filename: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: ProfileSource | ClusterProfile | None = None,
     lossy: bool = False,
     exact: bool = False,
 ) -> Imported:

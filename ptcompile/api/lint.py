@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from ptcompile._internal.arguments import StreamSource
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -361,7 +361,7 @@ def lint(
     source: StreamSource,
     *,
     filename: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: ProfileSource | ClusterProfile | None = None,
     kubernetes: str | None = None,
     webhooks: bool = True,
     unknown_kinds: Literal["count", "error"] = "count",
@@ -439,7 +439,7 @@ def _template_report(parsed: Source, index: int, problem: Problem, selected: Sel
 
 
 def _profile(
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
+    cluster: ProfileSource | ClusterProfile | None,
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """Return the given profile and the problems with it."""
     if cluster is None:

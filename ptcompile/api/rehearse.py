@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ptcompile._internal.arguments import ProfileSource
     from ptcompile.diagnostics import Path
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
@@ -24,7 +25,7 @@ def rehearse(
     source: str | bytes | Mapping[str, Any] | Spec,
     *,
     target: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: ProfileSource | ClusterProfile | None = None,
     filename: str | None = None,
     others: Iterable[str | bytes | Mapping[str, Any]] = (),
     name: str | None = None,

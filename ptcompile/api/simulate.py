@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile._internal.arguments import StreamSource
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.diagnostics import Diagnostic, Path, Problem
     from ptcompile.extending import Extensions
     from ptcompile.simulator.world import World
@@ -34,7 +34,7 @@ def simulate(
     source: StreamSource | Spec,
     *,
     target: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: ProfileSource | ClusterProfile | None = None,
     filename: str | None = None,
     others: Iterable[str | bytes | Mapping[str, Any]] = (),
     name: str | None = None,

@@ -170,7 +170,8 @@ def _parse_config(table: Mapping[str, Any], path: str) -> Config:
     for key, value in table.items():
         if key not in _PARSERS:
             near = closest_match(key, _PARSERS)
-            mistakes.append(f"{key}: unknown key" + (f"; did you mean {near}?" if near else f": {', '.join(_PARSERS)}"))
+            help = f"did you mean {near}?" if near else f"the keys are {', '.join(_PARSERS)}"
+            mistakes.append(f"{key}: unknown key; {help}")
             continue
         try:
             values[key.replace("-", "_")] = (

@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ptcompile._internal.arguments import ProfileSource
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -119,7 +120,7 @@ def _unmodeled_releases(profile: ClusterProfile) -> Iterator[Problem]:
 
 
 def load_profile(
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None, *, filename: str | None = None
+    cluster: ProfileSource | ClusterProfile | None, *, filename: str | None = None
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """Return a ClusterProfile from any source, the built-in one for None; or None and its problems."""
     from ptcompile.spec.reader import default_cluster

@@ -60,7 +60,7 @@ def declared_rule(table: object) -> Rule:
             suggestion = closest_match(str(key), _ALL_KEYS)
             raise ValueError(
                 f"unknown key {key!r}"
-                + (f"; did you mean {suggestion}?" if suggestion else f": {', '.join(_ALL_KEYS)}")
+                + (f"; did you mean {suggestion}?" if suggestion else f"; the keys are {', '.join(_ALL_KEYS)}")
             )
     missing = [key for key in _REQUIRED_KEYS if key not in table]
     if missing:

@@ -19,6 +19,7 @@ from ptcompile.flyte.tasks import Task, from_task
 from ptcompile.source import streams
 
 if TYPE_CHECKING:
+    from ptcompile._internal.arguments import ProfileSource
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -181,9 +182,7 @@ class Workflow:
     problems: tuple[Problem, ...]
     """Nodes that are not PyTorch tasks, and mistakes in the inputs."""
 
-    def compile(
-        self, *, cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None, **more: Unpack[Knobs]
-    ) -> api.Result:
+    def compile(self, *, cluster: ProfileSource | ClusterProfile | None = None, **more: Unpack[Knobs]) -> api.Result:
         """Return the manifests of all jobs, in order, or none if one of them has a mistake."""
         results = [task.compile(cluster=cluster, **more) for task in self.tasks]
         problems = [streams.to_diagnostic(problem, None, None) for problem in self.problems]

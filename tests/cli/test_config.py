@@ -66,3 +66,12 @@ def test_a_configuration_that_leads_out_is_not_followed(tmp_path: Path, capsys: 
     (repository / "ptcompile.toml").unlink()
     (repository / "ptcompile.toml").symlink_to("/dev/zero")
     assert config.load(None, start=str(repository)) == config.Config()
+
+
+def test_an_unknown_key_is_told_from_the_known_ones(tmp_path: Path) -> None:
+    path = tmp_path / "ptcompile.toml"
+    path.write_text("baseline = 'b.json'\n[[rule]]\nmatch = 'x'\n")
+    with pytest.raises(UsageError) as raised:
+        config.load(str(path))
+    assert "baseline: unknown key; the keys are select, extend-select" in str(raised.value)
+    assert "rule[0]: unknown key 'match'; the keys are code, name" in str(raised.value)

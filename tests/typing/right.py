@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import ptcompile
@@ -142,9 +144,22 @@ def extended(spec: Spec) -> None:
     assert all(one.version for one in listed)
 
 
+def read_profile_from(file: Path, spec: Spec) -> None:
+    """Pass a profile as a path, as the spec may be."""
+    assert ptcompile.compile(spec, cluster=file).diagnostics == ptcompile.compile(spec).diagnostics
+    manifests = ptcompile.compile(spec, cluster=file).yaml()
+    assert ptcompile.lint(manifests, cluster=file).ok
+    assert not ptcompile.diff(manifests, manifests, from_cluster=file, to_cluster=file).differs
+    assert ptcompile.requires(spec, cluster=file).ok
+
+
 def main() -> None:
     """Use the results as a program would."""
     extended(elastic)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "cluster.yaml")
+        file.write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\n", encoding="utf-8")
+        read_profile_from(file, roles)
     for spec in (elastic, roles, sides):
         manifests = compiled(spec)
         report = ptcompile.lint(ptcompile.compile(spec, cluster=profile).yaml(), cluster=profile)
