@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 import ptcompile
+from ptcompile._internal import limits
 from ptcompile._internal.limits import EXPANDED, Budget
 from ptcompile.registry.pods import ContainerView, PodView
 from ptcompile.simulator.kubelet import command_line, environment, expand_vars
 from ptcompile.simulator.launchers.command import container_invocation
+from tests.conftest import ROOT
 from tests.making import smallest
 
 POD = PodView("p", "r", 0, {}, annotations={"long": "x" * (EXPANDED // 4)})
@@ -132,6 +134,36 @@ def test_what_exceeds_the_budget_stays_as_it_is_written() -> None:
     assert expand_vars("-$(A)", env, budget) == "-$(A)"
     assert expand_vars("$(B)$$", env, budget) == "$(B)$"
     assert budget.refused == "-$(A)"
+
+
+def test_a_text_that_fills_the_budget_fits() -> None:
+    budget = Budget()
+    assert budget.allows(EXPANDED, "a")
+    assert budget.allows(0, "b")
+    assert not budget.allows(1, "c")
+    assert not budget.allows(0, "d"), "so is every later one"
+    assert budget.refused == "c"
+
+
+def test_untrusted_input_lowers_the_limits_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
+    assert limits.limits() == limits.TRUSTED
+    limits.lower()
+    assert limits.limits() == limits.UNTRUSTED
+
+
+def test_limits_are_those_of_the_documentation() -> None:
+    """The table of SECURITY.md; `tests/test_project_files.py` compares the text."""
+    table = (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("<!-- limits -->")[2]
+    rows = [[cell.strip().replace(",", "") for cell in line.split("|")[2:4]] for line in table.splitlines()[3:10]]
+    scale = [1 << 20, *[1] * 6]
+    for column, values in enumerate((limits.TRUSTED, limits.UNTRUSTED)):
+        file, lines, documents, findings, comments, roles, page = (
+            int(row[column].split()[0]) * unit for row, unit in zip(rows, scale, strict=True)
+        )
+        assert values == limits.Limits(file, lines, documents, findings, roles, comments, page)
+    assert "| 128 KiB each |" in table
+    assert EXPANDED == 128 << 10
 
 
 def test_the_whole_container_shares_one_budget() -> None:
