@@ -308,3 +308,11 @@ def test_text_that_looks_like_a_file_name_gets_help() -> None:
     assert help == "if it is the name of a file, pass pathlib.Path('specs/job.yaml')"
     assert "pathlib" not in (read("job").problems[0].help or "")
     assert "pathlib" not in (read("a: 1\n---\njob.yaml\n").problems[0].help or "")
+
+
+def test_lines_that_begin_inside_a_value_or_a_key() -> None:
+    source = read('a: |\n  # x\n  b\nc: "d\n  e"\nf: g  # h\n')
+    lines = range(1, 7)
+    assert [line for line in lines if source.continues_scalar(line)] == [2, 3, 5]
+    assert [line for line in lines if source.in_scalar(line, 3)] == [2, 3, 5]
+    assert (source.in_scalar(6, 4), source.in_scalar(6, 7)) == (True, False)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 
-from ptcompile.source import fast_reader
+from ptcompile.source import exact_reader, fast_reader
 from ptcompile.source.emitter import emit
 from ptcompile.source.exact_reader import parse, positions
 from ptcompile.source.nodes import MAX_DEPTH, ValueNode
@@ -60,6 +60,21 @@ def test_recorded_manifests_in_several_styles() -> None:
         assert_same(json.dumps(manifest))
         for style in ({"default_flow_style": True}, {"default_style": '"'}, {"width": 30, "indent": 4}):
             assert_same(str(yaml.dump(manifest, sort_keys=False, Dumper=dumper, **style)))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("a: &x [1, 2, 3]\nb: *x\n", None),
+        ("a: &x [1, 2, 3]\nb: *x\nc: 1\n", "too-many-aliases"),
+        ("a: [1, 2, 3, 4, 5, 6, 7]\n", None),
+        ("a: [1, 2, 3, 4, 5, 6, 7, 8]\n", "too-large"),
+    ],
+)
+def test_values_of_aliases_count(text: str, name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_reader, "MAX_VALUES", 8)
+    findings = parse(text).findings
+    assert [finding.name for finding in findings] == ([name] if name else [])
 
 
 def test_text_that_the_exact_reader_rejects_has_no_positions() -> None:
