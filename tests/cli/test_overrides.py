@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ptcompile.cli import main
 from ptcompile.cli.commands import watch
+from ptcompile.cli.files import UsageError
+from ptcompile.cli.overrides import Set, parse_string, parse_yaml, point_at_options
+from ptcompile.diagnostics import Diagnostic, Problem, Span
+from ptcompile.source.streams import to_diagnostic
 
 Capture = pytest.CaptureFixture[str]
 
@@ -110,3 +116,61 @@ def test_overridden_inputs_are_marked_in_json(folder: Path, capsys: Capture) -> 
     (line,) = (line for line in cause["inputs"] if line["path"] == ["spec", "nodes"])
     assert line["overridden"] is True
     assert line["span"] is None
+
+
+@pytest.mark.parametrize("parse", [parse_yaml, parse_string])
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("spec.env[=x", ("spec.env[=***", 8, "the bracket is not closed")),
+        ("spec.env[x", ("spec.env[x", 8, "the bracket is not closed")),
+        ("spec.nodes", ("spec.nodes", 10, "a value is missing")),
+        ("=x", ("=***", 0, "a key is missing")),
+    ],
+)
+def test_carets_below_a_wrong_path(parse: Callable[[str], Set], text: str, lines: tuple[str, int, str]) -> None:
+    shown, column, message = lines
+    with pytest.raises(UsageError) as raised:
+        parse(text)
+    first, second = raised.value.args
+    assert first.partition(" ")[2] == shown
+    assert second.index("^") == len("ptcompile: ") + len(first) - len(shown) + column
+    assert second.lstrip(" ^").startswith(message)
+
+
+def test_values_that_are_not_yaml() -> None:
+    for text in ("spec.nodes=[", "a=1\nb: 2", "spec.env.TOKEN=[hunter2"):
+        with pytest.raises(UsageError, match="not a YAML value") as raised:
+            parse_yaml(text)
+        assert "hunter2" not in str(raised.value)
+        assert parse_string(text).value == text.partition("=")[2]
+    assert [parse("a=1").value for parse in (parse_yaml, parse_string)] == [1, "1"]
+    assert parse_yaml("spec.env.TOKEN=hunter2").text == "spec.env.TOKEN=***"
+
+
+def pointed(diagnostic: Diagnostic, *options: Set, name: str | None = None) -> tuple[str | None, Span | None]:
+    """Return the file and the span of a finding about one of these options."""
+    (result,) = point_at_options([diagnostic], argparse.Namespace(set=list(options), name=name))
+    return result.filename, result.span
+
+
+def finding(filename: str, *path: str | int, name: str = "spec-invalid-value") -> Diagnostic:
+    return to_diagnostic(Problem(name, path, "m"), None, filename)
+
+
+def test_findings_point_at_values() -> None:
+    value, items = parse_yaml("spec.args=abc"), parse_yaml("spec.args=[a, bc]")
+    assert pointed(finding("overrides[0]", "spec", "args"), value) == ("--set", Span(1, 11, 1, 14))
+    assert pointed(finding("overrides[1]", "spec", "args"), value, items) == ("--set", Span(2, 11, 2, 18))
+    assert pointed(finding("overrides[0]", "spec", "args", 1), items) == ("--set", Span(1, 15, 1, 17))
+    assert pointed(finding("overrides[0]", "spec"), value) == ("--set", Span(1, 1, 1, 10))
+    unknown = finding("overrides[0]", "spec", "args", name="spec-unknown-field")
+    assert pointed(unknown, value) == ("--set", Span(1, 1, 1, 10))
+    assert pointed(finding("overrides[0]", "spec", "args"), parse_string("spec.args=")) == ("--set", Span(1, 11, 1, 12))
+    last, cut, in_last = parse_yaml("a={b: cd}"), "a={b: cd", finding("overrides[0]", "a", "b")
+    assert pointed(in_last, last._replace(text=cut)) == ("--set", Span(1, 7, 1, 9)), "up to the end"
+    assert pointed(in_last, last._replace(text="a=***")) == ("--set", Span(1, 3, 1, 6)), "masked"
+    assert pointed(finding("name=", "metadata", "name"), name="abc") == ("--name", Span(1, 1, 1, 4))
+    assert pointed(finding("name=", "metadata", "name"), name="") == ("--name", Span(1, 1, 1, 2))
+    for other in ("spec.yaml", "overrides[1]"):
+        assert pointed(finding(other, "spec"), value) == (other, None)
