@@ -59,3 +59,11 @@ def test_the_users_definition_says_which_fields_exist(schemas: Path) -> None:
     queue = cluster_queue({}, newField=1)
     assert not ptcompile.lint(queue, schemas=[schemas]).diagnostics
     assert [d.name for d in ptcompile.lint(queue).diagnostics] == ["unknown-field"]
+
+
+def test_webhooks_alone_write_amounts_as_text() -> None:
+    """The server validates what the mutating webhook sends back, which is no number any more."""
+    queue = cluster_queue({"nominalQuota": 1.5})
+    assert not ptcompile.lint(queue).diagnostics
+    (diagnostic,) = ptcompile.lint(queue, webhooks=False).diagnostics
+    assert diagnostic.path[-1] == "nominalQuota"

@@ -46,6 +46,7 @@ TEXT, PAIR = {"type": "string"}, {"b": {"type": "string"}, "c": {}}
             ("a", "x1"),
             "a.x1: Additional properties are not allowed ('d', 'e' were unexpected)",
         ),
+        ({"unevaluatedProperties": False}, {"d": 1}, "invalid-value", ("a",), "Unevaluated properties are not allowed"),
         ({"additionalProperties": TEXT}, {"d": 1}, "wrong-type", ("a", "d"), "a.d: 1 is not of type 'string'"),
         ({"patternProperties": {"^x": TEXT}}, {"x": 1, "y": 1}, "wrong-type", ("a", "x"), "a.x: 1 is not of type"),
         ({"enum": [1, 2]}, True, "invalid-value", ("a",), "a: True is not one of [1, 2]"),

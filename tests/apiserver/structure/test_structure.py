@@ -11,8 +11,9 @@ from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
 
 from ptcompile._internal.schema_files import load
-from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM
-from ptcompile.apiserver.structure import structure_violations
+from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, versions
+from ptcompile.apiserver.structure import rejected_paths, structure_violations
+from ptcompile.apiserver.structure.keywords import with_keywords
 from ptcompile.apiserver.structure.violations import to_problem
 from ptcompile.diagnostics import Problem
 from tests.places import places
@@ -464,6 +465,24 @@ def test_a_field_is_only_renamed_if_its_value_fits(value: Any, renamed: bool) ->
     problem = problems_of(manifest)[0]
     assert problem.help == 'did you mean "tolerationSeconds"?'
     assert (problem.fix is not None) is renamed
+
+
+def test_nothing_more_is_reported_on_a_field_and_on_the_one_that_was_meant() -> None:
+    manifest = changed(POD, (*MAIN, "comand"), [])
+    manifest["spec"]["restartPolicy"] = True
+    paths = rejected_paths(structure_violations(manifest, POD, versions()[-1]))
+    assert paths == {(*MAIN, "comand"), (*MAIN, "command"), ("spec", "restartPolicy")}
+
+
+def test_a_wrong_value_is_shown_and_a_wrong_field_is_named() -> None:
+    wrong, unknown = (problems_of(changed(POD, ("spec", key), True))[0] for key in ("restartPolicy", "restart_policy"))
+    assert (wrong.on_key, unknown.on_key) == (False, True)
+
+
+def test_number_of_keys() -> None:
+    check = with_keywords(lambda value: None, {"type": "object", "minProperties": 2, "maxProperties": 3}, (1, 36))
+    assert [bool(check(dict.fromkeys(range(size)))) for size in range(5)] == [True, True, False, False, True]
+    assert check("text") is None
 
 
 def test_a_mistyped_required_field_is_one_problem() -> None:
