@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     """A cluster profile in any form except a ClusterProfile."""
 
 _SOURCE: Final = "text, bytes, an os.PathLike, a mapping, a list of mappings, or a Spec"
-_TEXTS: Final = ("target", "name", "filename", "cluster_filename", "kubernetes")
+_TEXTS: Final = ("target", "name", "filename", "namespace", "cluster_filename", "kubernetes")
 
 
 def source(value: Any, parameter: str) -> Any:

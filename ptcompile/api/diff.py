@@ -9,6 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Path
 from ptcompile.differ import Difference, DiffSide, compare
+from ptcompile.differ.applying import ApplyMode, apply_outcome
 from ptcompile.differ.model import Apply
 from ptcompile.differ.pairing import same_objects
 from ptcompile.kubernetes.unstructured import nested_map
@@ -58,6 +59,9 @@ def diff(
     from_cluster: ProfileSource | ClusterProfile | None = None,
     to_cluster: ProfileSource | ClusterProfile | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    server_side: bool = False,
+    force_conflicts: bool = False,
+    namespace: str | None = None,
     filenames: tuple[str | None, str | None] = (None, None),
     extensions: Extensions | None = None,
 ) -> Difference:
@@ -67,11 +71,17 @@ def diff(
     Specs are compiled first: for `target`, else for their own target, else for the one that emits the other side's
     kind. `name` and `overrides` change the specs of `b` as they do for `compile`. The profiles are ClusterProfiles in
     any form; their versions also decide how operators expand manifests. `diagnostics` include the reasons for which
-    applying `b` over `a` would be rejected (stage apply). `a` may be the output of `kubectl get -o yaml`: status and
-    managed fields are ignored. `extensions` are passes and targets of plugins, from `ptcompile.extensions`. Mistakes in
-    either side never raise; if a text or spec has an error, nothing is compared.
+    applying `b` over `a` would be rejected (stage apply).
+
+    `a` may be the output of `kubectl get -o yaml`, with managed fields or without. Then `b` is compared as the server
+    would keep it: what defaults, controllers and other managers wrote stays. It is applied as `kubectl apply` does, or
+    with `server_side` as `kubectl apply --server-side`, where a field of another manager is a conflict without
+    `force_conflicts`. `namespace` is that of objects of `b` that name none.
+
+    `extensions` are passes and targets of plugins, from `ptcompile.extensions`. Mistakes in either side never raise; if
+    a text or spec has an error, nothing is compared.
     """
-    arguments.check(target=target, name=name, filenames=filenames, extensions=extensions)
+    arguments.check(target=target, name=name, namespace=namespace, filenames=filenames, extensions=extensions)
     filenames = arguments.filename(a, filenames[0]), arguments.filename(b, filenames[1])
     parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
     first, second = _read_input(a, from_cluster, filenames[0], "a"), _read_input(b, to_cluster, filenames[1], "b")
@@ -84,30 +94,44 @@ def diff(
     diagnostics = tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in all_problems}.values())
     if any(d.severity == "error" for d in diagnostics):
         return Difference(names, (), diagnostics, compared=False)
-    verdicts, rejections = _apply_outcomes(before, after, second)
-    all_problems = (*diagnostics, *streams.limit_findings(rejections, second.filename))
-    return Difference(names, compare(before, after, verdicts), all_problems)
+    applied = _apply(before, after, second, ApplyMode(server_side, force_conflicts), namespace)
+    all_problems = (*diagnostics, *streams.limit_findings(applied.diagnostics, second.filename))
+    return Difference(names, compare(before, applied.after, applied.verdicts), all_problems)
 
 
-def _apply_outcomes(before: DiffSide, after: DiffSide, second: _Input) -> tuple[dict[int, Apply], list[Diagnostic]]:
-    """Return the outcome of applying each object of the second side over the first, and the rejections with their
-    positions.
-    """
-    from ptcompile.differ.applying import apply_outcome
+class _Applied(NamedTuple):
+    """The outcome of applying the second side over the first."""
 
+    verdicts: dict[int, Apply]
+    """By the identity of the second side's object, in `after`."""
+    diagnostics: list[Diagnostic]
+    """The rejections, with their positions."""
+    after: DiffSide
+    """The second side, with the objects that the server would keep in place of those applied over live ones."""
+
+
+def _apply(before: DiffSide, after: DiffSide, second: _Input, mode: ApplyMode, namespace: str | None) -> _Applied:
+    """Return the outcome of applying each object of the second side over the first."""
     places = {id(item): (d.document, path) for d in second.documents for path, item in streams.objects_in(d.data)}
     verdicts: dict[int, Apply] = {}
+    stored: dict[int, Mapping[str, Any]] = {}
     diagnostics: list[Diagnostic] = []
-    for old, new in same_objects(before.manifests, after.manifests):
+    for old, new in same_objects(before.manifests, after.manifests, namespace):
         document, under = places.get(id(new), (None, ()))
-        verdicts[id(new)], apply_problems = apply_outcome(old, new, after.versions)
-        stamped = [streams.to_diagnostic(problem, document, second.filename, under, new) for problem in apply_problems]
+        outcome = apply_outcome(old, new, after.versions, mode)
+        verdict = outcome.verdict
+        stamped = [
+            streams.to_diagnostic(problem, document, second.filename, under, new) for problem in outcome.problems
+        ]
         rejection = next((item for item in stamped if item.severity == "error"), None)
         if rejection is not None:  # secrets are masked already
             reason = f"{rejection.message}; {rejection.help}" if rejection.help else rejection.message
-            verdicts[id(new)] = Apply("refused", reason)
+            verdict = Apply("refused", reason)
+        stored[id(new)] = outcome.stored if outcome.stored is not None else new
+        verdicts[id(stored[id(new)])] = verdict
         diagnostics += stamped
-    return verdicts, diagnostics
+    manifests = [stored.get(id(manifest), manifest) for manifest in after.manifests]
+    return _Applied(verdicts, diagnostics, after._replace(manifests=manifests))
 
 
 def _read_input(

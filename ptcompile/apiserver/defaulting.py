@@ -86,6 +86,8 @@ _DEFAULTS: dict[KeyPath, Any] = {
     ("Service", "spec", "sessionAffinity"): "None",
     ("Service", "spec", "internalTrafficPolicy"): "Cluster",
     ("PersistentVolumeClaim", "spec", "volumeMode"): "Filesystem",
+    ("requests", "*", "allocationMode"): "ExactCount",
+    ("requests", "*", "exactly", "allocationMode"): "ExactCount",
 }
 
 

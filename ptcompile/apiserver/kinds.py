@@ -105,6 +105,11 @@ def other_kind(kind: tuple[str, str]) -> ServedKind | None:
     return ServedKind(f"kubernetes/{file}", definition, entry.get("x-since"), entry.get("x-until"))
 
 
+def is_built_in(kind: tuple[str, str]) -> bool:
+    """Return whether Kubernetes itself has the kind, so that kubectl merges its lists; a CRD's lists are replaced."""
+    return kind in BUILT_IN or other_kind(kind) is not None
+
+
 def not_served(kind: tuple[str, str], kubernetes: Version) -> Problem:
     """Return the problem of a kind that the server does not serve under this apiVersion."""
     api_versions = _api_versions(kind[1], kubernetes)

@@ -257,6 +257,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "no-such-kind": ("PTC590", None),
     "unread-rule": ("PTC591", "unchecked"),
     "pod-security": ("PTC592", None),
+    "field-conflict": ("PTC593", None),
     "repeated-object": ("PTC576", "differs"),
     # 55x: errors of an operator's webhook or controller
     "webhook-refusal": ("PTC551", None),

@@ -6,9 +6,24 @@ Sources: Kubernetes 1.30 to 1.36 `ValidateXUpdate`, the CRDs' transition rules, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver import is_supported, validate
+from ptcompile.apiserver.kinds import is_built_in
+from ptcompile.apiserver.managed_fields import (
+    as_stored,
+    conflicts,
+    fields_of,
+    keyed_fields,
+    merge,
+    null_fields,
+    overlay,
+    united,
+    with_server_fields,
+    without_removed,
+)
 from ptcompile.apiserver.validation.config import config_map_update, secret_update
 from ptcompile.apiserver.validation.context import UpdateValidator
 from ptcompile.apiserver.validation.job import job_update
@@ -25,7 +40,7 @@ from ptcompile.apiserver.validation.volume_claims import claim_update
 from ptcompile.diagnostics import Problem, deduplicate
 from ptcompile.differ.changes import changes
 from ptcompile.differ.model import Apply, Change
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import as_mapping, kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.model import Update
 from ptcompile.registry.table import OPERATORS, kind_named
@@ -35,6 +50,8 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     Json = Mapping[str, Any]
+else:
+    Json = Mapping
 
 
 _POINTER_FIELDS: Final = frozenset(
@@ -121,12 +138,40 @@ _UPDATE_VALIDATORS: Final[dict[tuple[str, str], UpdateValidator]] = {
 """Update validators by API group and kind."""
 
 
-def apply_outcome(old: Json, new: Json, versions: Versions) -> tuple[Apply, list[Problem]]:
-    """Return the outcome of applying `new` over `old`, and the problems for which it would be rejected.
+class ApplyMode(NamedTuple):
+    """How the new side is applied, in the words of `kubectl apply`."""
 
-    Both are the same object: group, kind, namespace and name. `old` may be what `kubectl get -o yaml` prints.
+    server_side: bool = False
+    force_conflicts: bool = False
+
+
+_CLIENT_SIDE: Final = ApplyMode()
+
+
+class AppliedObject(NamedTuple):
+    """The outcome of an apply."""
+
+    verdict: Apply
+    problems: list[Problem]
+    """The problems for which it would be rejected."""
+    stored: Json | None
+    """The object that the server would keep, if the old one is live."""
+
+
+def apply_outcome(old: Json, new: Json, versions: Versions, mode: ApplyMode = _CLIENT_SIDE) -> AppliedObject:
+    """Return the outcome of applying `new` over `old`.
+
+    Both are the same object: group, kind, namespace and name. `old` may be what `kubectl get -o yaml` prints; its
+    managers then decide what the apply removes.
     """
     merged, server_problems = stored_after_apply(old, new)
+    is_live = "uid" in nested_map(old, "metadata")  # what `kubectl get -o yaml` prints, and no file
+    if is_live and mode.server_side:
+        server_problems += conflicts(old, new) if not mode.force_conflicts else ()
+        new = merged = merge(old, new)
+    elif is_live:
+        server_problems = []  # to kubectl, a null removes the field
+        new = merged = three_way_merge(old, new)
     changed_paths = (change.path for change in changes(old, new) if not _is_empty_change(change))
     update = Update(old, merged, versions, (*changed_paths, *pointer_changes(old, new)))
     server_problems += [*_new_problems(update, webhooks=False), *metadata_update(old, new), *_update_problems(update)]
@@ -134,7 +179,28 @@ def apply_outcome(old: Json, new: Json, versions: Versions) -> tuple[Apply, list
     rejections = [problem for problem in _new_problems(update, webhooks=True) if problem.authority != "kube-apiserver"]
     rejections += _webhook_problems(update)
     problems = [*deduplicate(server_problems), *(p for p in rejections if p.path not in reported_paths)]
-    return apply_verdict(old, new, update.touched, problems), problems
+    return AppliedObject(apply_verdict(old, new, update.touched, problems), problems, new if is_live else None)
+
+
+_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def three_way_merge(live: Json, file: Json) -> Json:
+    """Return the object that `kubectl apply` of `file` over `live` stores: what the last applied file had and this one
+    has not is removed, and the rest stays.
+
+    Lists of a built-in kind are merged by their keys; those of other kinds are replaced.
+    """
+    annotation = string_map(nested_map(live, "metadata").get("annotations")).get(_LAST_APPLIED, "")
+    try:
+        last_applied = as_mapping(json.loads(annotation)) if annotation else {}
+    except ValueError:
+        last_applied = {}
+    applied, fields = as_stored(file), keyed_fields(live) if is_built_in(kind_of(live)) else {}
+    metadata = nested_map(applied, "metadata")
+    applied["metadata"] = {"annotations": {}, **metadata}  # kubectl's own is among them
+    kept = without_removed(live, united([fields_of(last_applied, fields), null_fields(file)]), {}, applied)
+    return with_server_fields(live, overlay(kept, applied, fields))
 
 
 def _webhook_problems(update: Update) -> Iterator[Problem]:

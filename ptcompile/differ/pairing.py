@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
-from ptcompile.kubernetes.unstructured import kind_of, namespace_of, object_name
+from ptcompile.kubernetes.unstructured import kind_of, namespace_of, nested_map, object_name
 from ptcompile.registry.table import RUNS_PODS
 
 TYPE_CHECKING = False
@@ -64,10 +64,31 @@ def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
     )
 
 
-def same_objects(before: Sequence[Json], after: Sequence[Json]) -> list[tuple[Json, Json]]:
-    """Return the objects that an apply would change: those with equal group, kind, namespace and name on both sides."""
+def same_objects(
+    before: Sequence[Json], after: Sequence[Json], namespace: str | None = None
+) -> list[tuple[Json, Json]]:
+    """Return the objects that an apply would change: those with equal group, kind, namespace and name on both sides.
+
+    An object without a namespace is in `namespace`, kubectl's `-n`; without that, it is also the only object of its
+    kind and name in whatever namespace.
+    """
     existing = {_LEVELS[0](manifest): manifest for manifest in before if object_name(manifest)}
-    return [(existing[key], manifest) for manifest in after if (key := _LEVELS[0](manifest)) in existing]
+    by_name: dict[Hashable, list[Json]] = {}
+    for manifest in existing.values():
+        by_name.setdefault(_LEVELS[1](manifest), []).append(manifest)
+    found = []
+    for manifest in after:
+        names_none = "namespace" not in nested_map(manifest, "metadata")
+        if names_none and namespace is not None:
+            same = existing.get((_group_and_kind(manifest), namespace, object_name(manifest)))
+        else:
+            same = existing.get(_LEVELS[0](manifest))
+        if same is None and names_none and namespace is None:
+            candidates = by_name.get(_LEVELS[1](manifest), [])
+            same = candidates[0] if len(candidates) == 1 else None
+        if same is not None:
+            found.append((same, manifest))
+    return found
 
 
 def _has_job(pair: ObjectPair) -> bool:

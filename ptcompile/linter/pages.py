@@ -142,6 +142,11 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "not allow the pod. A Pod is rejected; a job is accepted, but its pods are rejected and it waits.",
         "change the field as the help says, or run in a namespace with a less strict level",
     ),
+    "field-conflict": CodePage(
+        "Another manager owns a field that the file changes, such as a controller that scales the job. A server-side "
+        "apply without --force-conflicts is rejected.",
+        "apply with --force-conflicts to take the field over, or remove it from the file to leave it to the manager",
+    ),
     "wrong-type": CodePage(
         "A value has the wrong type for its field.",
         "write it as the message says; quote a string such as on, 1 or 1e3",

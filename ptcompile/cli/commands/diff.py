@@ -43,6 +43,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--live", metavar="FILE", help="the live object in place of A: the output of kubectl get -o yaml"
     )
     add_spec_options(parser)
+    parser.add_argument("-n", "--namespace", metavar="NS", help="the namespace of objects of B that name none")
+    parser.add_argument("--server-side", action="store_true", help="predict kubectl apply --server-side")
+    parser.add_argument(
+        "--force-conflicts", action="store_true", help="with --server-side: take over fields of other managers"
+    )
     parser.add_argument("--from-cluster", metavar="FILE", help="the cluster profile of side A")
     parser.add_argument("--to-cluster", metavar="FILE", help="the cluster profile of side B")
     add_format(parser, "text", "json", "markdown")
@@ -59,6 +64,8 @@ def run(options: argparse.Namespace) -> int:
     changes_b = options.from_cluster or options.to_cluster or options.set or options.name is not None
     if options.b is None and not changes_b:
         raise UsageError("nothing to compare with: give a second file, --set, or --from-cluster and --to-cluster")
+    if options.force_conflicts and not options.server_side:
+        raise UsageError("--force-conflicts needs --server-side, as in kubectl apply")
     extensions = config.extensions()
     check_target(options.target, extensions=extensions)
     findings = Findings(options.output_format)
@@ -92,6 +99,9 @@ def _difference(options: argparse.Namespace, findings: Findings, extensions: Ext
         target=options.target,
         from_cluster=profiles[0],
         to_cluster=profiles[1],
+        server_side=options.server_side,
+        force_conflicts=options.force_conflicts,
+        namespace=options.namespace,
         filenames=(sides[0].name, sides[1].name),
         extensions=extensions,
         **overrides.keywords(options),

@@ -1,0 +1,147 @@
+"""A file over the object that lies in the cluster: what other managers wrote stays, and the outcome is the server's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.cli import main
+from ptcompile.differ import Difference
+from ptcompile.differ.applying import three_way_merge
+from tests import recorded
+
+UNCHANGED = list(recorded.rows("apiserver/live/unchanged"))
+CHANGED = list(recorded.rows("apiserver/live/changed"))
+UNTOLD_DEFAULTS = {"noop-22", "noop-24", "noop-54"}
+"""Unchanged files whose objects differ by a default that `defaulting` does not have."""
+NOT_PREDICTED = {("dev24", False), ("w-tr", False)}
+"""Files with an empty list of containers, which a CRD with keys of list items misses."""
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def rejections(difference: Difference) -> list[str]:
+    return [
+        d.message
+        for d in difference.diagnostics
+        if d.severity == "error" and d.stage == "apply" and d.authority == "kube-apiserver"
+    ]
+
+
+@pytest.mark.parametrize("row", UNCHANGED, ids=lambda row: str(row["id"]))
+def test_an_unchanged_file_is_not_rejected_and_changes_nothing(row: Mapping[str, Any]) -> None:
+    difference = ptcompile.diff(row["live"], row["manifest"], server_side=row["how"] == "server-side")
+    assert rejections(difference) == []
+    assert difference.differs == (row["id"] in UNTOLD_DEFAULTS)
+
+
+@pytest.mark.parametrize("annotated", [True, False])
+def test_managed_fields_are_not_needed(annotated: bool) -> None:
+    """`kubectl get -o yaml` does not print them, and what `kubectl create` made has no annotation."""
+    for row in UNCHANGED:
+        live = json.loads(json.dumps(row["live"]))
+        live["metadata"].pop("managedFields", None)
+        if not annotated:
+            live["metadata"].get("annotations", {}).pop(LAST_APPLIED, None)
+        difference = ptcompile.diff(live, row["manifest"], server_side=row["how"] == "server-side")
+        assert rejections(difference) == [], row["id"]
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_the_verdict_on_a_changed_file_is_the_servers(force: bool) -> None:
+    wrong = set()
+    for row in CHANGED:
+        difference = ptcompile.diff(row["live"], row["manifest"], server_side=True, force_conflicts=force)
+        if bool(rejections(difference)) == row["accepted" if force else "unforced"]:
+            wrong.add((row["id"], row["accepted"]))
+    assert wrong == NOT_PREDICTED
+
+
+def live_job(**changes: Any) -> dict[str, Any]:
+    """Return a Job as the cluster has it, made by `kubectl apply` of `job_file()`."""
+    container = {"name": "c", "image": "i:1", "terminationMessagePath": "/dev/termination-log"}
+    spec = {"parallelism": 1, "suspend": False, "template": {"spec": {"containers": [container]}}, **changes}
+    annotations = {LAST_APPLIED: json.dumps(job_file())}
+    metadata = {"name": "j", "namespace": "research", "uid": "u", "annotations": annotations}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
+
+
+def job_file(**spec: Any) -> dict[str, Any]:
+    template = {"spec": {"containers": [{"name": "c", "image": "i:1"}]}}
+    metadata = {"name": "j", "annotations": {}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template, **spec}}
+
+
+def test_what_the_last_file_had_is_removed_and_the_rest_stays() -> None:
+    live = live_job(parallelism=4)
+    live["metadata"]["labels"] = {"controller": "wrote-it", "mine": "x"}
+    last = job_file(completions=4)
+    last["metadata"]["labels"] = {"mine": "x"}
+    live["metadata"]["annotations"][LAST_APPLIED] = json.dumps(last)
+    live["spec"]["completions"] = 4
+    file = job_file()
+    file["metadata"]["labels"] = {}
+    stored = three_way_merge(live, file)
+    assert stored["metadata"]["labels"] == {"controller": "wrote-it"}
+    assert "labels" not in three_way_merge(live, job_file())["metadata"], "kubectl removes the mapping that is gone"
+    assert "completions" not in stored["spec"]
+    assert stored["spec"]["parallelism"] == 4
+    (container,) = stored["spec"]["template"]["spec"]["containers"]
+    assert container["terminationMessagePath"] == "/dev/termination-log"
+
+
+def test_a_null_removes_a_field_and_a_broken_annotation_removes_nothing() -> None:
+    live = live_job()
+    live["metadata"]["annotations"][LAST_APPLIED] = "{"
+    assert three_way_merge(live, job_file())["spec"].keys() == live["spec"].keys()
+    assert "suspend" not in three_way_merge(live, job_file(suspend=None))["spec"]
+
+
+@pytest.mark.parametrize(("namespace", "paired"), [(None, True), ("research", True), ("other", False)])
+def test_a_file_without_a_namespace_is_in_the_one_of_the_option(namespace: str | None, paired: bool) -> None:
+    (found, *_) = ptcompile.diff(live_job(), job_file(parallelism=2), namespace=namespace).objects
+    assert (found.apply is not None) == paired
+
+
+def test_two_live_objects_of_one_name_are_not_guessed() -> None:
+    other = live_job()
+    other["metadata"] = {**other["metadata"], "namespace": "other"}
+    difference = ptcompile.diff([live_job(), other], job_file(parallelism=2))
+    assert [found.apply for found in difference.objects if found.apply is not None] == []
+
+
+MANAGED = [
+    {"manager": manager, "operation": operation, "apiVersion": "batch/v1", "fieldsV1": {"f:spec": {f"f:{field}": {}}}}
+    for manager, operation, field in (("kubectl", "Apply", "suspend"), ("scaler", "Update", "parallelism"))
+]
+
+
+def test_a_field_of_another_manager_is_a_conflict_until_it_is_forced() -> None:
+    live = live_job(parallelism=4)
+    live["metadata"]["managedFields"] = MANAGED
+    file = job_file(parallelism=2)
+    (message,) = rejections(ptcompile.diff(live, file, server_side=True))
+    assert message == 'spec.parallelism: conflict with "scaler" using batch/v1'
+    assert rejections(ptcompile.diff(live, file, server_side=True, force_conflicts=True)) == []
+    assert rejections(ptcompile.diff(live, file)) == [], "client-side, the last apply wins"
+    assert rejections(ptcompile.diff(live, job_file(parallelism=4), server_side=True)) == [], "the same value"
+
+
+def test_the_command(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    live = live_job(parallelism=4)
+    live["metadata"]["managedFields"] = MANAGED
+    (tmp_path / "live.yaml").write_text(json.dumps(live))
+    (tmp_path / "same.yaml").write_text(json.dumps(job_file()))
+    (tmp_path / "job.yaml").write_text(json.dumps(job_file(parallelism=2)))
+    command = ["diff", "--live", str(tmp_path / "live.yaml"), "-n", "research"]
+    assert main([*command, str(tmp_path / "same.yaml")]) == 0
+    assert "no difference" in capsys.readouterr().out
+    assert main([*command, str(tmp_path / "job.yaml"), "--server-side"]) == 1
+    assert "error[PTC593 field-conflict]" in capsys.readouterr().err
+    assert main([*command, str(tmp_path / "job.yaml"), "--server-side", "--force-conflicts"]) == 1
+    assert "apply: changes it in place" in capsys.readouterr().out
+    with pytest.raises(Exception, match="--force-conflicts needs --server-side"):
+        main([*command, str(tmp_path / "job.yaml"), "--force-conflicts"])
