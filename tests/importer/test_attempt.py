@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import ptcompile
 from ptcompile.diagnostics import Problem
 from ptcompile.differ import ObjectDifference
 from ptcompile.differ.model import Change, Fact
@@ -27,6 +28,7 @@ from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.reading import Read, ReadRole
 from ptcompile.registry.table import kind_named
 from ptcompile.spec.cluster_profile import ClusterProfile
+from tests.making import text
 
 JOB = "Job/train"
 
@@ -200,6 +202,28 @@ def test_a_field_without_a_spec_field_is_patched() -> None:
     assert best is not None
     assert best.proof.same_manifest
     assert best.spec["spec"]["manifest"] == {"job": {"spec": {"podReplacementPolicy": "Failed"}}}
+
+
+def test_a_rewritten_command_leaves_the_other_fields_to_a_patch() -> None:
+    manifest = job("torchrun", "--standalone", "train.py", podReplacementPolicy="Failed")
+    best = import_object(manifest, Objects([manifest]), ClusterProfile(), exact=False).best
+    assert best is not None
+    assert best.lifted
+    assert best.spec["spec"]["manifest"] == {"job": {"spec": {"podReplacementPolicy": "Failed"}}}
+    assert list(differences(best)) == []
+
+
+def test_objects_of_the_same_name_elsewhere_are_neither_new_nor_gone() -> None:
+    objects = list(ptcompile.compile(text("image: i:1\nscript: t.py\nnodes: 2"), target="job").manifests)
+    (manifest,) = (one for one in objects if one["kind"] == "Job")
+    (service,) = (one for one in objects if one["kind"] == "Service")
+    namesake = {**service, "metadata": {**service["metadata"], "namespace": "elsewhere"}}
+    for others, same in (([*objects, namesake], True), ([manifest, namesake], False)):
+        best = import_object(manifest, Objects(others), ClusterProfile(), exact=False).best
+        assert best is not None
+        assert best.proof.same_manifest is same
+        assert [one.after for one in best.proof.objects if one.before is None] == ([] if same else ["Service/train"])
+        assert [one.before for one in best.proof.objects if one.after is None] == []
 
 
 def test_a_spec_without_a_runtime_has_nothing_to_write_out() -> None:

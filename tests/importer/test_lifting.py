@@ -62,3 +62,32 @@ def test_fields_stay_if_one_is_missing(missing: str) -> None:
     spec = imported([without(manifest)])
     assert "podSecurity" not in spec
     assert all((one in str(spec)) == (one != missing) for one in FIELDS)
+
+
+def launched(*options: str) -> dict[str, Any]:
+    """Return the spec of a Job with one pod that torchrun starts with these options."""
+    container = {"name": "c", "image": "i:1", "command": ["torchrun", *options, "t.py"]}
+    pod = {"restartPolicy": "Never", "containers": [container]}
+    manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": {"spec": pod}}}
+    spec: dict[str, Any] = ptcompile.import_manifests(manifest).specs[0]["spec"]
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("options", "elastic"),
+    [
+        (("--nproc-per-node=4",), {"nprocPerNode": 4}),
+        (("--nproc-per-node=3", "--max-restarts=2"), {"nprocPerNode": 3, "maxRestarts": 2}),
+        (("--nproc-per-node=2", "--monitor-interval=7"), {"nprocPerNode": 2, "monitorInterval": 7}),
+        (("--nproc-per-node=2", "--start-method=fork"), {"nprocPerNode": 2, "startMethod": "fork"}),
+    ],
+)
+def test_options_of_torchrun_become_fields(options: tuple[str, ...], elastic: dict[str, Any]) -> None:
+    spec = launched("--standalone", *options)
+    assert spec["script"] == "t.py"
+    assert {key: value for key, value in spec["elastic"].items() if key in elastic} == elastic
+
+
+@pytest.mark.parametrize("options", [("--nproc-per-node=x",), ("--monitor-interval=0.5",), ("--nnodes=2",)])
+def test_launches_that_no_field_expresses_stay(options: tuple[str, ...]) -> None:
+    assert launched(*options)["command"] == ["torchrun", *options, "t.py"]

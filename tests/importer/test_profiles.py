@@ -57,6 +57,11 @@ def test_what_jobs_do_not_share_stays() -> None:
     assert moved(specs) == ([{"env": {"NAME": name}} for name in "abc"], {"env": {"A": "1"}})
 
 
+def test_variables_that_jobs_remove_stay() -> None:
+    fields = {"env": {"A": None}}
+    assert moved([spec(name, **fields) for name in "abc"]) == ([fields] * 3, {})
+
+
 def test_labels_of_job_and_pods() -> None:
     team = {"team": "a"}
     specs = [spec(name, team, podLabels=team) for name in "abc"]
@@ -77,6 +82,8 @@ def test_values_that_refer_to_others_stay() -> None:
 def test_specs_that_do_not_compile_stay() -> None:
     specs = [spec(name, env={"A": "1"}, nodes=0) for name in "abc"]
     assert factor_out_profile(specs, None) == (specs, None, [])
+    specs, unreadable = [spec(name, env={"A": "1"}) for name in "abc"], {**MINIMAL, "spec": {"gpu": 3}}
+    assert factor_out_profile(specs, unreadable) == (specs, unreadable, [])
 
 
 def test_the_profile_of_the_proofs_is_kept() -> None:
