@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from ptcompile.source import exact_reader, fast_reader
 from ptcompile.source.emitter import emit
 from ptcompile.source.exact_reader import parse, positions
-from ptcompile.source.nodes import MAX_DEPTH, ValueNode
+from ptcompile.source.nodes import MAX_DEPTH, ValueNode, find
 from tests import recorded
 from tests.conftest import ROOT
 from tests.source.test_documents import LINES, SOUP
@@ -82,3 +82,20 @@ def test_text_that_the_exact_reader_rejects_has_no_positions() -> None:
     for text in ("a: " + "[" * MAX_DEPTH + "]" * MAX_DEPTH, "a: \x07", "a: ["):
         assert positions(text) is None
         assert parse(text).root is None
+
+
+def test_innermost_value_at_an_offset() -> None:
+    text = "a: {b: cd}\ne:\n- f\n- gh: i\n"
+    root = parse(text).root
+    assert root is not None
+    found = {text[offset]: find(root, offset) for offset in (text.index(sign) for sign in "abcefgi")}
+    assert found == {
+        "a": (("a",), True),
+        "b": (("a", "b"), True),
+        "c": (("a", "b"), False),
+        "e": (("e",), True),
+        "f": (("e", 0), False),
+        "g": (("e", 1, "gh"), True),
+        "i": (("e", 1, "gh"), False),
+    }
+    assert find(root, text.index("- f") - 1)[0] in ((), ("e",))

@@ -41,6 +41,7 @@ def test_the_finding_appears_without_a_comment() -> None:
         ("      image", "      # more\n      image"),
         ("    - name: pytorch", "    # ptcompile: ignore[PTC302] why\n    # more\n\n    - name: pytorch"),
         ("train.py]", "train.py]  # ptcompile: ignore[PTC302] within the span of the finding"),
+        ("gpu: 8}}", "gpu: 8}}  # ptcompile: ignore[PTC302] on the last line of the finding"),
         ("# head", "# ptcompile: ignore-file[PTC302] why"),
         ("# head", "# head\n\n# ptcompile: ignore-file[PTC302,PTC501]"),
         ("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302]\r"),

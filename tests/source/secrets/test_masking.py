@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 import ptcompile
+from ptcompile.diagnostics import Problem
 from ptcompile.explainer.explanation import Explanation
 from ptcompile.explainer.page import gather, html
 from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_text import env_file, overview, pod_text
 from ptcompile.simulator.equivalence import world_differences
+from ptcompile.source.documents import from_data
 from ptcompile.source.secrets import masking
-from ptcompile.source.secrets.masking import masked_lines, masker
+from ptcompile.source.secrets.masking import masked_lines, masked_problem, masker
 from ptcompile.source.secrets.scanner import secrets_of, without_secrets
 from tests.cli.running import here, spec
 from tests.making import smallest
@@ -309,3 +311,15 @@ def test_a_file_that_may_contain_a_secret_is_searched(text: str) -> None:
 def test_a_file_without_secrets_is_shown_unchanged(text: str) -> None:
     assert not masking._may_contain_secrets(text)
     assert masked_lines(text) == text.split("\n")
+
+
+def test_all_short_secrets_at_a_place_are_masked() -> None:
+    """Values that are too short to be searched everywhere are hidden in messages about their place."""
+    data = {"kind": "Secret", "stringData": {"a": "k1", "b": "k2", "c": "k3", "d": "k4"}}
+    (document,) = from_data(data).documents
+    for path in (("stringData",), ("stringData", "e")):
+        problem = Problem("wrong-type", path, "not k1, k2, k3 and k4", help="quote k2")
+        masked, _ = masked_problem(problem, document, path)
+        hidden = len(path) == 2
+        assert masked.message == ("not ***, ***, *** and ***" if hidden else problem.message)
+        assert masked.help == ("quote ***" if hidden else problem.help)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.source.secrets.names import MASK
-from ptcompile.source.secrets.texts import occurrences, option_name, secret_parts, without_parts
+from ptcompile.source.secrets.texts import (
+    merge_intervals,
+    occurrences,
+    option_name,
+    quoted_forms,
+    secret_parts,
+    without_parts,
+)
 from tests.counting import steps
 
 SHOWN: list[tuple[str, str]] = [
@@ -29,6 +36,11 @@ SHOWN: list[tuple[str, str]] = [
     ('os.environ.setdefault("HF_TOKEN", "a1B2c3D4")', 'os.environ.setdefault("HF_TOKEN", "***")'),
     ('wandb.login(host="h", key="a1B2c3D4")', 'wandb.login(host="h", key="***")'),
 ]  # fmt: skip
+
+SHOWN += [
+    ("Authorization: Bearer preprocessing", "Authorization: Bearer ***"),
+    ("curl with bearer a1B2c3D4e5", "curl with bearer ***"),
+]
 
 KEPT = [
     "--sort-key name --max-tokens 4096 --tokenizer llama",
@@ -107,6 +119,14 @@ def test_occurrences(secrets: list[str], text: str, places: list[tuple[int, int]
     locate = occurrences(secrets)
     assert locate is not None
     assert locate(text) == places
+
+
+def test_forms_of_a_secret() -> None:
+    assert set(quoted_forms("a'\"\n\u00e4")) == {"a'\"\n\u00e4", "a\\'\"\\n\u00e4", "a'\\\"\\n\\u00e4"}
+
+
+def test_intervals_in_order() -> None:
+    assert merge_intervals([(5, 7), (1, 2), (2, 3), (4, 4), (6, 9), (6, 7)]) == [(1, 3), (5, 9)]
 
 
 def test_short_secrets_do_not_occur_anywhere() -> None:
