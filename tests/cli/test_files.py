@@ -503,14 +503,17 @@ def test_a_fix_keeps_the_mode_without_setuid(repository: Path, capsys: Capture) 
 
 def test_files_of_a_killed_run_are_removed_later(repository: Path) -> None:
     old, young = (repository / f".ptcompile-{name}.tmp" for name in ("old", "young"))
-    for one in (old, young):
-        one.touch()
+    others = [repository / name for name in ("old.tmp", ".ptcompile-old.yaml", "old.yaml")]
     hour = time.time() - 3600.5
-    os.utime(old, (hour, hour))
+    for one in (old, young, *others):
+        one.touch()
+        if one != young:
+            os.utime(one, (hour, hour))
     files.sweep.cache_clear()
     files.write_files({str(repository / "a.yaml"): "a: 1\n"})
     assert not old.exists()
     assert young.exists(), "somebody may still be writing it"
+    assert all(one.exists() for one in others)
 
 
 def test_a_deleted_working_directory_and_no_home(tmp_path: Path) -> None:

@@ -169,6 +169,7 @@ def test_findings_point_at_values() -> None:
     assert pointed(finding("overrides[0]", "spec", "args"), parse_string("spec.args=")) == ("--set", Span(1, 11, 1, 12))
     last, cut, in_last = parse_yaml("a={b: cd}"), "a={b: cd", finding("overrides[0]", "a", "b")
     assert pointed(in_last, last._replace(text=cut)) == ("--set", Span(1, 7, 1, 9)), "up to the end"
+    assert pointed(in_last, last._replace(text=cut[:-1])) == ("--set", Span(1, 3, 1, 8)), "and not beyond it"
     assert pointed(in_last, last._replace(text="a=***")) == ("--set", Span(1, 3, 1, 6)), "masked"
     assert pointed(finding("name=", "metadata", "name"), name="abc") == ("--name", Span(1, 1, 1, 4))
     assert pointed(finding("name=", "metadata", "name"), name="") == ("--name", Span(1, 1, 1, 2))

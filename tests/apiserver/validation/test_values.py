@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver import validate
-from ptcompile.apiserver.validation.values import is_equal
-from ptcompile.diagnostics import Path
+from ptcompile.apiserver.validation.values import amount_of, check_amount_or_percent, is_equal
+from ptcompile.diagnostics import Path, Problem
 
 Json = dict[str, Any]
 
@@ -40,6 +40,19 @@ for _ in range(100_000):
 )
 def test_is_equal(one: Any, other: Any, wanted: bool) -> None:
     assert is_equal(one, other) is wanted
+
+
+@pytest.mark.parametrize(
+    ("value", "limited", "unlimited"),
+    [(0, True, True), (-1, False, False), (101, True, True), ("0%", True, True), ("100%", True, True),
+     ("101%", False, True), ("-1%", False, False), ("5", False, False), ("%", False, False), (None, True, True)],
+)  # fmt: skip
+def test_amounts_and_percentages(value: Any, limited: bool, unlimited: bool) -> None:
+    for limit, accepted in ((True, limited), (False, unlimited)):
+        problems: list[Problem] = []
+        check_amount_or_percent(value, ("a",), problems, limit_to_100=limit)
+        assert (not problems) is accepted
+    assert amount_of(value) == {101: 101, -1: -1, "100%": 100, "101%": 101}.get(value, 0)
 
 
 def pods(**container: Any) -> Json:
