@@ -33,7 +33,7 @@ Examples:
   ptcompile explain spec.elastic           what a field means, and what it becomes
   ptcompile explain PTC302                 what a finding means
 
-`ptcompile help COMMAND` shows the options of a command. A file named like a command is ./compile.
+`ptcompile help COMMAND` shows the options of a command. If a file has the name of a command, write ./compile.
 """
 _HELP: Final = frozenset({"-h", "--help", "help"})
 _VERSION: Final = frozenset({"-V", "--version", "version"})

@@ -205,7 +205,7 @@ def _load_extensions(table: Mapping[str, Any], filename: str, mistakes: list[str
         owned = (rule if rule.owner else rule._replace(owner=f"rule of {filename}") for rule in loaded.rules)
         return loaded._replace(rules=tuple(owned))
     except ExtensionError as error:
-        mistakes.append(str(error))
+        mistakes += [line.strip() for line in str(error).splitlines()]
     except ValueError:  # reported when their keys are parsed
         pass
     return None

@@ -153,7 +153,7 @@ class Parser(argparse.ArgumentParser):
 
     def shorten_usage(self) -> None:
         """Make the usage one line: the options are listed below it in the help, and a mistake names its own."""
-        forms = {"*": "[{} ...]", "?": "[{}]"}
+        forms = {"*": "[{} ...]", "+": "{} ...", "?": "[{}]"}
         positionals = [
             forms.get(str(action.nargs), "{}").format(action.metavar or f"{{{','.join(action.choices or ())}}}")
             for action in self._get_positional_actions()

@@ -86,6 +86,8 @@ def _replace_field(fields: Any, path: tuple[str, ...], value: Any) -> JobSpec:
 _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 _RULES = frozenset({"worlds-apart", "standalone-on-many-pods", "launcher-alone"})
 _HELP = "use script or module instead, so that torchrun knows the other pods"
+_HELP_FOR_VARIABLES = "use script or module instead, or set elastic: {}, so that torchrun knows the other pods"
+"""With `elastic`, a torchrun in the command gets its options as PET_* variables."""
 
 
 def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
@@ -98,7 +100,9 @@ def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
     versions = built.context.cluster.versions()
     for index, manifest in enumerate(built.named):
         for problem in linter.run(manifest, versions=versions, stream=built.named, only=_RULES):
-            yield PlacedProblem(problem._replace(help=_HELP), index, "launcher")
+            reads_variables = problem.name == "worlds-apart" and not any("nnodes" in token for token in _tokens(job))
+            help = _HELP_FOR_VARIABLES if reads_variables else _HELP
+            yield PlacedProblem(problem._replace(help=help), index, "launcher")
 
 
 def _tokens(job: Job) -> Iterator[str]:

@@ -29,7 +29,7 @@ class PathSyntaxError(ValueError):
 
 def parse_path(text: str) -> Path:
     """Parse a path: keys as strings, indexes in brackets as integers. Raises PathSyntaxError."""
-    parts, end = _parse_parts(text)
+    parts, end = _parse_parts(text, "a path such as spec.nodes")
     if end < len(text):
         raise PathSyntaxError("'=' inside a path: put a key that contains it in double quotes", end)
     return parts
@@ -37,18 +37,21 @@ def parse_path(text: str) -> Path:
 
 def parse_assignment(text: str) -> tuple[Path, int]:
     """Parse the path of PATH=VALUE, and return it with the offset of the value. Raises PathSyntaxError."""
-    parts, end = _parse_parts(text)
+    parts, end = _parse_parts(text, _ASSIGNMENT)
     if end == len(text):
-        raise PathSyntaxError("a value is missing: write PATH=VALUE, such as spec.nodes=4", end)
+        raise PathSyntaxError(f"a value is missing: write {_ASSIGNMENT}", end)
     return parts, end + 1
 
 
-def _parse_parts(text: str) -> tuple[Path, int]:
-    """Return the parts of a path and the offset of its end: the end of the text or a '='."""
+_ASSIGNMENT = "PATH=VALUE, such as spec.nodes=4"
+
+
+def _parse_parts(text: str, form: str) -> tuple[Path, int]:
+    """Return the parts of a path and the offset of its end: the end of the text or a '='. Mistakes name the `form`."""
     parts: list[str | int] = []
     offset = 0
     while True:
-        key, offset = _parse_key(text, offset)
+        key, offset = _parse_key(text, offset, form)
         parts.append(key)
         while text[offset : offset + 1] == "[":
             part, offset = _parse_bracketed(text, offset + 1)
@@ -62,12 +65,12 @@ def _parse_parts(text: str) -> tuple[Path, int]:
         offset += 1
 
 
-def _parse_key(text: str, offset: int) -> tuple[str, int]:
+def _parse_key(text: str, offset: int, form: str) -> tuple[str, int]:
     if text[offset : offset + 1] == '"':
         return _parse_quoted_key(text, offset)
     end = next((index for index in range(offset, len(text)) if text[index] in '.[]="'), len(text))
     if end == offset:
-        raise PathSyntaxError("a key is missing: write PATH=VALUE, such as spec.nodes=4", offset)
+        raise PathSyntaxError(f"a key is missing: write {form}", offset)
     return text[offset:end], end
 
 

@@ -94,11 +94,17 @@ def load(plugins: Iterable[str], rules: Iterable[Mapping[str, Any]], passes: Ite
         try:
             loader.add_rule(declared_rule(table), f"rule[{index}]")
         except ValueError as error:
-            loader.errors.append(f"rule[{index}]: {error}")
+            loader.errors.append(f"rule[{index}]{_code_in_parentheses(table)}: {error}")
     if loader.errors:
         raise ExtensionError("\n  ".join(loader.errors))
     ordered = tuple(sorted(loader.rules, key=attrgetter("code")))
     return Extensions(tuple(loader.loaded), ordered, tuple(loader.passes.items()), loader.targets)
+
+
+def _code_in_parentheses(table: object) -> str:
+    """Return the code of a rule's table as messages show it after the index, or "" if it has none."""
+    code = table.get("code") if isinstance(table, Mapping) else None
+    return f" ({code})" if isinstance(code, str) else ""
 
 
 class _Loader:

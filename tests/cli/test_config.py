@@ -75,3 +75,17 @@ def test_an_unknown_key_is_told_from_the_known_ones(tmp_path: Path) -> None:
         config.load(str(path))
     assert "baseline: unknown key; the keys are select, extend-select" in str(raised.value)
     assert "rule[0]: unknown key 'match'; the keys are code, name" in str(raised.value)
+
+
+def test_each_mistake_of_a_rule_is_a_line_that_names_its_code(tmp_path: Path) -> None:
+    path = tmp_path / "ptcompile.toml"
+    path.write_text(
+        "[[rule]]\ncode = 'ORG001'\nname = 'a-b'\n"
+        "[[rule]]\ncode = 'ORG002'\nname = 'c-d'\npath = 'spec..x'\nexpression = 'true'\nmessage = 'm'\n"
+    )
+    with pytest.raises(UsageError) as raised:
+        config.load(str(path))
+    assert raised.value.args[1:] == (
+        "  rule[0] (ORG001): missing path, expression, message",
+        "  rule[1] (ORG002): path 'spec..x': a key is missing: write a path such as spec.nodes",
+    )

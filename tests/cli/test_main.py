@@ -230,3 +230,13 @@ def test_formats_and_outputs_have_one_name_everywhere(tmp_path: Path, capsys: Ca
     here(capsys, "lint", path, "-o", tmp_path / "out.txt")
     assert "PTC021" in (tmp_path / "out.txt").read_text(encoding="utf-8")
     assert json.loads(here(capsys, "rules", "--format", "json").out)
+
+
+def test_the_usage_shows_that_a_command_takes_several_files(capsys: Capture) -> None:
+    assert here(capsys, "convert", "--help").out.startswith("usage: ptcompile convert [OPTIONS] FILE ...\n")
+    assert here(capsys, "rehearse", "--help").out.startswith("usage: ptcompile rehearse [OPTIONS] FILE\n")
+
+
+def test_no_line_of_a_help_is_wider_than_the_terminal_of_the_docs(capsys: Capture) -> None:
+    for name in COMMANDS:
+        assert max(map(len, here(capsys, name, "--help").out.splitlines())) <= 120, name

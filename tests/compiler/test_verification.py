@@ -85,6 +85,16 @@ def test_pods_that_would_each_train_alone_are_a_warning(body: str, name: str, wh
     assert said(body, target) == [(name, where)]
 
 
+def test_elastic_is_a_cure_for_a_torchrun_that_reads_variables() -> None:
+    def help_of(command: str, more: str = "") -> list[str]:
+        spec = text(f"image: img:1\ncommand: {command}\nnodes: 4\n{more}")
+        return [f"{problem.help}" for problem in compiled(spec, "job").problems]
+
+    assert ["set elastic: {}" in help for help in help_of("[torchrun, train.py]")] == [True]
+    assert help_of("[torchrun, train.py]", "elastic: {}") == []
+    assert ["set elastic: {}" in help for help in help_of("[torchrun, --nnodes=1, train.py]")] == [False]
+
+
 @pytest.mark.parametrize("target", sorted(TELLING))
 def test_operators_that_configure_torchrun_need_no_warning(target: str) -> None:
     assert said("command: [torchrun, train.py]", target) == []

@@ -26,7 +26,7 @@ _CLUSTER, _SET_UP = "Prepare a cluster", "Look up and set up"
 COMMANDS: Final = {
     "compile": CommandRow(_WRITE, "compile", "compile specs into manifests (the default command)"),
     "init": CommandRow(_WRITE, "reference", "write a commented spec to start from"),
-    "import": CommandRow(_WRITE, "migrate", "turn existing manifests into specs, proved to mean the same"),
+    "import": CommandRow(_WRITE, "migrate", "turn manifests into specs that provably mean the same"),
     "convert": CommandRow(
         _WRITE, "migrate", "convert manifests to another operator, or fail if something would be lost"
     ),

@@ -36,7 +36,7 @@ _EPILOG = """\
   ptcompile spec.yaml --target job           the same as a batch/v1 Job
   ptcompile spec.yaml --set spec.nodes=8     with another value, for this run
   ptcompile specs/ -o manifests/ --prune     a file for each file of specs; delete those of specs that are gone
-  ptcompile specs/ -o manifests/ --check     whether the manifests in git match the specs
+  ptcompile specs/ -o manifests/ --check     check that the manifests in git match the specs
   ptcompile spec.yaml --target all -o out/   a folder of manifests for each target
 """
 
@@ -44,7 +44,7 @@ _EPILOG = """\
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = _EPILOG
-    parser.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
+    parser.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
     parser.add_argument(
         "--target",
         action="append",

@@ -36,6 +36,10 @@ With a field in place of a file: its type, default and description, and what an 
 
   ptcompile explain spec.elastic
   ptcompile explain Pod.spec.containers
+
+With the code or name of a rule: its page.
+
+  ptcompile explain PTC302
 """
 
 

@@ -27,14 +27,17 @@ if TYPE_CHECKING:
     """The task function by `TrainingJob/NAME`; the workflow's function has the key None."""
 
 
+_EPILOG = """\
+FILE.py is imported, as pyflyte does, so its imports must be installed here; no task is run. In the pods,
+ptcompile.flyte.run calls the task's function with its inputs, once per process.
+
+  ptcompile flyte train.py:train --input epochs=7
+"""
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.description = (
-        "Write the manifests of a Flyte task, or of each PyTorch task of a workflow. FILE.py is imported, "
-        "as pyflyte does, so its imports must be installed here; no task is run. In the pods, ptcompile.flyte.run "
-        "calls the task's function with its inputs, once per process."
-    )
-    parser.epilog = "  ptcompile flyte train.py:train --input epochs=7\n"
+    parser.epilog = _EPILOG
     parser.add_argument("task", metavar="FILE.py:TASK", help="a task or a workflow, also as MODULE:TASK")
     parser.add_argument(
         "--input",

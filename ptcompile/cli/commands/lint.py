@@ -58,7 +58,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--extend-select", action="append", default=[], metavar="R", help="also report these rules")
     parser.add_argument("--ignore", action="append", default=[], metavar="R", help="do not report these rules")
-    parser.add_argument("--config", metavar="FILE", help="use this configuration file, not the nearest")
+    parser.add_argument("--config", metavar="FILE", help="use this configuration file instead of the nearest")
     parser.add_argument("--isolated", action="store_true", help="read no configuration file")
     parser.add_argument("--fail-on", choices=("error", "warning"), help="severity that fails the run (default: error)")
     parser.add_argument("--exit-zero", action="store_true", help="exit with status 0 even with findings")

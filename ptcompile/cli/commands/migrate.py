@@ -36,7 +36,7 @@ Exits with status 0 if everything is converted, 1 if not, else 2.
 def add_convert(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = CONVERT_EPILOG
-    parser.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
+    parser.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, globs, or - for standard input")
     parser.add_argument(
         "--target", metavar="T", required=True, help="operator to write manifests for (see `ptcompile targets`)"
     )
@@ -86,7 +86,7 @@ Lists and rendered charts, and writes the smallest spec that compiles back to th
 compared with its manifests: what a spec cannot express is an error that names it. Nothing is dropped silently.
 
   ptcompile import job.yaml                             the spec on standard output
-  ptcompile import manifests/ -o specs/                 a spec for each file, and what is kept in specs/kept/
+  ptcompile import manifests/ -o specs/                 a spec for each file; other objects go to specs/kept/
   ptcompile import manifests/ -o specs/ --profile cluster.yaml   what all have in common goes into a profile
   ptcompile import job.yaml --set REPLICAS=4            for envsubst templates: $REPLICAS is 4
   helm template . | ptcompile import -                  a rendered chart
@@ -98,7 +98,7 @@ Exits with status 0 if every spec is proved to mean the same, 1 if something is 
 def add_import(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = IMPORT_EPILOG
-    parser.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
+    parser.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, globs, or - for standard input")
     parser.add_argument(
         "-o", "--output", metavar="DIR", help="write the specs to this directory, or one spec to this file"
     )

@@ -28,8 +28,8 @@ operator's chart. Without specs, it assumes PyTorchJobs.
 """
 _REQUIRES_EPILOG = """\
 Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), name,
-version if known, and reason. Objects are those that the jobs refer to but do not create. Manifests, such
-as an MPIJob, work as well as specs.
+version if known, and reason. Objects are those that the jobs refer to but do not create. Manifests, such as an MPIJob,
+work as well as specs.
 
   ptcompile requires spec.yaml --target job
 """

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _FAULTS = {
     "late": "start the container of a pod late, such as 0=150s",
-    "kill": "lose a pod's node, such as 2@10s,back=20s: 10 s after all train; recreate the pod 20 s later",
+    "kill": "lose a pod's node, such as 2@10s,back=20s: 10 s after all pods train, back 20 s later",
     "drain": "like --kill, with SIGTERM first",
-    "fail-process": "let one process of a pod fail once, such as 1@5s",
+    "fail-process": "make one process of a pod fail once, such as 1@5s",
 }
 """Fault options, which are repeatable. Pods are numbered from 0 among the training pods."""
 
@@ -52,7 +52,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     command.add_argument("--script", metavar="FILE", help="run this script instead of the stand-in")
     command.add_argument("--own-command", action="store_true", help="run the manifest's own command")
     parser.add_argument(
-        "--max-processes", type=_parse_positive, default=2, metavar="N", help="processes per pod, at most (default: 2)"
+        "--max-processes",
+        type=_parse_positive,
+        default=2,
+        metavar="N",
+        help="maximum number of processes per pod (default: 2)",
     )
     parser.add_argument("--scale", type=_parse_factor, default=1.0, metavar="X", help="divide all waits by X")
     parser.add_argument("--limit", metavar="TIME", help="stop after this time (default: 10m plus what the faults take)")
