@@ -35,6 +35,12 @@ def test_undecodable_values(value: dict[str, Any], path: tuple[object, ...]) -> 
     assert [problem.path for problem in webhooks.decode_problems(value, SAY)] == [path]
 
 
+@pytest.mark.parametrize("amount", ["1.5", "1.5e3", "1.5x", "1.5ex", "8Gi", "x"])
+def test_what_go_decodes_or_the_crd_rejects(amount: str) -> None:
+    """The pattern of the CRD already rejects a text that is no quantity and has no point in its exponent."""
+    assert not list(webhooks.decode_problems({"limits": {"cpu": amount}}, SAY))
+
+
 def test_other_data_takes_the_exact_pass() -> None:
     assert not webhooks._is_decodable({"a": UserString("x")})
     assert webhooks._is_decodable({"a": ["x", 1, {"limits": {"cpu": "1.5", "b": 2}}], "port": 80})

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from ptcompile.source import exact_reader, fast_reader
 from ptcompile.source.emitter import emit
 from ptcompile.source.exact_reader import parse, positions
-from ptcompile.source.nodes import MAX_DEPTH, ValueNode, find
+from ptcompile.source.nodes import MAX_DEPTH, ValueNode, find, walk
 from tests import recorded
 from tests.conftest import ROOT
 from tests.source.test_documents import LINES, SOUP
@@ -99,3 +99,20 @@ def test_innermost_value_at_an_offset() -> None:
         "i": (("e", 1, "gh"), False),
     }
     assert find(root, text.index("- f") - 1)[0] in ((), ("e",))
+
+
+def test_parts_that_do_not_exist_are_skipped_if_the_rest_does() -> None:
+    root = parse("a: {b: c}\nd: [e]\n").root
+    assert root is not None
+    for path, length, exact in (
+        (("a", "b"), 2, True),
+        (("x", "a", "b"), 2, True),
+        (("a", "x", "b"), 2, True),
+        (("a", "x", "y", "b"), 2, True),
+        (("d", 0), 2, True),
+        (("a", "b", "x"), 2, False),
+        (("a", "x"), 1, False),
+        (("x", "y"), 0, False),
+    ):
+        steps, is_exact = walk(root, path)
+        assert (len(steps), is_exact) == (length, exact), path

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import ptcompile
+from ptcompile.apiserver.admission.pod_security import Level
 from ptcompile.apiserver.admission.pod_security_levels import violations
 from tests.apiserver.validation.test_other_kinds import paths
 from tests.differ.applying.test_updates import changed
@@ -119,6 +120,14 @@ def test_pod_settings_apply_to_containers() -> None:
 def test_a_check_of_some_versions(body: Json, before: int, since: int) -> None:
     assert reasons("baseline", body, before) == []
     assert reasons("baseline", body, since)
+
+
+@pytest.mark.parametrize(
+    ("version", "minor"),
+    [("latest", 36), ("v1.25", 25), ("v1.5", 5), ("v1.99", 36), ("v1.x5", 36), ("v1.", 36), ("1.25", 36)],
+)
+def test_version_of_a_level(version: str, minor: int) -> None:
+    assert Level("baseline", version).minor((1, 36)) == minor
 
 
 def _namespace(**labels: str) -> str:

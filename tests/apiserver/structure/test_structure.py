@@ -13,8 +13,9 @@ from referencing import Registry, Resource
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, versions
 from ptcompile.apiserver.structure import rejected_paths, structure_violations
-from ptcompile.apiserver.structure.keywords import with_keywords
-from ptcompile.apiserver.structure.violations import to_problem
+from ptcompile.apiserver.structure.keywords import list_choices, with_keywords
+from ptcompile.apiserver.structure.scalars import compile_integer
+from ptcompile.apiserver.structure.violations import format_value, to_problem
 from ptcompile.diagnostics import Problem
 from tests.places import places
 
@@ -483,6 +484,24 @@ def test_number_of_keys() -> None:
     check = with_keywords(lambda value: None, {"type": "object", "minProperties": 2, "maxProperties": 3}, (1, 36))
     assert [bool(check(dict.fromkeys(range(size)))) for size in range(5)] == [True, True, False, False, True]
     assert check("text") is None
+
+
+def test_numbers_at_their_bounds() -> None:
+    check = compile_integer("int32", 5, 7)
+    assert [value for value in (4, 4.0, 5, 5.0, 7, 7.0, 8, 8.0) if not check(value)] == [5, 5.0, 7, 7.0]
+    fractions = {"type": "number", "minimum": 1, "maximum": 3, "exclusiveMinimum": True, "exclusiveMaximum": True}
+    check = with_keywords(lambda value: None, fractions, (1, 36))
+    assert [value for value in (0.5, 1, 1.5, 2.5, 3, 3.5) if not check(value)] == [1.5, 2.5]
+    check = with_keywords(lambda value: None, {"type": "number", "minimum": 1, "maximum": 3}, (1, 36))
+    assert [value for value in (0.5, 1, 2, 3, 3.5) if not check(value)] == [1, 2, 3]
+
+
+def test_values_and_choices_in_messages() -> None:
+    assert list_choices([f"a{n}" for n in range(20)]).endswith('"a19"')
+    assert list_choices([f"a{n}" for n in range(22)]).endswith('"a19" and 2 more')
+    assert list_choices([*range(21)]).endswith("19 and 1 more")
+    assert format_value("\u00e4") == '"\u00e4"'
+    assert [len(format_value("a" * size)) for size in (58, 59)] == [60, 60]
 
 
 def test_a_mistyped_required_field_is_one_problem() -> None:

@@ -139,6 +139,19 @@ def test_the_type_of_a_secret_never_changes() -> None:
     assert rejections(free, changed(free, "type", "example.com/other")) == [("kube-apiserver", "type")]
 
 
+CLAIM = _object(
+    "PersistentVolumeClaim", "v1", {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+)
+
+
+@pytest.mark.parametrize("field", ["volumeName", "storageClassName"])
+def test_the_volume_and_the_class_of_a_claim_are_set_once(field: str) -> None:
+    bound = changed(CLAIM, f"spec.{field}", "a")
+    assert rejections(CLAIM, bound) == []
+    assert rejections(bound, changed(bound, f"spec.{field}", "b"))
+    assert rejections(CLAIM, changed(CLAIM, "spec.volumeMode", "Block"))
+
+
 PYTORCH = _object(
     "PyTorchJob",
     "kubeflow.org/v1",
