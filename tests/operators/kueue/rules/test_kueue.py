@@ -101,6 +101,19 @@ def test_topology_is_moved_only_to_a_single_template() -> None:
         assert found.on_key
 
 
+@pytest.mark.parametrize(
+    ("manifest", "safe"),
+    [
+        (marked(job({TOP: "rack"}), QUEUE), {"kueue-annotation-as-label": False}),
+        (marked(job(), QUEUE, {TOP: "rack"}), {"topology-on-object": False}),
+        (marked(job(suspend=False), QUEUE), {"unsuspended-in-queue": True}),
+    ],
+)
+def test_only_fixes_that_change_nothing_are_safe(manifest: Json, safe: dict[str, bool]) -> None:
+    found = run(manifest, only={*safe})
+    assert {problem.name: problem.fix and problem.fix.safe for problem in found} == safe
+
+
 def test_pytorchjob_has_its_settings_in_the_run_policy() -> None:
     switches = {"suspend": False, "managedBy": f"{K}multikueue", "backoffLimit": 3}
     manifest = pytorchjob(master=["python", "t.py"], runPolicy=switches)
