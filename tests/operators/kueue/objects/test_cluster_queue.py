@@ -57,3 +57,11 @@ def test_the_policy_of_concurrent_admission_does_not_change() -> None:
     (diagnostic,) = ptcompile.diff(old, new).diagnostics
     assert (diagnostic.authority, diagnostic.path) == ("kueue", ("spec", "concurrentAdmissionPolicy"))
     assert not ptcompile.diff(new, new).diagnostics
+
+
+def test_it_lends_at_most_its_quota() -> None:
+    more, equal = ({"nominalQuota": 1, "lendingLimit": limit} for limit in (2, 1))
+    ((authority, message),) = said(cluster_queue(more, cohortName="c"))
+    assert authority == "kueue"
+    assert message.endswith("must be less than or equal to the nominalQuota")
+    assert said(cluster_queue(equal, cohortName="c")) == []

@@ -17,11 +17,6 @@ def test_its_weight() -> None:
     assert authority == "kueue"
 
 
-def test_only_a_cluster_queue_lends_at_most_its_quota() -> None:
-    more, equal = ({"nominalQuota": 1, "lendingLimit": limit} for limit in (2, 1))
-    ((authority, message),) = said(cluster_queue(more, cohortName="c"))
-    assert authority == "kueue"
-    assert message.endswith("must be less than or equal to the nominalQuota")
-    assert said(cluster_queue(equal, cohortName="c")) == []
-    groups = cluster_queue(more)["spec"]["resourceGroups"]
+def test_it_may_lend_more_than_its_quota() -> None:
+    groups = cluster_queue({"nominalQuota": 1, "lendingLimit": 2})["spec"]["resourceGroups"]
     assert said(kueue_object("Cohort", {"resourceGroups": groups, "parentName": "p"})) == []

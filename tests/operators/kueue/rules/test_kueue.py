@@ -126,7 +126,8 @@ def test_a_kind_that_kueue_leaves_out() -> None:
     manifest = marked(pytorchjob(master=["python", "t.py"]), QUEUE)
     (found,) = run(manifest, only={"kueue-framework-off"})
     assert found.path[-1] == "kueue.x-k8s.io/queue-name"
-    assert "kubeflow.org/pytorchjob" in str(found.help)
+    assert str(found.help).startswith("use a TrainJob, or switch kubeflow.org/pytorchjob on")
+    assert found.on_key
     assert not list(run(manifest, only={"kueue-framework-off"}, versions=Versions(kueue=(0, 18))))
     assert not list(run(pytorchjob(master=["python", "t.py"]), only={"kueue-framework-off"}))
     assert not list(run(marked(job(), QUEUE), only={"kueue-framework-off"}))
@@ -160,4 +161,4 @@ def test_kinds_without_a_schema_that_kueue_leaves_out(kind: str) -> None:
     manifest = {"apiVersion": "kubeflow.org/v1", "kind": kind, "metadata": {"name": "a", "labels": QUEUE}, "spec": {}}
     (found,) = ptcompile.lint(manifest).diagnostics
     assert (found.name, found.severity) == ("kueue-framework-off", "warning")
-    assert f"kubeflow.org/{kind.lower()}" in str(found.help)
+    assert str(found.help).startswith(f"switch kubeflow.org/{kind.lower()} on")

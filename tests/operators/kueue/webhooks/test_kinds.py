@@ -6,7 +6,7 @@ import pytest
 
 from ptcompile.operators.kueue import Kueue
 from ptcompile.operators.kueue.webhooks.kinds import KINDS, is_ready, is_suspended
-from tests.operators.kueue.webhooks.making import POD, Json, serving
+from tests.operators.kueue.webhooks.making import JOBS, POD, QUEUE, Json, K, labelled, rejected_update, serving
 
 
 def test_the_operator_lists_the_same_kinds() -> None:
@@ -32,6 +32,18 @@ def test_suspended_jobs() -> None:
     kind = KINDS["kubeflow.org/v1", "TFJob"]
     assert is_suspended({"spec": {"runPolicy": {"suspend": True}}}, kind)
     assert not is_suspended({"spec": {"runPolicy": {"suspend": "true"}, "suspend": True}}, kind)
+
+
+def test_updates_of_some_kinds_repeat_the_checks_of_the_labels() -> None:
+    wrong = {**QUEUE, f"{K}queue-name": "A"}
+    again = {
+        kind["kind"]: bool(rejected_update(labelled(kind, wrong), labelled(kind, {**wrong, "a": "b"}))) for kind in JOBS
+    }
+    assert not again["PyTorchJob"]
+    assert not again["AppWrapper"]
+    assert again["Job"]
+    assert again["JobSet"]
+    assert again["MPIJob"]
 
 
 def test_ready_pods() -> None:
