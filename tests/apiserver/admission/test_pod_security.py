@@ -130,6 +130,12 @@ def test_version_of_a_level(version: str, minor: int) -> None:
     assert Level("baseline", version).minor((1, 36)) == minor
 
 
+def test_restricted_never_unmasks_proc_since_1_35() -> None:
+    body = spec({"procMount": "Unmasked"}, pod={"hostUsers": False})
+    assert [reasons("restricted", body, minor) != [] for minor in (35, 36)] == [True, True]
+    assert reasons("baseline", body, 35) == []
+
+
 def _namespace(**labels: str) -> str:
     rows = "".join(
         f"\n    pod-security.kubernetes.io/{key.replace('_', '-')}: {value}" for key, value in labels.items()

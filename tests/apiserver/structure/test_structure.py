@@ -15,7 +15,7 @@ from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, versions
 from ptcompile.apiserver.structure import rejected_paths, structure_violations
 from ptcompile.apiserver.structure.keywords import list_choices, with_keywords
 from ptcompile.apiserver.structure.scalars import compile_integer
-from ptcompile.apiserver.structure.violations import format_value, to_problem
+from ptcompile.apiserver.structure.violations import format_value, to_problem, type_mismatch
 from ptcompile.diagnostics import Problem
 from tests.places import places
 
@@ -489,11 +489,32 @@ def test_number_of_keys() -> None:
 def test_numbers_at_their_bounds() -> None:
     check = compile_integer("int32", 5, 7)
     assert [value for value in (4, 4.0, 5, 5.0, 7, 7.0, 8, 8.0) if not check(value)] == [5, 5.0, 7, 7.0]
+    for bits in (32, 64):
+        check, limit = compile_integer(f"int{bits}"), 2 ** (bits - 1)
+        values = (-limit - 1, -limit, limit - 1, limit)
+        assert [bool(check(value)) for value in values] == [True, False, False, True]
     fractions = {"type": "number", "minimum": 1, "maximum": 3, "exclusiveMinimum": True, "exclusiveMaximum": True}
     check = with_keywords(lambda value: None, fractions, (1, 36))
     assert [value for value in (0.5, 1, 1.5, 2.5, 3, 3.5) if not check(value)] == [1.5, 2.5]
     check = with_keywords(lambda value: None, {"type": "number", "minimum": 1, "maximum": 3}, (1, 36))
     assert [value for value in (0.5, 1, 2, 3, 3.5) if not check(value)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("expected", "value", "help"),
+    [
+        ("boolean", "true", "remove the quotes"),
+        ("boolean", "5", "write a plain boolean"),
+        ("integer", "-5", "remove the quotes"),
+        ("int32", "true", "write a plain int32"),
+        ("string", 5, 'quote the value: "5"'),
+        ("string", [], "write a value of type string"),
+        ("array", 5, "write a list, one item per line, each after a dash"),
+        ("string", None, "remove the empty item"),
+    ],
+)
+def test_what_to_write_instead(expected: str, value: Any, help: str) -> None:
+    assert type_mismatch(expected, value).help == help
 
 
 def test_values_and_choices_in_messages() -> None:

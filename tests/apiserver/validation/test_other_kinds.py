@@ -219,6 +219,13 @@ BAD: list[tuple[str, str, Any, str]] = [
         },
         "spec.spec.devices.constraints.0.requests.0",
     ),
+    ("claim-template", "spec.spec.devices.config", [{}], "spec.spec.devices.config.0.opaque"),
+    (
+        "claim-template",
+        "spec.spec.devices.config",
+        [{"opaque": {"driver": "a.b"}}],
+        "spec.spec.devices.config.0.opaque.parameters",
+    ),
     ("device-class", "spec.selectors.0.cel.expression", "gpu", "spec.selectors.0.cel.expression"),
     ("lease", "spec.leaseDurationSeconds", 0, "spec.leaseDurationSeconds"),
     ("account", "secrets", [{"name": 1}], "secrets.0.name"),
@@ -252,6 +259,11 @@ def test_the_name_of_a_cron_job_leaves_room_for_those_of_its_jobs() -> None:
 def test_the_overhead_of_a_runtime_class_may_have_no_cpu_for_its_huge_pages() -> None:
     overhead = {"podFixed": {"hugepages-2Mi": "2Mi"}}
     assert validate(changed(GOOD["runtime-class"], "overhead", overhead)) == []
+
+
+def test_configuration_of_a_driver() -> None:
+    config = [{"opaque": {"driver": "a.b", "parameters": {"kind": "A"}}}]
+    assert validate(changed(GOOD["claim-template"], "spec.spec.devices.config", config), kubernetes="1.36") == []
 
 
 def test_a_gated_field_is_ignored_until_the_gate_is_on() -> None:
