@@ -557,6 +557,18 @@ def test_errors_end_with_status_2(capsys: Capture, monkeypatch: pytest.MonkeyPat
         files.report_error(bug)
 
 
+def test_the_process_ends_with_status_2_if_its_output_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose() -> None:
+        raise OSError
+
+    statuses: list[int] = []
+    monkeypatch.setattr(os, "_exit", statuses.append)
+    monkeypatch.setattr(files, "_needs_clean_exit", lambda: False)
+    monkeypatch.setattr(sys.stdout, "flush", lose)
+    files.exit_process(0)
+    assert statuses == [2]
+
+
 def test_closed_streams(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (files.write_stdout("a\n"), capsys.readouterr().out) == (0, "a\n")
     for name in ("stdin", "stdout"):

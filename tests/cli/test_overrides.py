@@ -162,6 +162,8 @@ def test_findings_point_at_values() -> None:
     value, items = parse_yaml("spec.args=abc"), parse_yaml("spec.args=[a, bc]")
     assert pointed(finding("overrides[0]", "spec", "args"), value) == ("--set", Span(1, 11, 1, 14))
     assert pointed(finding("overrides[1]", "spec", "args"), value, items) == ("--set", Span(2, 11, 2, 18))
+    commented = parse_yaml("spec.args=abc # c")
+    assert pointed(finding("overrides[0]", "spec", "args"), commented) == ("--set", Span(1, 11, 1, 18))
     assert pointed(finding("overrides[0]", "spec", "args", 1), items) == ("--set", Span(1, 15, 1, 17))
     assert pointed(finding("overrides[0]", "spec"), value) == ("--set", Span(1, 1, 1, 10))
     unknown = finding("overrides[0]", "spec", "args", name="spec-unknown-field")

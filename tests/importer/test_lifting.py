@@ -88,6 +88,9 @@ def test_options_of_torchrun_become_fields(options: tuple[str, ...], elastic: di
     assert {key: value for key, value in spec["elastic"].items() if key in elastic} == elastic
 
 
-@pytest.mark.parametrize("options", [("--nproc-per-node=x",), ("--monitor-interval=0.5",), ("--nnodes=2",)])
+@pytest.mark.parametrize(
+    "options",
+    [("--nproc-per-node=x",), ("--monitor-interval=0.5",), ("--nnodes=2",), ("--nnodes=2", "--nproc-per-node=1")],
+)
 def test_launches_that_no_field_expresses_stay(options: tuple[str, ...]) -> None:
     assert launched(*options)["command"] == ["torchrun", *options, "t.py"]
