@@ -15,6 +15,7 @@ from ptcompile.ir.job import Context, Job, Target
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
+from ptcompile.registry.queue_systems import QUEUE_LABELS
 from ptcompile.registry.table import OPERATORS
 from ptcompile.simulator.launchers.torchrun import why_not_option
 from ptcompile.spec import devices as hardware
@@ -228,9 +229,17 @@ def _check_spot(cluster: ClusterProfile) -> Iterator[Problem]:
 
 
 def queue(parts: SpecParts) -> Iterator[Problem]:
-    """Yield an error for an invalid queue or priority name, and for an unknown topology level."""
+    """Yield an error for an invalid queue or priority name or another one in a label, and for an unknown topology
+    level.
+    """
     job, cluster = parts.job, parts.cluster
-    for field, name in (("queue", job.queue), ("priority", job.priority)):
+    values = (("queue", job.queue), ("priority", job.priority))
+    for (field, name), label in zip(values, QUEUE_LABELS.get(cluster.spec.queue_system or "", ()), strict=False):
+        written = parts.spec.metadata.labels.get(label)
+        if name is not None and written is not None and written != name:
+            path = ("metadata", "labels", label)
+            yield conflict(path, f"{written!r} differs from spec.{field}, {name!r}", "set it in one place")
+    for field, name in values:
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
             yield invalid_field(("spec", field), f"{name!r} {reason}", name_help(name, "team-a"))
     if job.topology is None:

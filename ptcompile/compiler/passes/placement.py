@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
+from ptcompile.registry.queue_systems import QUEUE_LABELS
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.checks import MAIN
 
@@ -61,7 +62,11 @@ def placement(job: Job, context: Context) -> Job:
         return pod_template.merge_under(placed, profile_template, MAIN) if profile_template else placed
 
     placed = map_templates(job, place)
-    return placed if job.queue is not None or not defaults.queue else placed._replace(queue=defaults.queue)
+    if job.queue is not None or not defaults.queue:
+        return placed
+    labels = QUEUE_LABELS.get(profile.queue_system or "", ())  # a job may name its queue by a label
+    by_label = job.labels.get(labels[0]) if labels else None
+    return placed._replace(queue=by_label or defaults.queue)
 
 
 def _node_expressions(

@@ -352,3 +352,34 @@ def test_the_spot_error_says_where_the_profile_goes() -> None:
         problem.help
         == "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, and pass it with --cluster FILE"
     )
+
+
+def _with_label(body: str, label: str, value: str) -> str:
+    return smallest(body).replace("metadata: {", f"metadata: {{labels: {{{label}: {value}}}, ", 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "label", "system"),
+    [
+        ("queue: team-a", "kueue.x-k8s.io/queue-name", "kueue"),
+        ("queue: team-a\npriority: high", "kueue.x-k8s.io/priority-class", "kueue"),
+        ("queue: team-a", "kai.scheduler/queue", "kai"),
+    ],
+)
+def test_a_label_that_names_another_queue_is_a_contradiction(body: str, label: str, system: str) -> None:
+    cluster = making.profile({"queueSystem": system})
+    assert found(_with_label(body, label, "other"), "job", cluster) == [
+        ("spec-conflict", ("metadata", "labels", label))
+    ]
+
+
+def test_a_label_with_the_same_queue_or_of_another_system_is_no_contradiction() -> None:
+    cluster = making.profile({"queueSystem": "kueue"})
+    assert found(_with_label("queue: team-a", "kueue.x-k8s.io/queue-name", "team-a"), "job", cluster) == []
+    assert found(_with_label("queue: team-a", "kai.scheduler/queue", "other"), "job", cluster) == []
+
+
+def test_the_profile_s_default_queue_does_not_override_the_label_of_a_job() -> None:
+    cluster = making.profile({"queueSystem": "kueue", "defaults": {"queue": "research"}})
+    (*_, job) = compiled(_with_label("", "kueue.x-k8s.io/queue-name", "other"), "job", cluster).manifests
+    assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "other"}
