@@ -102,6 +102,9 @@ def test_nothing_to_change_is_an_error(words: tuple[str, ...], folder: Path, cap
     (folder / "pod.yaml").write_text(pod)
     with pytest.raises(Exception, match="--set changes a TrainingJob, and no file here has one"):
         main([*words, "--set", "spec.nodes=5"])
+    with pytest.raises(Exception, match="--name changes a TrainingJob, and no file here has one"):
+        main([*words, "--name", "run-7"])
+    assert main([*words]) in (0, 1)
 
 
 def test_only_the_new_side_of_a_diff_changes(folder: Path, capsys: Capture) -> None:
