@@ -509,6 +509,8 @@ def test_numbers_at_their_bounds() -> None:
         ("int32", "true", "write a plain int32"),
         ("string", 5, 'quote the value: "5"'),
         ("string", [], "write a value of type string"),
+        ("integer", [], "write a value of type integer"),
+        ("object", "5", "write a value of type object"),
         ("array", 5, "write a list, one item per line, each after a dash"),
         ("string", None, "remove the empty item"),
     ],

@@ -138,6 +138,11 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("cron-job", "spec.schedule", "0 25 * * *", "spec.schedule"),
     ("cron-job", "spec.schedule", "@sometimes", "spec.schedule"),
     ("cron-job", "spec.schedule", "TZ=UTC 0 3 * * *", "spec.schedule"),
+    ("cron-job", "spec.schedule", "@every 1.5.5h", "spec.schedule"),
+    ("cron-job", "spec.schedule", "@every .h", "spec.schedule"),
+    ("cron-job", "spec.schedule", "@every 5", "spec.schedule"),
+    ("cron-job", "spec.schedule", "@every", "spec.schedule"),
+    ("cron-job", "spec.schedule", "@every ", "spec.schedule"),
     ("cron-job", "spec.timeZone", "Berlin", "spec.timeZone"),
     ("cron-job", "spec.concurrencyPolicy", "No", "spec.concurrencyPolicy"),
     ("cron-job", "metadata.name", "a" * 53, "metadata.name"),
@@ -247,7 +252,19 @@ def test_an_invalid_change_is_rejected(name: str, path: str, value: Any, where: 
     assert {(problem.stage, problem.authority) for problem in problems} == {("apply", "kube-apiserver")}
 
 
-@pytest.mark.parametrize("schedule", ["*/5 0-6 1,15 jan-mar sun", "@daily", "@every 1h30m", "0 0 ? * 1-5/2"])
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "*/5 0-6 1,15 jan-mar sun",
+        "@daily",
+        "@every 1h30m",
+        "@every 1.5h",
+        "@every .5h1.m",
+        "@every -1h",
+        "@every 0",
+        "0 0 ? * 1-5/2",
+    ],
+)
 def test_a_schedule_is_read_as_the_servers_library_reads_it(schedule: str) -> None:
     assert validate(changed(GOOD["cron-job"], "spec.schedule", schedule)) == []
 

@@ -55,6 +55,24 @@ def test_amounts_and_percentages(value: Any, limited: bool, unlimited: bool) -> 
     assert amount_of(value) == {101: 101, -1: -1, "100%": 100, "101%": 101}.get(value, 0)
 
 
+@pytest.mark.parametrize(
+    ("port", "name"),
+    [
+        ({"containerPort": 80}, None),
+        ({"containerPort": 65535}, None),
+        ({}, "required-value"),
+        ({"containerPort": 0}, "required-value"),
+        ({"containerPort": -1}, "invalid-value"),
+        ({"containerPort": 65536}, "invalid-value"),
+    ],
+)
+def test_port_of_a_container(port: Json, name: str | None) -> None:
+    container = {"name": "a", "image": "i", "ports": [port]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}
+    found = [(problem.name, problem.path[-1]) for problem in validate(pod)]
+    assert found == ([] if name is None else [(name, "containerPort")])
+
+
 def pods(**container: Any) -> Json:
     main = {"name": "pytorch", "image": "x", **container}
     return {"spec": {"restartPolicy": "OnFailure", "containers": [main]}}
