@@ -60,7 +60,7 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Iterator[Finding]
         return
     path, is_exact = _interpreter_path(role, name)
     if is_python:
-        is_removable = is_exact and entry[1:2] != [] and entry[1].endswith(".py")
+        is_removable = is_exact and len(entry) > 1 and entry[1].endswith(".py")
         yield found_at(
             path,
             f"torchrun runs {name!r} as a Python script, but no such file exists: it starts the interpreter itself",

@@ -34,6 +34,7 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("a shortened option", torchrun("--nnode=1", "train.py"), set()),
     ("words expanded by a shell", pod("bash", "-c", "torchrun $OPTIONS train.py"), set()),
     ("Python as a script", torchrun("python3", "train.py"), {"python-as-script"}),
+    ("Python without a script", torchrun("python3"), {"python-as-script"}),
     ("a shell as a script", torchrun("bash", "run.sh"), {"python-as-script"}),
     ("a shell script as a script", torchrun("./scripts/run.sh", "--lr", "1"), {"python-as-script"}),
     ("a shell script as a program", torchrun("--no-python", "./run.sh"), set()),
