@@ -238,7 +238,6 @@ def explain(
         profile,
         profile_source,
         target=target,
-        name=name,
         filename=filename,
         read_diagnostics=profile_diagnostics,
         overrides=read_overrides(arguments.pairs(overrides, "overrides"), name),

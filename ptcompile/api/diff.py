@@ -86,7 +86,7 @@ def diff(
     parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
     first, second = _read_input(a, from_cluster, filenames[0], "a"), _read_input(b, to_cluster, filenames[1], "b")
     if parsed_overrides != NO_OVERRIDES:
-        second = _with_overrides(second, parsed_overrides, name)
+        second = _with_overrides(second, parsed_overrides)
     names = filenames[0] or "a", filenames[1] or "b"
     before, problems = _compile_side(first, target, _target_of(second), extensions)
     after, more_problems = _compile_side(second, target, _target_of(first), extensions)
@@ -149,14 +149,14 @@ def _read_input(
         ]
     if not parsed.documents and not parsed.problems:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    documents, _ = apply_to_stream(parsed.documents, NO_OVERRIDES, None, filename)
+    documents, _ = apply_to_stream(parsed.documents, NO_OVERRIDES, filename)
     return _Input(tuple(documents), profile, tuple(streams.limit_findings(diagnostics, filename)), filename)
 
 
-def _with_overrides(side: _Input, overrides: Overrides, name: str | None) -> _Input:
+def _with_overrides(side: _Input, overrides: Overrides) -> _Input:
     """Return the side with its specs changed; its manifests stay."""
     specs = [item.document for item in side.documents if _is_ours(item.data)]
-    changed, errors = apply_to_stream(specs, overrides, name, side.filename)
+    changed, errors = apply_to_stream(specs, overrides, side.filename)
     manifests = [item for item in side.documents if not _is_ours(item.data)]
     problems = (*side.problems, *overrides.diagnostics, *errors)
     return side._replace(documents=(*changed, *manifests), problems=problems)

@@ -99,7 +99,7 @@ def specs_that_compile(
     if not result.ok:
         return [], result
     parsed = streams.read(spec, filename, "spec")
-    documents, _ = apply_to_stream(parsed.documents, read_overrides(overrides, name), name, filename)
+    documents, _ = apply_to_stream(parsed.documents, read_overrides(overrides, name), filename)
     decoded = (decode_spec(document.data)[0] for document in documents)
     return [job_spec for job_spec in decoded if job_spec is not None], result
 

@@ -74,7 +74,7 @@ def simulate(
     stream_objects = Objects(manifests, related)
     worlds = [simulated(manifests, versions=versions, others=related)]
     if parsed_overrides.values:
-        specs = _with_overrides(specs, parsed_overrides, name, filename, diagnostics)
+        specs = _with_overrides(specs, parsed_overrides, filename, diagnostics)
     for spec in specs if not parsed_overrides.diagnostics else ():
         worlds.append(_simulate_spec(spec, target, profile, filename, stream_objects, extensions))
     world = merge_worlds([World(diagnostics=(*diagnostics, *problems)), *worlds])
@@ -119,12 +119,11 @@ def _read_objects(
 def _with_overrides(
     specs: Sequence[_StreamObject],
     overrides: Overrides,
-    name: str | None,
     filename: str | None,
     diagnostics: list[Diagnostic],
 ) -> list[_StreamObject]:
     """Return the specs with the overrides applied, and append the errors of those that cannot have them."""
-    changed, errors = apply_to_stream([spec.document for spec in specs if not spec.path], overrides, name, filename)
+    changed, errors = apply_to_stream([spec.document for spec in specs if not spec.path], overrides, filename)
     diagnostics += errors
     in_lists = [spec for spec in specs if spec.path]
     return [*(_StreamObject(item.data, item.document, (), item) for item in changed), *in_lists]

@@ -157,7 +157,6 @@ def explain(
     cluster_source: Source | None,
     *,
     target: str | None,
-    name: str | None = None,
     filename: str | None,
     read_diagnostics: Sequence[Diagnostic],
     overrides: Overrides = NO_OVERRIDES,
@@ -172,7 +171,7 @@ def explain(
         return Explanation((), (), (), tuple(read_diagnostics), {})
     profile = next(iter(streams.profile_documents(cluster_source)), None) if cluster_source is not None else None
     diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(read.problems)]
-    documents, override_errors = apply_to_stream(read.documents, overrides, name, filename)
+    documents, override_errors = apply_to_stream(read.documents, overrides, filename)
     diagnostics += [*overrides.diagnostics, *override_errors]
     jobs: list[Explained] = []
     manifests: list[Json] = []

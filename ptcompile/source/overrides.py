@@ -26,6 +26,11 @@ class Overrides(NamedTuple):
     """Index of each override in the input, its path and its value."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
+    @property
+    def run_name(self) -> str | None:
+        """The name of the run, which only one job can have, or None."""
+        return next((value for number, _, value in self.values if number == RUN_NAME_INDEX), None)
+
 
 NO_OVERRIDES: Final = Overrides(())
 
@@ -131,7 +136,7 @@ def apply_overrides(document: Document, overrides: Overrides) -> OverriddenDocum
 
 
 def apply_to_stream(
-    documents: Iterable[Document], overrides: Overrides, name: str | None, filename: str | None
+    documents: Iterable[Document], overrides: Overrides, filename: str | None
 ) -> tuple[list[OverriddenDocument], list[Diagnostic]]:
     """Return the documents with the overrides applied, and the errors of those that cannot have them, which are left
     out: an override without a place in a document, or the run's name for a second one.
@@ -141,8 +146,8 @@ def apply_to_stream(
     for number, document in enumerate(documents):
         changed = apply_overrides(document, overrides)
         errors = changed.to_diagnostics((), filename)
-        if number and name is not None:
-            errors.append(changed.second_job_error(name))
+        if number and overrides.run_name is not None:
+            errors.append(changed.second_job_error(overrides.run_name))
         diagnostics += errors
         if not errors:
             applied.append(changed)

@@ -105,9 +105,9 @@ def test_problem_of_the_file_keeps_its_line() -> None:
 def test_name_is_for_one_document() -> None:
     documents = [document({"a": 1}), document({"a": 2})]
     overrides = read_overrides([("a", 3)], "run")
-    results, diagnostics = apply_to_stream(documents, overrides, "run", "spec.yaml")
+    results, diagnostics = apply_to_stream(documents, overrides, "spec.yaml")
     assert [result.data["a"] for result in results] == [3]
     (diagnostic,) = diagnostics
     assert (diagnostic.filename, diagnostic.severity) == ("name=", "error")
     assert diagnostic.message == "metadata.name: 'run' names one job, and this is a second one"
-    assert len(apply_to_stream(documents, read_overrides([("a", 3)]), None, "spec.yaml")[0]) == 2
+    assert len(apply_to_stream(documents, read_overrides([("a", 3)]), "spec.yaml")[0]) == 2

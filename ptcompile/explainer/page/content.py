@@ -220,7 +220,6 @@ def gather(
         sources["spec"],
         profile,
         sources.get("cluster"),
-        name=name,
         filename=filename,
         read_diagnostics=profile_diagnostics,
         overrides=read_overrides(arguments.pairs(overrides, "overrides"), name),
