@@ -76,7 +76,7 @@ def _help(words: Sequence[str]) -> int:
     if not words:
         from ptcompile.cli import presentation
 
-        return files.write_stdout(presentation.paint(overview(), presentation.HELP))
+        return presentation.write_painted(overview(), presentation.HELP)
     if words[0] not in COMMANDS:
         near = _suggest_command(words[0])
         raise files.UsageError(f"no command {words[0]!r}" + (f"; did you mean {near}?" if near else ""))

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.report import FORMATS
 
@@ -164,7 +163,7 @@ class Parser(argparse.ArgumentParser):
         """Print the help, in color on a terminal."""
         from ptcompile.cli import presentation
 
-        files.write_stdout(presentation.paint(self.format_help(), presentation.HELP))
+        presentation.write_painted(self.format_help(), presentation.HELP)
 
     def error(self, message: str) -> NoReturn:
         """Report a usage error, with suggestions for unknown options; exit with status 2.

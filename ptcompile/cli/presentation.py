@@ -57,13 +57,20 @@ _MAX_ROWS: Final = 6
 """Rows of the terminal that one line may fill."""
 
 
-def write_result(text: str) -> int:
-    """Write a result that is text to standard output; return 0, or 2 if it cannot be written."""
+def write_result(text: str, form: str = "text") -> int:
+    """Write a result to standard output; return 0, or 2 if it cannot be written. Only text is folded and colored."""
     from ptcompile.cli.options import terminal_width
 
+    if form != "text":
+        return files.write_stdout(text)
     if sys.stdout is not None and sys.stdout.isatty():
         text = fold(text, terminal_width())
-    return files.write_stdout(paint(text, RESULT))
+    return write_painted(text, RESULT)
+
+
+def write_painted(text: str, styles: Styles) -> int:
+    """Write a text to standard output, in color if that is to have it; return as `write_result`."""
+    return files.write_stdout(paint(text, styles))
 
 
 def paint(text: str, styles: Styles) -> str:

@@ -94,7 +94,7 @@ def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     from ptcompile.cli import presentation
     from ptcompile.report.layout import safe_lines
 
-    return max(1, files.write_stdout(presentation.paint(safe_lines(checked.patch), presentation.PATCH)))
+    return max(1, presentation.write_painted(safe_lines(checked.patch), presentation.PATCH))
 
 
 def prune(contents: Mapping[str, str], folder: str, form: str) -> None:

@@ -75,8 +75,7 @@ def run(options: argparse.Namespace) -> int:
     if difference is None or not difference.ok:
         return status
     text = _format_difference(difference, options.format)
-    write = presentation.write_result if options.format == "text" else files.write_stdout
-    return max(int(difference.differs), write(text))
+    return max(int(difference.differs), presentation.write_result(text, options.format))
 
 
 def _difference(options: argparse.Namespace, findings: Findings, extensions: Extensions | None) -> Difference | None:

@@ -86,8 +86,7 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if not explanation.jobs:
         return status
-    write = presentation.write_result if options.format == "text" else files.write_stdout
-    return max(status, write(_format_explanation(explanation, options)))
+    return max(status, presentation.write_result(_format_explanation(explanation, options), options.format))
 
 
 def _may_be_field(word: str) -> bool:

@@ -306,7 +306,7 @@ def _print_patch(fixed_files: list[_FixedFile], findings: Findings) -> int:
     files.print_error(f"ptcompile: {applied} fixable in {count} of {len(fixed_files)} files{unsafe_note}")
     from ptcompile.cli import presentation
 
-    printed = files.write_stdout(presentation.paint(text, presentation.PATCH))
+    printed = presentation.write_painted(text, presentation.PATCH)
     return max(printed, int(applied > 0), findings.unreadable_status())
 
 

@@ -94,11 +94,8 @@ def run(options: argparse.Namespace) -> int:
     except RehearsalError as error:
         files.print_error(f"ptcompile: {error}")
         return 2
-    if options.format == "json":
-        status = files.write_stdout(format_json(to_dict(rehearsal)))
-    else:
-        status = presentation.write_result(text(rehearsal))
-    return max(status, int(not rehearsal.verdict.passed))
+    output = format_json(to_dict(rehearsal)) if options.format == "json" else text(rehearsal)
+    return max(presentation.write_result(output, options.format), int(not rehearsal.verdict.passed))
 
 
 def _parse_times(options: argparse.Namespace) -> tuple[list[Fault], float]:

@@ -63,9 +63,8 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if not world.jobs and status:
         return status
-    is_text = options.format == "text" and not (options.graph or options.env_file)
-    write = presentation.write_result if is_text else files.write_stdout
-    return max(status, write(_format_world(world, options)))
+    form = options.graph or ("env" if options.env_file else options.format)
+    return max(status, presentation.write_result(_format_world(world, options), form))
 
 
 def _simulate(
