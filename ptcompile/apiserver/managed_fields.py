@@ -15,7 +15,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    as_mapping,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    string_map,
+    without_nulls,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,18 +76,12 @@ def merge(live: Mapping[str, Any], file: Mapping[str, Any]) -> dict[str, Any]:
 
 def as_stored(file: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file without nulls, and a Secret's stringData as data: the server does not keep either."""
-    stored: dict[str, Any] = _without_nulls(file)
+    stored: dict[str, Any] = {**without_nulls(file)}
     texts = string_map(stored.pop("stringData", None)) if kind_of(stored) == ("v1", "Secret") else {}
     if texts:
         encoded = {key: b64encode(text.encode()).decode() for key, text in texts.items()}
         stored["data"] = {**as_mapping(stored.get("data")), **encoded}
     return stored
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def fields_of(value: Any, fields: Fields) -> dict[str, Any]:
@@ -110,8 +112,7 @@ def keyed_fields(value: Any, field: str = "") -> dict[str, Any]:
         return {".": {}, **{f"f:{key}": keyed_fields(inner, key) for key, inner in value.items()}}
     key = MERGE_KEYS.get(field)
     if isinstance(value, list) and key is not None and all(isinstance(item, Mapping) and key in item for item in value):
-        items = {f"k:{json.dumps({key: item[key]}, separators=(',', ':'))}": keyed_fields(item) for item in value}
-        return {".": {}, **items}
+        return {".": {}, **{_key_of("k", {key: item[key]}): keyed_fields(item) for item in value}}
     return {}
 
 
@@ -194,10 +195,14 @@ _KEY_DEFAULTS: Final = {"protocol": "TCP"}
 def _item_key(item: Any, fields: Fields) -> str:
     """Return the key of a list's item among fields: by the names of keys that the fields use, or by its value."""
     if not isinstance(item, Mapping):
-        return f"v:{json.dumps(item, separators=(',', ':'))}"
+        return _key_of("v", item)
     names: dict[str, Any] = next((json.loads(key[2:]) for key in fields if key.startswith("k:")), {})
-    keys = {name: item.get(name, _KEY_DEFAULTS.get(name)) for name in sorted(names)}
-    return f"k:{json.dumps(keys, separators=(',', ':'))}"
+    return _key_of("k", {name: item.get(name, _KEY_DEFAULTS.get(name)) for name in sorted(names)})
+
+
+def _key_of(prefix: str, value: Any) -> str:
+    """Return a part of a tree as the server writes it: `k:{"name":"c"}`."""
+    return f"{prefix}:{json.dumps(value, separators=(',', ':'))}"
 
 
 def conflicts(live: Mapping[str, Any], file: Mapping[str, Any]) -> Iterator[Problem]:

@@ -164,14 +164,15 @@ def apply_outcome(old: Json, new: Json, versions: Versions, mode: ApplyMode = _C
     Both are the same object: group, kind, namespace and name. `old` may be what `kubectl get -o yaml` prints; its
     managers then decide what the apply removes.
     """
-    merged, server_problems = stored_after_apply(old, new)
     is_live = "uid" in nested_map(old, "metadata")  # what `kubectl get -o yaml` prints, and no file
-    if is_live and mode.server_side:
-        server_problems += conflicts(old, new) if not mode.force_conflicts else ()
-        new = merged = merge(old, new)
-    elif is_live:
-        server_problems = []  # to kubectl, a null removes the field
+    if is_live and not mode.server_side:
+        server_problems: list[Problem] = []  # to kubectl, a null removes the field
         new = merged = three_way_merge(old, new)
+    else:
+        merged, server_problems = stored_after_apply(old, new)
+        if is_live:
+            server_problems += conflicts(old, new) if not mode.force_conflicts else ()
+            new = merged = merge(old, new)
     changed_paths = (change.path for change in changes(old, new) if not _is_empty_change(change))
     update = Update(old, merged, versions, (*changed_paths, *pointer_changes(old, new)))
     server_problems += [*_new_problems(update, webhooks=False), *metadata_update(old, new), *_update_problems(update)]

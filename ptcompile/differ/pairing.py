@@ -76,19 +76,16 @@ def same_objects(
     by_name: dict[Hashable, list[Json]] = {}
     for manifest in existing.values():
         by_name.setdefault(_LEVELS[1](manifest), []).append(manifest)
-    found = []
-    for manifest in after:
-        names_none = "namespace" not in nested_map(manifest, "metadata")
-        if names_none and namespace is not None:
-            same = existing.get((_group_and_kind(manifest), namespace, object_name(manifest)))
-        else:
-            same = existing.get(_LEVELS[0](manifest))
-        if same is None and names_none and namespace is None:
-            candidates = by_name.get(_LEVELS[1](manifest), [])
-            same = candidates[0] if len(candidates) == 1 else None
-        if same is not None:
-            found.append((same, manifest))
-    return found
+
+    def counterpart(manifest: Json) -> Json | None:
+        if "namespace" in nested_map(manifest, "metadata"):
+            return existing.get(_LEVELS[0](manifest))
+        if namespace is not None:
+            return existing.get((_group_and_kind(manifest), namespace, object_name(manifest)))
+        candidates = by_name.get(_LEVELS[1](manifest), [])
+        return existing.get(_LEVELS[0](manifest)) or (candidates[0] if len(candidates) == 1 else None)
+
+    return [(old, manifest) for manifest in after if (old := counterpart(manifest)) is not None]
 
 
 def _has_job(pair: ObjectPair) -> bool:
