@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -76,9 +77,8 @@ WHOLE: list[Json] = [
 ]
 
 
-@pytest.mark.parametrize("manifest", WHOLE, ids=lambda m: m["kind"])
-def test_garbage_at_every_place(manifest: Json) -> None:
-    webhook = admission(manifest)
+def with_garbage(manifest: Json) -> Iterator[tuple[tuple[Any, ...], Json]]:
+    """Yield a copy of the manifest for each place and each value put there, with the place."""
     for path in places(manifest):
         if path in {("apiVersion",), ("kind",)}:
             continue
@@ -88,24 +88,23 @@ def test_garbage_at_every_place(manifest: Json) -> None:
             for key in path[:-1]:
                 at = at[key]
             at[path[-1]] = value
-            before = json.dumps(broken)
-            seen = webhook.default(broken)
-            list(webhook.validate(seen, KindContext()))
-            list(webhook.controller_errors(seen, KindContext()))
-            assert json.dumps(broken) == before
+            yield path, broken
+
+
+@pytest.mark.parametrize("manifest", WHOLE, ids=lambda m: m["kind"])
+def test_garbage_at_every_place(manifest: Json) -> None:
+    webhook = admission(manifest)
+    for _, broken in with_garbage(manifest):
+        before = json.dumps(broken)
+        seen = webhook.default(broken)
+        list(webhook.validate(seen, KindContext()))
+        list(webhook.controller_errors(seen, KindContext()))
+        assert json.dumps(broken) == before
 
 
 @pytest.mark.parametrize("manifest", WHOLE, ids=lambda m: m["kind"])
 def test_updates_to_and_from_garbage(manifest: Json) -> None:
     webhook = admission(manifest)
-    for path in places(manifest):
-        if path in {("apiVersion",), ("kind",)}:
-            continue
-        for value in GARBAGE:
-            broken: Any = copy.deepcopy(manifest)
-            at = broken
-            for key in path[:-1]:
-                at = at[key]
-            at[path[-1]] = value
-            for old, new in ((manifest, broken), (broken, manifest)):
-                list(webhook.validate_update(Update(old, new, Versions(), (path,))))
+    for path, broken in with_garbage(manifest):
+        for old, new in ((manifest, broken), (broken, manifest)):
+            list(webhook.validate_update(Update(old, new, Versions(), (path,))))

@@ -40,3 +40,21 @@ def changed(manifest: Any, row: dict[str, Any]) -> Any:
     else:
         node[last] = row["value"]
     return out
+
+
+def with_operations(manifest: dict[str, Any], operations: list[list[Any]]) -> dict[str, Any]:
+    """Return a copy with the operations applied: `["set", path, value]` makes missing mappings, `["del", path]`."""
+    out = copy.deepcopy(manifest)
+    for operation, path, *value in operations:
+        node: Any = out
+        for key in path[:-1]:
+            if isinstance(node, dict) and node.get(key) is None:
+                node[key] = {}
+            node = node[key]
+        if operation == "del":
+            node.pop(path[-1], None) if isinstance(node, dict) else node.__delitem__(slice(path[-1], path[-1] + 1))
+        elif isinstance(node, list) and path[-1] == len(node):
+            node.append(copy.deepcopy(value[0]))
+        else:
+            node[path[-1]] = copy.deepcopy(value[0])
+    return out

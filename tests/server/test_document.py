@@ -95,15 +95,15 @@ class OneEarlierFile(Nothing):
     """A folder whose first file defines a pod."""
 
     def earlier_files(self, path: str) -> Sequence[WorkspaceFile]:
-        return (WorkspaceFile("/work/0.yaml", POD.replace("a:1", "a:2").encode()),)
+        return (WorkspaceFile("/folder/0.yaml", POD.replace("a:1", "a:2").encode()),)
 
 
 def _uri(number: int) -> str:
-    return f"file:///work/{number}.yaml"
+    return f"file:///folder/{number}.yaml"
 
 
 def _get(kept: Texts, number: int, text: str = POD) -> OpenDocument:
-    return kept.get(_uri(number), f"/work/{number}.yaml", text, lambda: None)
+    return kept.get(_uri(number), f"/folder/{number}.yaml", text, lambda: None)
 
 
 def test_an_unchanged_text_is_not_analyzed_again() -> None:
@@ -129,9 +129,9 @@ def test_an_object_that_an_earlier_file_defines_too() -> None:
 
 def test_an_equal_copy_of_a_config_map_is_not_reported() -> None:
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
-    earlier = (WorkspaceFile("/work/0.yaml", text),)
-    assert _repeated(OpenDocument("", "/work/1.yaml", text, earlier=earlier)) == []
-    assert len(_repeated(OpenDocument("", "/work/1.yaml", f"{text}data: {{a: b}}\n", earlier=earlier))) == 1
+    earlier = (WorkspaceFile("/folder/0.yaml", text),)
+    assert _repeated(OpenDocument("", "/folder/1.yaml", text, earlier=earlier)) == []
+    assert len(_repeated(OpenDocument("", "/folder/1.yaml", f"{text}data: {{a: b}}\n", earlier=earlier))) == 1
 
 
 def test_the_page_that_compiled_outlives_edits() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.operators.kueue.objects import cluster_queue, cohort, flavor, topology, workload
+from ptcompile.operators.kueue.objects import cluster_queue, flavor, quotas, workload
 from ptcompile.operators.kueue.objects.round_trip import as_kueue_writes
 
 TYPE_CHECKING = False
@@ -26,14 +26,14 @@ __all__ = ["default", "validate", "validate_update"]
 
 _VALIDATORS: Final[dict[str, Callable[[Json, Versions, f.Problems], None]]] = {
     "ClusterQueue": cluster_queue.check_cluster_queue,
-    "Cohort": cohort.check_cohort,
+    "Cohort": quotas.check_cohort,
     "ResourceFlavor": flavor.check_flavor,
     "Workload": workload.check_workload,
 }
 _UPDATE_VALIDATORS: Final[dict[str, Callable[[Update, f.Problems], None]]] = {
     "ClusterQueue": cluster_queue.check_cluster_queue_update,
     "ResourceFlavor": flavor.check_flavor_update,
-    "Topology": topology.check_topology_update,
+    "Topology": flavor.check_topology_update,
     "Workload": workload.check_workload_update,
 }
 

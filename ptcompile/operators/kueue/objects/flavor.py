@@ -1,6 +1,7 @@
-"""The webhook of ResourceFlavors.
+"""The webhook of ResourceFlavors, and what may not change in them and in the Topologies that they name.
 
-Source: Kueue 0.19, pkg/webhooks/resourceflavor_webhook.go.
+Sources: Kueue 0.19, pkg/webhooks/resourceflavor_webhook.go; the CRDs of 0.18 and 0.19. Later ones let levels of a
+Topology change above kubernetes.io/hostname.
 """
 
 from __future__ import annotations
@@ -58,3 +59,10 @@ def check_flavor_update(update: Update, problems: f.Problems) -> None:
         if update.under("spec", field):
             why = f"{field} are immutable when topologyName is set"
             problems.append(f.immutable(("spec", field), None, f.RECREATE_HELP, why))
+
+
+def check_topology_update(update: Update, problems: f.Problems) -> None:
+    """Check that the levels stay the same."""
+    before, after = (nested_map(manifest, "spec").get("levels") for manifest in (update.old, update.new))
+    if update.versions.kueue < (0, 20) and before and after and update.under("spec", "levels"):
+        problems.append(f.immutable(("spec", "levels")))

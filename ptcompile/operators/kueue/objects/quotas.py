@@ -1,6 +1,6 @@
-"""Quotas of ClusterQueues and Cohorts: their resource groups, limits, and weights.
+"""Quotas of ClusterQueues and Cohorts: their resource groups, limits, and weights. A Cohort has nothing else.
 
-Source: Kueue 0.19, pkg/webhooks/clusterqueue_webhook.go and common.go.
+Source: Kueue 0.19, pkg/webhooks/clusterqueue_webhook.go, cohort_webhook.go and common.go.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.kubernetes import names, quantity
-from ptcompile.kubernetes.unstructured import as_strings
+from ptcompile.kubernetes.unstructured import as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.kubernetes.versions import Versions
 
 
 class QuotaRules(NamedTuple):
@@ -113,3 +114,11 @@ def check_weight(spec: Json, problems: f.Problems) -> None:
     elif weight is not None and 0 < weight.nano <= _SMALLEST_WEIGHT:
         why = "When not 0, weight must be > 10e-9"
         f.invalid(problems, path, str(weight), why, "use 0, or a larger weight", field="spec.fairSharing")
+
+
+def check_cohort(manifest: Json, versions: Versions, problems: f.Problems) -> None:
+    """Check a Cohort at creation and on updates."""
+    spec = nested_map(manifest, "spec")
+    rules = QuotaRules("parent", "parentName", bool(spec.get("parentName")), lends_at_most_nominal=False)
+    check_resource_groups(spec, rules, problems)
+    check_weight(spec, problems)

@@ -78,3 +78,21 @@ def test_a_covered_resource_is_a_resource_name() -> None:
 def test_a_weight(weight: Any, is_valid: bool) -> None:
     found = said(cluster_queue({}, fairSharing={"weight": weight}))
     assert [message.partition(":")[0] for _, message in found] == ([] if is_valid else ["spec.fairSharing"])
+
+
+def test_a_cohort_needs_its_quota_written() -> None:
+    """No mutating webhook fills it in."""
+    group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [{"name": "cpu"}]}]}
+    ((authority, message),) = said(kueue_object("Cohort", {"resourceGroups": [group]}))
+    assert authority == "kube-apiserver"
+    assert message == "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: Required value"
+
+
+def test_the_weight_of_a_cohort() -> None:
+    ((authority, _),) = said(kueue_object("Cohort", {"fairSharing": {"weight": "-1"}}))
+    assert authority == "kueue"
+
+
+def test_a_cohort_may_lend_more_than_its_quota() -> None:
+    groups = cluster_queue({"nominalQuota": 1, "lendingLimit": 2})["spec"]["resourceGroups"]
+    assert said(kueue_object("Cohort", {"resourceGroups": groups, "parentName": "p"})) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
@@ -12,24 +11,6 @@ from tests import recorded
 from tests.operators.kueue.webhooks.making import profile
 
 Json = dict[str, Any]
-
-
-def changed(manifest: Json, operations: list[list[Any]]) -> Json:
-    """Return a copy with the operations applied: `["set", path, value]` makes missing mappings, `["del", path]`."""
-    out = copy.deepcopy(manifest)
-    for operation, path, *value in operations:
-        node: Any = out
-        for key in path[:-1]:
-            if isinstance(node, dict) and node.get(key) is None:
-                node[key] = {}
-            node = node[key]
-        if operation == "del":
-            node.pop(path[-1], None) if isinstance(node, dict) else node.__delitem__(slice(path[-1], path[-1] + 1))
-        elif isinstance(node, list) and path[-1] == len(node):
-            node.append(copy.deepcopy(value[0]))
-        else:
-            node[path[-1]] = copy.deepcopy(value[0])
-    return out
 
 
 def answer_of(row: Json, release: str) -> Json:
@@ -54,7 +35,7 @@ def test_creations(release: str) -> None:
     rows = [*recorded.rows("kueue/foreign/creates")]
     assert len(rows) == 1600
     for row in rows:
-        manifest, answer = changed(bases[row["base"]], row["ops"]), answer_of(row, release)
+        manifest, answer = recorded.with_operations(bases[row["base"]], row["ops"]), answer_of(row, release)
         if not is_unknowable(row):
             report = ptcompile.lint(manifest, beside=beside, cluster=profile(release))
             assert is_rejected(report.diagnostics) != answer["accepted"], (row, report.diagnostics)
@@ -67,8 +48,8 @@ def test_updates(release: str) -> None:
     assert len(rows) == 900
     cluster, wrong = profile(release), []
     for row in rows:
-        old = changed(bases[row["base"]], row["old_ops"])
-        new, answer = changed(old, row["ops"]), answer_of(row, release)
+        old = recorded.with_operations(bases[row["base"]], row["old_ops"])
+        new, answer = recorded.with_operations(old, row["ops"]), answer_of(row, release)
         space = old["metadata"].get("namespace")
         if is_unknowable(row) or (old["kind"] in ("Deployment", "StatefulSet") and space == "dq"):
             continue
