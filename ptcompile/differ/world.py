@@ -7,11 +7,11 @@ from difflib import SequenceMatcher
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.differ.model import Fact
+from ptcompile.kubernetes import amounts
+from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.report.layout import shell_quote
-from ptcompile.simulator import amounts
-from ptcompile.simulator.amounts import is_accelerator
 from ptcompile.simulator.as_json import env_sources, node_requirements
 from ptcompile.simulator.as_text import pod_group_lines, service_lines, volume_text
 from ptcompile.simulator.job import SimulatedJob

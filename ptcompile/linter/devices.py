@@ -142,7 +142,7 @@ def count_one_process_devices(pod: Pod) -> int:
 
 def may_see_devices(pod: Pod) -> bool:
     """Return whether a container of the pod has accelerators, or may have them without requesting a number."""
-    from ptcompile.simulator.amounts import visible_accelerators
+    from ptcompile.kubernetes.amounts import visible_accelerators
 
     spec, main = pod.view.spec, pod.main
     main_spec = main.spec if main is not None else {}

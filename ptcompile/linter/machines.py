@@ -58,7 +58,7 @@ def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
     pins = pinned_machines(template)
     if pins is None:
         return
-    from ptcompile.simulator.amounts import pod_requests
+    from ptcompile.kubernetes.amounts import pod_requests
 
     amounts, resources = pod_requests(template.spec), _machine_amounts(pins, template)
     asks = {name: Ask(amount, amounts[name].nano) for name, amount in resources.items() if name in amounts}

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from lsprotocol.types import CodeLens, Command, InlayHint, InlayHintKind, Position, Range
 
 from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes import amounts
 from ptcompile.server.document import OpenDocument, TextObject
-from ptcompile.simulator import amounts
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import job_rendezvous
 from ptcompile.source import emitter

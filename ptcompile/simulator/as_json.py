@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import cast
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, code_of
+from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
-from ptcompile.simulator import amounts
 from ptcompile.simulator.job import SimulatedJob, job_of
 from ptcompile.simulator.pod import Pod, device_claims, owner_of
 from ptcompile.simulator.rendezvous import job_rendezvous, volume_sources

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
@@ -17,7 +18,6 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.registry.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.report.layout import escape_unprintable, join_escaped, safe_text, shell_quote, table, with_label
 from ptcompile.simulator import kubelet
-from ptcompile.simulator.amounts import is_accelerator
 from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_requirements
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.pods import ExpandedRole
 from ptcompile.registry.table import KINDS
-from ptcompile.simulator import amounts
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS

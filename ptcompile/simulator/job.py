@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.pods import Expansion
 from ptcompile.registry.table import GROUP_MARKS, expand, kind_named
-from ptcompile.simulator import amounts
 from ptcompile.simulator.pod import WorkloadPods
 
 TYPE_CHECKING = False

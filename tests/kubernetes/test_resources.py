@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile import Spec, simulate
-from ptcompile.kubernetes import resources as accelerators
-from ptcompile.simulator import amounts
+from ptcompile.kubernetes import amounts, resources as accelerators
 from ptcompile.spec import devices as hardware
 from tests.making import DEFAULT_CLUSTER
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.simulator import amounts
 from ptcompile.simulator.as_text import overview
 from ptcompile.simulator.rendezvous import job_rendezvous
 from ptcompile.simulator.world import simulate

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.simulator import amounts
+from ptcompile.kubernetes import amounts
 from ptcompile.simulator.as_json import node_requirements
 from ptcompile.simulator.world import simulate
 from tests.simulator.worlds import only, volcano
