@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.resources import is_accelerator as is_known_accelerator
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, nested_map
+from ptcompile.kubernetes.resources import HUGE_PAGES, is_accelerator as is_known_accelerator, never_shared
+from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,29 +48,61 @@ def _maximum(a: Quantities, b: Quantities) -> dict[str, Quantity]:
     return {**a, **{name: max(a[name], amount) if name in a else amount for name, amount in b.items()}}
 
 
-def pod_requests(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
-    """Return what the scheduler reserves for a pod.
+def sum_containers(spec: Json, quantities: Callable[[Json], Quantities]) -> dict[str, Quantity]:
+    """Return what the containers of a pod need at most at one time; `quantities` reads the resources of each.
 
     This is the larger of two sums: all containers plus the init containers that keep running, or the largest other init
-    container plus those that started before it. Pod-level resources replace cpu, memory and huge pages if they are set.
-    The overhead is added last.
+    container plus those that started before it.
     """
     needed: dict[str, Quantity] = {}
     for container in as_mappings(spec.get("containers")):
-        needed = add(needed, container_requests(nested_map(container, "resources"), defaulted=defaulted))
+        needed = add(needed, quantities(nested_map(container, "resources")))
     running: dict[str, Quantity] = {}
     peak: dict[str, Quantity] = {}
     for container in as_mappings(spec.get("initContainers")):
-        own_requests = container_requests(nested_map(container, "resources"), defaulted=defaulted)
+        own_quantities = quantities(nested_map(container, "resources"))
         if container.get("restartPolicy") == "Always":
-            running = add(running, own_requests)
+            running = add(running, own_quantities)
             peak = _maximum(peak, running)
         else:
-            peak = _maximum(peak, add(running, own_requests))
-    needed = _maximum(add(needed, running), peak)
-    needed.update(container_requests(nested_map(spec, "resources"), defaulted=defaulted))
-    overhead = {str(name): quantity.parse(amount) for name, amount in as_mapping(spec.get("overhead")).items()}
-    return add(needed, {name: amount for name, amount in overhead.items() if amount is not None})
+            peak = _maximum(peak, add(running, own_quantities))
+    return _maximum(add(needed, running), peak)
+
+
+def pod_requests(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
+    """Return what the scheduler reserves for a pod. If `defaulted`, missing requests are set as the API server does.
+
+    Pod-level resources replace cpu, memory and huge pages if they are set. The overhead is added last.
+    """
+    needed = sum_containers(spec, lambda resources: container_requests(resources, defaulted=defaulted))
+    resources = nested_map(spec, "resources")
+    own_requests = _pod_level(resources, "requests")
+    if defaulted:
+        # a pod-level limit is the request only of what the containers do not request, except huge pages
+        for name, limit in _pod_level(resources, "limits").items():
+            if name not in own_requests and (name not in needed or never_shared(name)):
+                own_requests[name] = limit
+    return _with_overhead({**needed, **own_requests}, spec)
+
+
+def pod_limits(spec: Json) -> dict[str, Quantity]:
+    """Return the limits of a pod, by the rules of its requests. The overhead is only added to existing limits."""
+    limits = sum_containers(spec, lambda resources: quantities_of(resources, "limits"))
+    limits.update(_pod_level(nested_map(spec, "resources"), "limits"))
+    whole = _with_overhead(limits, spec)
+    return {name: whole[name] if limit else limit for name, limit in limits.items()}
+
+
+def _pod_level(resources: Json, kind: str) -> dict[str, Quantity]:
+    return {
+        name: amount
+        for name, amount in quantities_of(resources, kind).items()
+        if name in ("cpu", "memory") or name.startswith(HUGE_PAGES)
+    }
+
+
+def _with_overhead(quantities: Quantities, spec: Json) -> dict[str, Quantity]:
+    return add(quantities, quantities_of(spec, "overhead"))
 
 
 def accelerators(quantities: Quantities) -> dict[str, int]:

@@ -26,6 +26,8 @@ from tests.simulator.worlds import only, volcano
           "initContainers": [{"restartPolicy": "Always", "resources": {"requests": {"cpu": 1}}},
                              {"resources": {"requests": {"cpu": 2}}}]}, {"cpu": "3"}),
         ({"containers": [{}], "resources": {"requests": {"cpu": 5}}}, {"cpu": "5"}),
+        ({"containers": [{"resources": {"requests": {"cpu": 1}}}], "resources": {"limits": {"cpu": 4}}}, {"cpu": "1"}),
+        ({"containers": [{}], "resources": {"limits": {"cpu": 4, "nvidia.com/gpu": 1}}}, {"cpu": "4"}),
         ({"containers": [{"resources": {"requests": {"cpu": 1}}}], "overhead": {"cpu": "250m"}}, {"cpu": "1250m"}),
         ({"containers": [{"resources": {"requests": {"cpu": "x"}}}]}, {}),
         ({}, {}),
@@ -33,6 +35,22 @@ from tests.simulator.worlds import only, volcano
 )  # fmt: skip
 def test_requests_of_a_pod(spec: dict[str, Any], expected: dict[str, str]) -> None:
     assert amounts.as_text(amounts.pod_requests(spec)) == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"containers": [{"resources": {"requests": {"cpu": 1}}}]}, {}),
+        ({"containers": [{"resources": {"limits": {"cpu": 1}}}] * 2,
+          "initContainers": [{"resources": {"limits": {"cpu": 3}}}]}, {"cpu": "3"}),
+        ({"containers": [{"resources": {"limits": {"cpu": 1}}}], "resources": {"limits": {"cpu": 4}}}, {"cpu": "4"}),
+        ({"containers": [{"resources": {"limits": {"cpu": 1, "memory": 0}}}],
+          "overhead": {"cpu": "250m", "memory": "1Gi"}}, {"cpu": "1250m", "memory": "0"}),
+    ],
+)  # fmt: skip
+def test_limits_of_a_pod(spec: dict[str, Any], expected: dict[str, str]) -> None:
+    """k8s.io/component-helpers 1.36 resource/helpers.go `PodLimits`."""
+    assert amounts.as_text(amounts.pod_limits(spec)) == expected
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ Source: docs/facts/api-server.md#resources-and-quantities 47 to 63, Kubernetes 1
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ptcompile._internal.lazy import bounded_cache
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation import field_errors as f
@@ -15,6 +13,7 @@ from ptcompile.apiserver.validation.metadata import why_not_key
 from ptcompile.diagnostics import Edit, Fix, Path, field_path, fixes
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.amounts import container_requests, quantities_of, sum_containers
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource, never_shared
 
@@ -213,7 +212,9 @@ def check_pod_resources(value: Any, path: Path, scope: PodContext) -> None:
 
 
 def _check_sums(pod: dict[str, Any], path: Path, scope: PodContext) -> None:
-    problems, total = scope.problems, _sum_containers(scope, _container_requests)
+    problems = scope.problems
+    # the server sets missing requests from the limits only in a Pod, not in a template
+    total = sum_containers(scope.spec, lambda resources: container_requests(resources, defaulted=not scope.template))
     for name, text in pod["requests"].items():
         amount = parse(text)
         if amount is not None and name in total and total[name] > amount:
@@ -246,7 +247,7 @@ def _check_sums(pod: dict[str, Any], path: Path, scope: PodContext) -> None:
 
 
 def _check_huge_sums(pod: dict[str, Any], path: Path, scope: PodContext) -> None:
-    total = _sum_containers(scope, _container_limits)
+    total = sum_containers(scope.spec, lambda resources: quantities_of(resources, "limits"))
     for name, text in pod["limits"].items():
         cap = parse(text)
         if name.startswith(_HUGE) and cap is not None and name in total and total[name] > cap:
@@ -260,48 +261,3 @@ def _check_huge_sums(pod: dict[str, Any], path: Path, scope: PodContext) -> None
                 "raise the pod's amount, or lower the containers'",
                 f.key_path(amount_path),
             )
-
-
-def _sum_containers(
-    scope: PodContext, read_quantities: Callable[[dict[str, Any], PodContext], _ResourceQuantities]
-) -> _ResourceQuantities:
-    """Sum what all containers request or may use: the main and sidecar containers, or the largest init container if it
-    is more.
-    """
-    total: _ResourceQuantities = {}
-    peak: _ResourceQuantities = {}
-    for _, container in f.indexed_mappings(scope.spec.get("containers")):
-        _add_amounts(total, read_quantities(container, scope))
-    sidecars: _ResourceQuantities = {}
-    for _, container in f.indexed_mappings(scope.spec.get("initContainers")):
-        quantities = read_quantities(container, scope)
-        if container.get("restartPolicy") == "Always":
-            _add_amounts(total, quantities)
-            _add_amounts(sidecars, quantities)
-            quantities = sidecars
-        else:
-            quantities = {n: q + sidecars[n] if n in sidecars else q for n, q in quantities.items()}
-        for name, amount in quantities.items():
-            peak[name] = max(peak.get(name, amount), amount)
-    return {name: max(total.get(name, q), peak.get(name, q)) for name, q in (total | peak).items()}
-
-
-def _container_requests(container: dict[str, Any], scope: PodContext) -> _ResourceQuantities:
-    resources = f.as_field_mapping(container.get("resources"))
-    requests = f.as_field_mapping(resources.get("requests"))
-    if not scope.template:  # the server sets missing requests from the limits only in a Pod
-        requests = {
-            **f.as_field_mapping(resources.get("limits")),
-            **{k: v for k, v in requests.items() if v is not None},
-        }
-    return {name: q for name, text in requests.items() if (q := parse(text)) is not None}
-
-
-def _container_limits(container: dict[str, Any], scope: PodContext) -> _ResourceQuantities:
-    limits = f.as_field_mapping(f.as_field_mapping(container.get("resources")).get("limits"))
-    return {name: q for name, text in limits.items() if (q := parse(text)) is not None}
-
-
-def _add_amounts(total: _ResourceQuantities, more: _ResourceQuantities) -> None:
-    for name, amount in more.items():
-        total[name] = total[name] + amount if name in total else amount
