@@ -86,7 +86,7 @@ def _run_policies(manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
     if read.target in {"pytorchjob", "pod"} and "backoffLimit" not in nested_map(manifest, "spec", "runPolicy"):
         limits = ["Unlimited", None]  # the meaning of an absent limit for these kinds
     limits += [number for number in _candidate_limits((manifest, *read.objects)) if number not in limits]
-    several = read.pods and sum(pods.replicas for pods in read.pods if pods.trains) > 1
+    several = sum(pods.replicas for pods in read.pods if pods.trains) > 1
     every = product(limits, _FAILURE, _DISRUPTION, _SUCCESS if several else (None,))
     yield from (
         dict(zip(_RUN_POLICY_FIELDS, values, strict=True))
@@ -306,8 +306,6 @@ def _queued_specs(spec: SpecData, manifest: Json, related: Objects, cluster: Clu
     levels: list[Any] = [None]
     for level, kind in product(cluster.spec.topology.levels, ("required", "preferred")):
         levels.append({kind: level})
-    if not queue_fields and len(levels) == 1:
-        return
     bare = _without_queue_metadata(spec, cluster)
     for topology in levels:
         fields = {**queue_fields, **({"topology": topology} if topology else {})}

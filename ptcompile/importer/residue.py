@@ -260,8 +260,6 @@ def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> 
                 return value is not MISSING
         elif not part.startswith("["):
             target = target.setdefault(part, {})
-    if last.startswith("["):
-        return value is not MISSING
     target[last] = None if value is MISSING else to_plain_data(value)
     return True
 
@@ -269,14 +267,15 @@ def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> 
 def _patch_item(items: list[Any], key: str, part: str, theirs: Any, *, whole: bool) -> Any:
     """Return the item of a patch's list to descend into, or None if the item is complete."""
     original = theirs.get(part[1:-1]) if isinstance(theirs, dict) else None
-    name = original.get(key) if isinstance(original, dict) else part[1:-1]
-    item = next((candidate for candidate in items if candidate.get(key) == name), None)
+    if not isinstance(original, dict):
+        return None
+    item = next((candidate for candidate in items if candidate.get(key) == original.get(key)), None)
     if whole:
-        if isinstance(original, dict) and item is None:
+        if item is None:
             items.append(to_plain_data(original))
         return None
     if item is None:
-        item = {key: name}
+        item = {key: original.get(key)}
         items.append(item)
     return item
 
@@ -345,7 +344,7 @@ def _removable_paths(spec: SpecData) -> Iterator[KeyPath]:
         for inner, value in (job.get(field) or {}).items():
             yield ("spec", field, inner)
             if isinstance(value, dict):
-                yield from (("spec", field, inner, key) for key in value if inner != "rdzvConfigs" or key in WAITS)
+                yield from (("spec", field, inner, key) for key in value if key in WAITS)
     for role in ("master", "worker"):
         yield from (("spec", role, field) for field in _REMOVABLE if _is_removable(field, job.get(role) or {}))
     for role, block in job.get("roles", {}).items():
