@@ -9,9 +9,6 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.importer.draft import unify_main_names
-from ptcompile.importer.residue import _with_main_named
-from ptcompile.registry.reading import Read, ReadRole
 from tests.making import smallest, text
 
 Json = dict[str, Any]
@@ -263,26 +260,3 @@ def test_a_digit_that_int_rejects_does_not_raise() -> None:
     """`'²'.isdigit()` is true, but int() rejects it."""
     command = ["torchrun", "--nproc-per-node=²", "--max-restarts=²", "train.py"]
     assert ptcompile.import_manifests(job(container={"command": command})).diagnostics is not None
-
-
-def test_training_containers_get_one_name_unless_another_has_it() -> None:
-    def role(name: str, index: int, *others: str) -> ReadRole:
-        template = {"spec": {"containers": [{"name": each} for each in (*others, name)]}}
-        return ReadRole("node", 1, template, ("spec", index), name, None)
-
-    def unified(*roles: ReadRole) -> list[str]:
-        manifest, read = unify_main_names({"spec": [one.template for one in roles]}, Read("jobset", roles))
-        assert manifest["spec"] == [one.template for one in read.pods]
-        assert all({"name": one.main} in one.template["spec"]["containers"] for one in read.pods)
-        return [one.main for one in read.pods]
-
-    first, second = role("a", 0), role("b", 1)
-    assert unified(first, second) == ["a", "a"]
-    assert unified(first, role("b", 1, "a")) == ["a", "b"]
-    assert unified(first, role("b", 1, "c")) == ["a", "a"]
-    assert unified(first, second._replace(trains=False)) == ["a", "b"]
-    assert unified(first, role("a", 1), second._replace(trains=False, path=("spec", 2))) == ["a", "a", "b"]
-
-
-def test_templates_without_containers_have_no_name_to_change() -> None:
-    assert _with_main_named({"spec": {}}, "a", "b") == {"spec": {}}
