@@ -102,7 +102,7 @@ class _Round:
                 continue
             if claimed.setdefault(plan.document, ClaimedPaths()).take(plan.changes):
                 plans.append(plan)
-        return plans
+        return _without_nested_removals(plans)
 
     def _plan(self, diagnostic: Diagnostic) -> _Plan:
         edits = diagnostic.fix.edits if diagnostic.fix else ()
@@ -202,6 +202,27 @@ class _Round:
                 raise CannotFix("the file does not end with a line break")
             raise CannotFix("the edited text would not match the fix", fault=True)
         return self._bom + new.encode()
+
+
+def _without_nested_removals(plans: list[_Plan]) -> list[_Plan]:
+    """Return the plans without removals inside another removed entry: these wait for the next round."""
+    nested: set[int] = set()
+    document, end = -1, 0
+    for plan in sorted((plan for plan in plans if plan.gone is not None), key=_removed_range):
+        _, start, minus_end = _removed_range(plan)
+        if plan.document == document and start < end:
+            nested.add(id(plan))
+        else:
+            document, end = plan.document, -minus_end
+    return [plan for plan in plans if id(plan) not in nested]
+
+
+def _removed_range(plan: _Plan) -> tuple[int, int, int]:
+    """Return the document, the start and the negative end of a removed entry: an entry sorts before those inside it."""
+    if plan.gone is None:
+        return plan.document, 0, 0
+    mapping, index = plan.gone
+    return plan.document, mapping.entries[index].start, -mapping.entries[index].node.end
 
 
 def _as_set(edit: Edit, text: _Text) -> Edit:

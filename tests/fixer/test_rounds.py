@@ -9,7 +9,7 @@ import pytest
 
 import ptcompile
 from ptcompile.diagnostics import Diagnostic, Edit
-from ptcompile.fixer import fix_in_rounds
+from ptcompile.fixer import fix_in_rounds, rounds
 from ptcompile.source.documents import read
 from tests.fixer.making import finding
 
@@ -126,3 +126,15 @@ def test_a_key_too_long_for_yaml() -> None:
     mended = fix_in_rounds(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
     assert mended.content == text.encode()
     assert {one.why for one in mended.skipped} == {"a key has more than 1,024 characters"}
+
+
+def test_repeated_keys_inside_repeated_entries_take_one_attempt_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Removing an entry removes those inside it, so both together would overlap and be tried in halves."""
+    attempts = []
+    write = rounds._Round.write
+    monkeypatch.setattr(rounds._Round, "write", lambda *given: attempts.append(1) or write(*given))
+    inner = "".join(f"    b: {n}\n" for n in range(8))
+    head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+    fixed = ptcompile.fix(f"{head}data:\n" + f"  a:\n{inner}" * 8, unsafe=True)
+    assert fixed.text == f"{head}data:\n  a:\n    b: 7\n"
+    assert len(attempts) <= 6
