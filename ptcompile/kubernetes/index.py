@@ -151,9 +151,7 @@ class Objects(Sequence["Json"]):
     @cached_property
     def _services(self) -> dict[str, list[Json]]:
         return _grouped(
-            (object_name(manifest).partition(".")[0], manifest)
-            for manifest in self._objects
-            if manifest.get("kind") == "Service"
+            (object_name(manifest).partition(".")[0], manifest) for manifest in self._kinds.get(SERVICE, ())
         )
 
     @cached_property

@@ -57,22 +57,22 @@ GENERIC_RULES: Final = frozenset(
 _HOST_NAME_RULES: Final = frozenset({"missing-service", "unresolvable-endpoint"})
 """Rules that check the host names of a StatefulSet's pods."""
 
-_TEMPLATE_PATHS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
-    "Deployment": (("spec", "template"),),
-    "StatefulSet": (("spec", "template"),),
-    "RayJob": (("spec", "rayClusterSpec", "headGroupSpec", "template"),),
-    "RayCluster": (("spec", "headGroupSpec", "template"),),
-    "RayService": (("spec", "rayClusterConfig", "headGroupSpec", "template"),),
-    "LeaderWorkerSet": (
+_TEMPLATE_PATHS: Final[dict[tuple[str, str], tuple[tuple[str, ...], ...]]] = {
+    ("apps", "Deployment"): (("spec", "template"),),
+    ("apps", "StatefulSet"): (("spec", "template"),),
+    ("ray.io", "RayJob"): (("spec", "rayClusterSpec", "headGroupSpec", "template"),),
+    ("ray.io", "RayCluster"): (("spec", "headGroupSpec", "template"),),
+    ("ray.io", "RayService"): (("spec", "rayClusterConfig", "headGroupSpec", "template"),),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
         ("spec", "leaderWorkerTemplate", "leaderTemplate"),
         ("spec", "leaderWorkerTemplate", "workerTemplate"),
     ),
 }
-"""Paths of the pod templates of kinds that are not simulated."""
-_GROUP_PATHS: Final[dict[str, tuple[str, ...]]] = {
-    "RayJob": ("spec", "rayClusterSpec", "workerGroupSpecs"),
-    "RayCluster": ("spec", "workerGroupSpecs"),
-    "RayService": ("spec", "rayClusterConfig", "workerGroupSpecs"),
+"""Paths of the pod templates of kinds that are not simulated, keyed by API group and kind."""
+_GROUP_PATHS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+    ("ray.io", "RayJob"): ("spec", "rayClusterSpec", "workerGroupSpecs"),
+    ("ray.io", "RayCluster"): ("spec", "workerGroupSpecs"),
+    ("ray.io", "RayService"): ("spec", "rayClusterConfig", "workerGroupSpecs"),
 }
 
 
@@ -86,10 +86,10 @@ class NestedObject(NamedTuple):
 
 def nested_objects(manifest: Json) -> Iterator[NestedObject]:
     """Yield the objects that a controller creates from parts of this one."""
-    kind = kind_of(manifest)[1]
-    if kind == "CronJob":
+    kind = _group_and_kind(manifest)
+    if kind == ("batch", "CronJob"):
         yield _cron_job(manifest)
-    if kind == "StatefulSet" and not nested_map(manifest, "spec", "ordinals").get("start"):
+    if kind == ("apps", "StatefulSet") and not nested_map(manifest, "spec", "ordinals").get("start"):
         yield _indexed_job(manifest)
     for path in _TEMPLATE_PATHS.get(kind, ()):
         yield from _nested_pods(path, nested_map(manifest, *path), manifest)
@@ -97,6 +97,12 @@ def nested_objects(manifest: Json) -> Iterator[NestedObject]:
     items = nested_map(manifest, *groups[:-1]).get(groups[-1]) if groups else None
     for i, group in enumerate(items if groups and isinstance(items, list) else ()):
         yield from _nested_pods((*(groups or ()), i, "template"), nested_map(group, "template"), manifest)
+
+
+def _group_and_kind(manifest: Json) -> tuple[str, str]:
+    """Return the API group and kind: other groups have a CronJob too."""
+    version, kind = kind_of(manifest)
+    return version.rpartition("/")[0], kind
 
 
 def _cron_job(cron: Json) -> NestedObject:

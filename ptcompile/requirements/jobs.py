@@ -57,9 +57,10 @@ def device_classes(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
     classes: dict[str, None] = {}
     for manifest in manifests:
         kind = as_string(manifest.get("kind"))
-        if kind == "ComputeDomain":
+        group = as_string(manifest.get("apiVersion")).rpartition("/")[0]
+        if (group, kind) == ("resource.nvidia.com", "ComputeDomain"):
             classes[CHANNEL_CLASS] = None
-        elif kind in {"ResourceClaimTemplate", "ResourceClaim"}:
+        elif group == "resource.k8s.io" and kind in {"ResourceClaimTemplate", "ResourceClaim"}:
             spec = (
                 nested_map(manifest, "spec", "spec")
                 if kind == "ResourceClaimTemplate"

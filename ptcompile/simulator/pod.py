@@ -26,7 +26,12 @@ from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.kubernetes.unstructured import Json
+
+_CLAIM_GROUP: Final = "resource.k8s.io"
+_COMPUTE_DOMAIN: Final = ("resource.nvidia.com", "ComputeDomain")
 
 
 class PodClaim(NamedTuple):
@@ -63,10 +68,12 @@ def _claimed_devices(stream: Iterable[Json], kind: str, name: str, namespace: st
         if namespace_of(obj) != namespace:
             continue
         domain = nested_map(obj, "spec", "channel", "resourceClaimTemplate")
-        if obj.get("kind") == "ComputeDomain" and kind == "ResourceClaimTemplate" and domain.get("name") == name:
+        group = as_string(obj.get("apiVersion")).rpartition("/")[0]
+        obj_kind = (group, as_string(obj.get("kind")))
+        if obj_kind == _COMPUTE_DOMAIN and kind == "ResourceClaimTemplate" and domain.get("name") == name:
             takes_all = nested_map(obj, "spec", "channel").get("allocationMode") == "All"
             return (f"{'all channels' if takes_all else '1 channel'} of ComputeDomain {object_name(obj)}",)
-        if obj.get("kind") == kind and object_name(obj) == name:
+        if obj_kind == (_CLAIM_GROUP, kind) and object_name(obj) == name:
             spec = nested_map(obj, "spec", "spec") if kind == "ResourceClaimTemplate" else nested_map(obj, "spec")
             return tuple(_request_text(request) for request in as_mappings(nested_map(spec, "devices").get("requests")))
     return ()

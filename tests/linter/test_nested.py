@@ -86,3 +86,15 @@ spec:
     assert found(config) == {"command-in-one-word": "data.job.yaml", "fractional-bytes": "data.job.yaml"}
     assert found(config.replace("512m", "'{{inputs.parameters.memory}}'")) == {"command-in-one-word": "data.job.yaml"}
     assert found(config.replace("apiVersion: batch", "# batch")) == {}
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "spec"),
+    [
+        ("batch.volcano.sh/v1alpha1", "CronJob", "jobTemplate: {spec: {tasks: [], queue: default}}"),
+        ("example.com/v1", "Deployment", "template: {spec: {containers: [{name: a, image: b, command: [sleep 1]}]}}"),
+        ("example.com/v1", "StatefulSet", "serviceName: nowhere, template: {spec: {containers: [{name: a}]}}"),
+    ],
+)
+def test_kinds_of_other_groups_are_not_read_as_kubernetes_own(version, kind, spec):
+    assert found(f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\nspec: {{{spec}}}\n") == {}
