@@ -56,6 +56,21 @@ def compile_search(pattern: str) -> Match | None:
     return match
 
 
+def is_invalid(pattern: str) -> bool:
+    """Return whether Go cannot read a pattern, as far as this is certain: not without google-re2."""
+    try:
+        re2: Any = import_module("re2")
+    except ImportError:
+        return False
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(pattern, options)
+    except re2.error as error:
+        return "too large" not in str(error)
+    return False
+
+
 def _search_in_python(pattern: str) -> Match | None:
     """Return Python's search function for a pattern that it matches in linear time, or None."""
     if len(pattern) > _PATTERN_CHARACTERS_MAX or not _is_linear(pattern):

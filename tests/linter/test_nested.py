@@ -96,5 +96,5 @@ spec:
         ("example.com/v1", "StatefulSet", "serviceName: nowhere, template: {spec: {containers: [{name: a}]}}"),
     ],
 )
-def test_kinds_of_other_groups_are_not_read_as_kubernetes_own(version, kind, spec):
+def test_kinds_of_other_groups_are_not_read_as_kubernetes_own(version: str, kind: str, spec: str) -> None:
     assert found(f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\nspec: {{{spec}}}\n") == {}

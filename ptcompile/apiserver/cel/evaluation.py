@@ -57,6 +57,10 @@ def _compile_name(node: Expression, names: frozenset[str]) -> Run:
     return lambda _scope: kind
 
 
+def _compile_object(node: Expression, _names: frozenset[str]) -> Run:
+    raise UnknownNameError(f"objects of the type {node[1]} are not supported")
+
+
 def _compile_list(node: Expression, names: frozenset[str]) -> Run:
     items = [
         (compile_tree(item[1] if item[0] == "optional" else item, names), item[0] == "optional") for item in node[1]
@@ -518,4 +522,5 @@ _COMPILERS: Final[dict[str, Callable[[Expression, frozenset[str]], Run]]] = {
     "binary": _compile_binary,
     "member": _compile_member,
     "call": _compile_call,
+    "object": _compile_object,
 }

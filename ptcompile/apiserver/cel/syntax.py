@@ -37,7 +37,7 @@ _ESCAPE: Final = re.compile(r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-
 _ESCAPE_CHARACTERS: Final = dict(zip("abfnrtv\\\"'`?", "\a\b\f\n\r\t\v\\\"'`?", strict=True))
 _RELATIONS: Final = frozenset(("==", "!=", "<", "<=", ">", ">=", "in"))
 _PRECEDENCE_LEVELS: Final = (_RELATIONS, frozenset("+-"), frozenset("*/%"))
-_RESERVED: Final = frozenset(
+RESERVED: Final = frozenset(
     [
         "as",
         "break",
@@ -69,6 +69,10 @@ class CelSyntaxError(Exception):
     """Raised when a text is not a CEL expression."""
 
 
+class CelLimitError(CelSyntaxError):
+    """Raised when an expression is longer or nested deeper than ptcompile reads, which the API server may accept."""
+
+
 class Uint(int):
     """An unsigned integer."""
 
@@ -78,7 +82,7 @@ class Uint(int):
 def parse(text: str) -> Expression:
     """Parse an expression to its tree. Raises CelSyntaxError."""
     if len(text) > CHARACTERS_MAX:
-        raise CelSyntaxError(f"the expression is longer than {CHARACTERS_MAX} characters")
+        raise CelLimitError(f"the expression is longer than {CHARACTERS_MAX} characters")
     reader = _Parser(_tokens(text))
     node = reader.expression()
     if reader.kind != "end":
@@ -187,7 +191,7 @@ class _Parser:
     def expression(self) -> Expression:
         self._depth += 1
         if self._depth > _DEPTH_MAX:
-            raise CelSyntaxError(f"the expression is nested more than {_DEPTH_MAX} deep")
+            raise CelLimitError(f"the expression is nested more than {_DEPTH_MAX} deep")
         cases = []
         node = self._logic("||")
         while self._accept("?"):
@@ -250,9 +254,24 @@ class _Parser:
                 steps.append(("call", name, self._items(")")))
             else:
                 steps.append(("field", name, optional))
-        if self._is_at("{") and first[0] == "name":
-            raise CelSyntaxError("objects of a type are not supported")
+        if self._is_at("{") and first[0] == "name" and all(step[0] == "field" for step in steps):
+            return self._object(".".join([first[1], *(step[1] for step in steps)]))
         return ("member", first, steps) if steps else first
+
+    def _object(self, type_name: str) -> Expression:
+        """Return the creation of an object of a type: `JSONPatch{op: "remove"}`."""
+        self._next()
+        fields = []
+        while not self._accept("}"):
+            optional = self._accept("?")
+            if self.kind != "name":
+                raise self.unexpected()
+            name = self._next().strip("`")
+            self._expect(":")
+            fields.append((name, self.expression(), optional))
+            if not self._is_at("}"):
+                self._expect(",")
+        return ("object", type_name, fields)
 
     def _primary(self) -> Expression:
         if self.kind == "constant":
@@ -275,7 +294,7 @@ class _Parser:
     def _name_or_call(self, name: str) -> Expression:
         if name in _CONSTANTS:
             return ("constant", _CONSTANTS[name])
-        if name in _RESERVED:
+        if name in RESERVED:
             raise CelSyntaxError(f"syntax error: {name!r} is a reserved word")
         return ("call", name, self._items(")")) if self._accept("(") else ("name", name)
 

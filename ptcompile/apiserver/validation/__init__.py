@@ -136,6 +136,25 @@ def _core_checks() -> Mapping[str, KindCheck]:
     }
 
 
+def _admission_checks() -> Mapping[str, KindCheck]:
+    from ptcompile.apiserver.validation.admission_policies import check_mutating_policy, check_validating_policy
+    from ptcompile.apiserver.validation.admission_registration import (
+        check_mutating_binding,
+        check_mutating_webhooks,
+        check_validating_binding,
+        check_validating_webhooks,
+    )
+
+    return {
+        "MutatingAdmissionPolicy": check_mutating_policy,
+        "MutatingAdmissionPolicyBinding": check_mutating_binding,
+        "MutatingWebhookConfiguration": check_mutating_webhooks,
+        "ValidatingAdmissionPolicy": check_validating_policy,
+        "ValidatingAdmissionPolicyBinding": check_validating_binding,
+        "ValidatingWebhookConfiguration": check_validating_webhooks,
+    }
+
+
 def _apiextensions_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.crds.schema import check_custom_definition
 
@@ -244,6 +263,7 @@ def _storage_checks() -> Mapping[str, KindCheck]:
 
 _CHECKS_BY_GROUP: Final[dict[str, Callable[[], Mapping[str, KindCheck]]]] = {
     "": _core_checks,
+    "admissionregistration.k8s.io": _admission_checks,
     "apiextensions.k8s.io": _apiextensions_checks,
     "apps": _apps_checks,
     "autoscaling": _autoscaling_checks,

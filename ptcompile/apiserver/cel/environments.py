@@ -1,0 +1,211 @@
+"""What the API server declares for CEL expressions: of admission policies, of device selectors, and of CRD rules.
+
+Source: apiserver 1.36 `pkg/admission/plugin/cel/compile.go`, dynamic-resource-allocation `cel/compile.go`, apiserver
+`pkg/cel/common/schemas.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from ptcompile.apiserver.cel.checker import CelTypeError, Environment, type_of
+from ptcompile.apiserver.cel.declarations import read_type
+from ptcompile.apiserver.cel.syntax import CelLimitError
+from ptcompile.apiserver.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    STRING,
+    TIMESTAMP,
+    CelType,
+    format_type,
+    list_of,
+    map_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.apiserver.cel.checker import FieldTypes
+
+
+def _fields(text: str) -> FieldTypes:
+    return {name: read_type(kind) for name, _, kind in (part.partition(": ") for part in text.split("; "))}
+
+
+_POLICY_OBJECTS: Final[dict[str, str]] = {
+    "kubernetes.GroupVersionKind": "group: string; version: string; kind: string",
+    "kubernetes.GroupVersionResource": "group: string; version: string; resource: string",
+    "kubernetes.UserInfo": ("username: string; uid: string; groups: list(string); extra: map(string, list(string))"),
+    "kubernetes.AdmissionRequest": (
+        "kind: kubernetes.GroupVersionKind; resource: kubernetes.GroupVersionResource; subResource: string; "
+        "requestKind: kubernetes.GroupVersionKind; requestResource: kubernetes.GroupVersionResource; "
+        "requestSubResource: string; name: string; namespace: string; operation: string; "
+        "userInfo: kubernetes.UserInfo; dryRun: bool; options: dyn"
+    ),
+    "kubernetes.NamespaceSpec": "finalizers: list(string)",
+    "kubernetes.NamespaceCondition": (
+        "status: string; type: string; lastTransitionTime: timestamp; message: string; reason: string"
+    ),
+    "kubernetes.NamespaceStatus": "conditions: list(kubernetes.NamespaceCondition); phase: string",
+    "kubernetes.NamespaceMetadata": (
+        "name: string; generateName: string; namespace: string; labels: map(string, string); "
+        "annotations: map(string, string); UID: string; creationTimestamp: timestamp; "
+        "deletionGracePeriodSeconds: int; deletionTimestamp: timestamp; generation: int; resourceVersion: string; "
+        "finalizers: list(string)"
+    ),
+    "kubernetes.Namespace": (
+        "metadata: kubernetes.NamespaceMetadata; spec: kubernetes.NamespaceSpec; status: kubernetes.NamespaceStatus"
+    ),
+    "JSONPatch": "op: string; path: string; from: string; value: dyn",
+}
+_VARIABLES: Final = "kubernetes.variables"
+
+
+@cache
+def _policy_objects() -> Mapping[str, FieldTypes]:
+    return {name: _fields(text) for name, text in _POLICY_OBJECTS.items()}
+
+
+def policy_environment(
+    *, params: bool, authorizer: bool = True, patches: bool = False, variables: FieldTypes | None = None
+) -> Environment:
+    """Return what an expression of an admission policy or of a webhook's match condition may use.
+
+    `params` is declared if the policy has a `paramKind`; `authorizer` everywhere but in message expressions; `patches`
+    are the types of mutations; `variables` are the policy's variables so far, if the expression may use them.
+    """
+    declared = {
+        "object": DYN,
+        "oldObject": DYN,
+        "request": CelType("kubernetes.AdmissionRequest"),
+        "namespaceObject": CelType("kubernetes.Namespace"),
+    }
+    objects = _policy_objects()
+    if params:
+        declared["params"] = DYN
+    if authorizer:
+        declared["authorizer"] = read_type("Authorizer")
+        declared["authorizer.requestResource"] = read_type("ResourceCheck")
+    if variables is not None:
+        declared["variables"] = CelType(_VARIABLES)
+        objects = {**objects, _VARIABLES: variables}
+    return Environment(declared, objects, ("Object", "JSONPatch") if patches else ())
+
+
+def variable_type(text: str, environment: Environment) -> CelType:
+    """Return the type of a policy's variable, which is only known at run time if the expression does not compile."""
+    try:
+        return type_of(text, environment)
+    except (CelTypeError, CelLimitError):
+        return DYN
+
+
+def why_invalid_policy_expression(text: str, environment: Environment, allowed: Iterable[CelType]) -> str | None:
+    """Return why the API server rejects an expression of a policy, or None. No `allowed` types mean any type."""
+    try:
+        kind = type_of(text, environment)
+    except CelTypeError as error:
+        return f"compilation failed: {error}"
+    except CelLimitError:
+        return None  # the API server may be able to read it
+    names = [format_type(each) for each in allowed]
+    if not names or format_type(kind) in names:
+        return None
+    expected = names[0] if len(names) == 1 else f"one of [{' '.join(names)}]"
+    return f"must evaluate to {expected} but got {format_type(kind)}"
+
+
+_DEVICE: Final = Environment(
+    {"device": CelType("kubernetes.DRADevice")},
+    {
+        "kubernetes.DRADevice": _fields(
+            "driver: string; allowMultipleAllocations: bool; attributes: map(string, map(string, any)); "
+            "capacity: map(string, map(string, Quantity))"
+        )
+    },
+)
+
+
+def why_invalid_device_expression(text: str) -> str | None:
+    """Return why the API server rejects the selector of a device, or None."""
+    try:
+        kind = type_of(text, _DEVICE)
+    except CelTypeError as error:
+        return f"compilation failed: {error}"
+    except CelLimitError:
+        return None
+    if kind in (BOOL, CelType("any")):
+        return None
+    return f"must evaluate to bool or the unknown type, not {format_type(kind)}"
+
+
+# rules of CRDs
+
+_STRING_FORMATS: Final = {
+    "byte": BYTES,
+    "duration": DURATION,
+    "date": TIMESTAMP,
+    "date-time": TIMESTAMP,
+    "datetime": TIMESTAMP,
+}
+_SCALARS: Final = {"boolean": BOOL, "number": DOUBLE, "integer": INT}
+
+
+class _SchemaTypes:
+    """Declares the object types of a schema."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, FieldTypes] = {}
+
+    def declare(self, schema: Mapping[str, Any], *, root: bool) -> CelType | None:
+        """Return the type of a schema's values, or None if expressions cannot use them."""
+        if schema.get("x-kubernetes-int-or-string"):
+            return DYN
+        kind = schema.get("type")
+        if kind == "array":
+            items = schema.get("items")
+            item = self.declare_child(items) if isinstance(items, Mapping) else None
+            return None if item is None else list_of(item)
+        if kind == "object" or root:
+            return self._declare_object(schema, root)
+        if kind == "string":
+            return _STRING_FORMATS.get(str(schema.get("format")), STRING)
+        return _SCALARS.get(str(kind))
+
+    def declare_child(self, schema: Mapping[str, Any]) -> CelType | None:
+        return self.declare(schema, root=schema.get("x-kubernetes-embedded-resource") is True)
+
+    def _declare_object(self, schema: Mapping[str, Any], root: bool) -> CelType | None:
+        more = schema.get("additionalProperties")
+        if isinstance(more, Mapping):
+            value = self.declare_child(more)
+            return None if value is None else map_of(STRING, value)
+        name = f"object.{len(self.objects)}"
+        fields: dict[str, CelType] = {}
+        self.objects[name] = fields
+        properties = schema.get("properties")
+        for key, child in properties.items() if isinstance(properties, Mapping) else ():
+            kind = self.declare_child(child) if isinstance(child, Mapping) else None
+            if kind is not None:
+                fields[key] = kind
+        if root:
+            fields["apiVersion"] = fields["kind"] = STRING
+            self.objects[f"{name}.metadata"] = {"name": STRING, "generateName": STRING}
+            fields["metadata"] = CelType(f"{name}.metadata")
+        return CelType(name)
+
+
+def rule_environment(schema: Mapping[str, Any], *, root: bool, optional_old: bool = False) -> Environment | None:
+    """Return what a rule of a CRD at this schema may use, or None if the schema has no type."""
+    types = _SchemaTypes()
+    kind = types.declare(schema, root=root)
+    if kind is None:
+        return None
+    old = CelType("optional_type", (kind,), kind.depth + 1) if optional_old else kind
+    return Environment({"self": kind, "oldSelf": old}, types.objects)

@@ -1,0 +1,228 @@
+"""ValidatingAdmissionPolicy and MutatingAdmissionPolicy, with their CEL expressions.
+
+Source: Kubernetes 1.36, pkg/apis/admissionregistration/validation/validation.go. The expressions are compiled with what
+the API server declares for them: `apiserver.cel.environments`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.apiserver.cel.environments import policy_environment, variable_type
+from ptcompile.apiserver.cel.syntax import RESERVED
+from ptcompile.apiserver.cel.types import BOOL, NULL, STRING, CelType, list_of
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.admission_registration import (
+    REINVOCATION_POLICIES,
+    check_expression,
+    check_failure_policy,
+    check_match_conditions,
+    check_match_resources,
+    check_optional_choice,
+    texts,
+)
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes import names
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.apiserver.cel.checker import Environment, FieldTypes
+
+_REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
+_PATCHES: Final[dict[str, tuple[str, CelType]]] = {
+    "ApplyConfiguration": ("applyConfiguration", CelType("Object")),
+    "JSONPatch": ("jsonPatch", list_of(CelType("JSONPatch"))),
+}
+"""Field and type of the expression for each type of patch."""
+_MUTATING_OPERATIONS: Final = ("*", "CONNECT", "CREATE", "UPDATE")
+_ANNOTATIONS_MAX: Final = 20
+_VALUE_EXPRESSION_MAX: Final = 5 * 1024
+_is_identifier: Final = Pattern(r"[_a-zA-Z][_a-zA-Z0-9]*").fullmatch
+
+
+def check_validating_policy(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a ValidatingAdmissionPolicy, except its metadata."""
+    del context
+    spec = f.as_field_mapping(manifest.get("spec"))
+    params = spec.get("paramKind") is not None
+    variables = _check_policy(spec, problems, patches=False)
+    environment = policy_environment(params=params, variables=variables)
+    audited = spec.get("auditAnnotations")
+    if not spec.get("validations") and not audited:
+        why = "validations or auditAnnotations must contain at least one item"
+        f.required(problems, ("spec", "validations"), why)
+        f.required(problems, ("spec", "auditAnnotations"), why, "list validations or auditAnnotations")
+        return
+    message_environment = policy_environment(params=params, authorizer=False, variables=variables)
+    for index, validation in f.indexed_mappings(spec.get("validations")):
+        _check_validation(validation, ("spec", "validations", index), environment, message_environment, problems)
+    path: Path = ("spec", "auditAnnotations")
+    if type(audited) is list and len(audited) > _ANNOTATIONS_MAX:
+        f.invalid(problems, path, audited, f"must not have more than {_ANNOTATIONS_MAX} auditAnnotations")
+        return
+    seen = set[str]()
+    for index, annotation in f.indexed_mappings(audited):
+        key = annotation.get("key") or ""
+        _check_annotation(manifest, annotation, (*path, index), environment, problems)
+        if type(key) is str:
+            if key in seen:
+                f.duplicate(problems, (*path, index, "key"), key)
+            seen.add(key)
+
+
+def check_mutating_policy(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a MutatingAdmissionPolicy, except its metadata."""
+    del context
+    spec = f.as_field_mapping(manifest.get("spec"))
+    variables = _check_policy(spec, problems, patches=True)
+    _check_mutating_operations(spec, problems)
+    environment = policy_environment(params=spec.get("paramKind") is not None, patches=True, variables=variables)
+    if not spec.get("mutations"):
+        f.required(problems, ("spec", "mutations"), "mutations must contain at least one item")
+    for index, mutation in f.indexed_mappings(spec.get("mutations")):
+        _check_mutation(mutation, ("spec", "mutations", index), environment, problems)
+    policy = spec.get("reinvocationPolicy")
+    if f.is_empty(policy):
+        f.required(problems, ("spec", "reinvocationPolicy"), help=f"set {' or '.join(REINVOCATION_POLICIES)}")
+    else:
+        check_optional_choice(policy, ("spec", "reinvocationPolicy"), REINVOCATION_POLICIES, problems)
+
+
+def _check_mutating_operations(spec: dict[str, Any], problems: f.Problems) -> None:
+    rules = f.as_field_mapping(spec.get("matchConstraints")).get("resourceRules")
+    for index, rule in f.indexed_mappings(rules):
+        for number, operation in enumerate(texts(rule.get("operations"))):
+            if operation == "DELETE":
+                path = ("spec", "matchConstraints", "resourceRules", index, "operations", number)
+                f.unsupported(problems, path, operation, _MUTATING_OPERATIONS)
+
+
+def _check_policy(spec: dict[str, Any], problems: f.Problems, *, patches: bool) -> FieldTypes | None:
+    """Check what both kinds of policies have. Return the types of the variables, or None if there are none."""
+    check_failure_policy(spec.get("failurePolicy"), ("spec", "failurePolicy"), problems)
+    params = spec.get("paramKind")
+    if type(params) is dict:
+        _check_param_kind(params, ("spec", "paramKind"), problems)
+    match = spec.get("matchConstraints")
+    if match is None:
+        f.required(problems, ("spec", "matchConstraints"), help="list resourceRules in it")
+    else:
+        check_match_resources(match, ("spec", "matchConstraints"), problems)
+        if not f.as_field_mapping(match).get("resourceRules"):
+            f.required(problems, ("spec", "matchConstraints", "resourceRules"))
+    conditions_path = ("spec", "matchConditions")
+    check_match_conditions(spec.get("matchConditions"), conditions_path, problems, params=params is not None)
+    if not spec.get("variables"):
+        return None
+    variables: dict[str, CelType] = {}
+    # the environment has the variables before each one: they are added as they are checked
+    environment = policy_environment(params=params is not None, patches=patches, variables=variables)
+    for index, variable in f.indexed_mappings(spec["variables"]):
+        _check_variable(variable, ("spec", "variables", index), environment, problems)
+        if type(variable.get("name")) is str and type(variable.get("expression")) is str:
+            variables[variable["name"]] = variable_type(variable["expression"], environment)
+    return variables
+
+
+def _check_param_kind(kind: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    version, version_path = kind.get("apiVersion"), (*path, "apiVersion")
+    if f.is_empty(version):
+        f.required(problems, version_path)
+    elif type(version) is str and version.count("/") > 1:
+        f.invalid(problems, version_path, version, f"unexpected GroupVersion string: {version}")
+    elif type(version) is str:
+        group, _, name = version.rpartition("/")
+        if group and (why := names.why_not_dns_subdomain(group)):
+            f.invalid(problems, version_path, group, why)
+        if not name:
+            f.invalid(problems, version_path, version, "version must be specified")
+        elif why := names.why_not_dns_1035_label(name):
+            f.invalid(problems, version_path, name, why)
+    check_kind_name(kind.get("kind"), (*path, "kind"), problems)
+
+
+def check_kind_name(kind: Any, path: Path, problems: f.Problems) -> None:
+    """Check the name of a kind, which must be a DNS label apart from its capitals."""
+    if f.is_empty(kind):
+        f.required(problems, path)
+    elif type(kind) is str and (why := names.why_not_dns_1035_label(kind.lower())):
+        f.invalid(problems, path, kind, f"may have mixed case, but should otherwise match: {why}")
+
+
+def _check_variable(variable: dict[str, Any], path: Path, environment: Environment, problems: f.Problems) -> None:
+    name, expression = variable.get("name") or "", variable.get("expression") or ""
+    if type(name) is str and not name.strip():
+        f.required(problems, (*path, "name"), "name is not specified")
+    elif type(name) is str and (name in RESERVED or not _is_identifier(name)):
+        f.invalid(problems, (*path, "name"), name, "name is not a valid CEL identifier")
+    _check_text(expression, (*path, "expression"), environment, (), problems)
+
+
+def _check_text(
+    expression: Any, path: Path, environment: Environment, allowed: tuple[CelType, ...], problems: f.Problems
+) -> None:
+    if type(expression) is str and not expression.strip():
+        f.required(problems, path, "expression is not specified")
+    elif type(expression) is str:
+        check_expression(expression, path, environment, allowed, problems)
+
+
+def _check_validation(
+    validation: dict[str, Any], path: Path, environment: Environment, message: Environment, problems: f.Problems
+) -> None:
+    _check_text(validation.get("expression") or "", (*path, "expression"), environment, (BOOL,), problems)
+    expression, text = validation.get("messageExpression"), validation.get("message")
+    if type(expression) is str and expression:
+        if expression.strip():
+            check_expression(expression, (*path, "messageExpression"), message, (STRING,), problems)
+        else:
+            f.invalid(problems, (*path, "messageExpression"), expression, "must be non-empty if specified")
+    if type(text) is str and text:
+        if not text.strip():
+            f.invalid(problems, (*path, "message"), text, "message must be non-empty if specified")
+        elif "\n" in text.strip() or "\r" in text.strip():
+            f.invalid(problems, (*path, "message"), text, "message must not contain line breaks")
+    check_optional_choice(validation.get("reason"), (*path, "reason"), _REASONS, problems)
+
+
+def _check_annotation(
+    manifest: Mapping[str, Any], annotation: dict[str, Any], path: Path, environment: Environment, problems: f.Problems
+) -> None:
+    name, key = f.as_field_mapping(manifest.get("metadata")).get("name"), annotation.get("key") or ""
+    if f.is_empty(name):
+        f.invalid(problems, (*path, "key"), key, "requires metadata.name be non-empty", "name the policy")
+    elif type(name) is type(key) is str and (why := names.why_not_qualified_name(f"{name}/{key}")):
+        f.invalid(problems, (*path, "key"), f"{name}/{key}", why)
+    expression, expression_path = annotation.get("valueExpression") or "", (*path, "valueExpression")
+    if type(expression) is not str:
+        return
+    if not expression.strip():
+        f.required(problems, expression_path, "valueExpression is not specified")
+    elif len(expression.strip().encode("utf-8", "surrogatepass")) > _VALUE_EXPRESSION_MAX:
+        f.required(problems, expression_path, f"must not exceed {_VALUE_EXPRESSION_MAX} bytes in length", "shorten it")
+    else:
+        check_expression(expression.strip(), expression_path, environment, (STRING, NULL), problems)
+
+
+def _check_mutation(mutation: dict[str, Any], path: Path, environment: Environment, problems: f.Problems) -> None:
+    patch_type = mutation.get("patchType")
+    if f.is_empty(patch_type):
+        f.required(problems, (*path, "patchType"), help=f"set {' or '.join(_PATCHES)}")
+    elif type(patch_type) is str and patch_type not in _PATCHES:
+        f.unsupported(problems, (*path, "patchType"), patch_type, _PATCHES)
+    elif type(patch_type) is str:
+        field, expected = _PATCHES[patch_type]
+        patch = mutation.get(field)
+        if patch is None:
+            f.required(problems, (*path, field), f"must be specified when patchType is {patch_type}")
+        else:
+            expression = f.as_field_mapping(patch).get("expression") or ""
+            _check_text(expression, (*path, field, "expression"), environment, (expected,), problems)
+        for other, _ in _PATCHES.values():
+            if other != field and mutation.get(other) is not None:
+                why = f"must not be specified when patchType is {patch_type}"
+                f.invalid(problems, (*path, other), f"{{{other}}}", why, f"remove `{other}`")

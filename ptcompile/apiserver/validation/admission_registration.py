@@ -1,0 +1,346 @@
+"""Webhook configurations and bindings of admission policies, and what policies share with them.
+
+Source: Kubernetes 1.36, pkg/apis/admissionregistration/validation/validation.go; apiserver pkg/util/webhook. A null
+item of a list counts as an empty text, and an absent field has its default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import urlsplit
+
+from ptcompile.apiserver.cel.environments import policy_environment, why_invalid_policy_expression
+from ptcompile.apiserver.cel.types import BOOL
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.metadata import check_selector
+from ptcompile.apiserver.validation.values import PORT_MAX, why_not_path_segment
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes import names
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.apiserver.cel.checker import Environment
+    from ptcompile.apiserver.cel.types import CelType
+
+_FAILURE_POLICIES: Final = ("Fail", "Ignore")
+_MATCH_POLICIES: Final = ("Equivalent", "Exact")
+REINVOCATION_POLICIES: Final = ("IfNeeded", "Never")
+_SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
+_OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+_SCOPES: Final = ("*", "Cluster", "Namespaced")
+_ACTIONS: Final = ("Audit", "Deny", "Warn")
+_REVIEW_VERSIONS: Final = ("v1", "v1beta1")
+_CONDITIONS_MAX: Final = 64
+_TIMEOUT_MAX: Final = 30
+_EXPRESSION_HELP: Final = "see https://kubernetes.io/docs/reference/using-api/cel/"
+
+
+def texts(value: Any) -> list[str]:
+    """Return the texts of a list; a null counts as an empty text, and values of other types are left out."""
+    if type(value) is not list:
+        return []
+    return ["" if item is None else item for item in value if item is None or type(item) is str]
+
+
+def check_optional_choice(value: Any, path: Path, allowed: Sequence[str], problems: f.Problems) -> None:
+    """Check a choice that has a default. The empty text is not one of the choices."""
+    if type(value) is str and value not in allowed:
+        f.unsupported(problems, path, value, allowed)
+
+
+# rules
+
+
+def check_rule(rule: Mapping[str, Any], path: Path, problems: f.Problems) -> None:
+    """Check which requests a rule matches."""
+    operations = texts(rule.get("operations"))
+    _check_wildcard(operations, (*path, "operations"), "operations", problems)
+    for index, operation in enumerate(operations):
+        check_optional_choice(operation, (*path, "operations", index), _OPERATIONS, problems)
+    _check_wildcard(texts(rule.get("apiGroups")), (*path, "apiGroups"), "API groups", problems)
+    versions = texts(rule.get("apiVersions"))
+    _check_wildcard(versions, (*path, "apiVersions"), "API versions", problems)
+    for index, version in enumerate(versions):
+        if not version:
+            f.required(problems, (*path, "apiVersions", index))
+    _check_resources(texts(rule.get("resources")), (*path, "resources"), problems)
+    check_optional_choice(rule.get("scope"), (*path, "scope"), _SCOPES, problems)
+
+
+def _check_wildcard(items: list[str], path: Path, noun: str, problems: f.Problems) -> None:
+    if not items:
+        f.required(problems, path, help=f"list {noun}, or write ['*']")
+    elif len(items) > 1 and "*" in items:
+        f.invalid(problems, path, items, f"if '*' is present, must not specify other {noun}", "keep '*' alone")
+
+
+def _check_resources(resources: list[str], path: Path, problems: f.Problems) -> None:
+    if not resources:
+        f.required(problems, path, help="list resources in the plural, such as pods, or write ['*']")
+    whole = set[str]()
+    for index, text in enumerate(resources):
+        if not text:
+            f.required(problems, (*path, index))
+        elif "/" in text:
+            _check_subresource(text, whole, (*path, index), problems)
+    if len(resources) > 1 and "*/*" in resources:
+        f.invalid(problems, path, resources, "if '*/*' is present, must not specify other resources")
+    plain = [text for text in resources if text and "/" not in text]
+    if "*" in resources and plain[-1] != "*":  # the server only looks at the last one
+        why = "if '*' is present, must not specify other resources without subresources"
+        f.invalid(problems, path, resources, why)
+
+
+def _check_subresource(text: str, whole: set[str], path: Path, problems: f.Problems) -> None:
+    """Check a resource with its subresource against the wildcards before it, `whole`, and add it if it is one."""
+    resource, _, subresource = text.partition("/")
+    for wildcard in (f"{resource}/*", f"*/{subresource}"):
+        if wildcard in whole:
+            f.invalid(problems, path, text, f"if '{wildcard}' is present, must not specify {text}")
+    if "*" in (resource, subresource):
+        whole.add(text)
+
+
+def check_match_resources(match: Any, path: Path, problems: f.Problems) -> None:
+    """Check the constraints of a policy or a binding."""
+    constraints = f.as_field_mapping(match)
+    check_optional_choice(constraints.get("matchPolicy"), (*path, "matchPolicy"), _MATCH_POLICIES, problems)
+    for key in ("namespaceSelector", "objectSelector"):
+        check_selector(constraints.get(key), (*path, key), problems)
+    for key in ("resourceRules", "excludeResourceRules"):
+        for index, rule in f.indexed_mappings(constraints.get(key)):
+            _check_resource_names(texts(rule.get("resourceNames")), (*path, key, index, "resourceNames"), problems)
+            check_rule(rule, (*path, key, index), problems)
+
+
+def _check_resource_names(resource_names: list[str], path: Path, problems: f.Problems) -> None:
+    seen = set[str]()
+    for index, name in enumerate(resource_names):
+        why = why_not_path_segment(name)
+        if why:
+            f.invalid(problems, (*path, index), name, why)
+        if name in seen:
+            f.duplicate(problems, (*path, index), name)
+        seen.add(name)
+
+
+# expressions
+
+
+def check_expression(
+    text: str, path: Path, environment: Environment, allowed: Iterable[CelType], problems: f.Problems
+) -> None:
+    """Check that an expression compiles and has one of the allowed types."""
+    if why := why_invalid_policy_expression(text, environment, allowed):
+        f.invalid(problems, path, text, why, _EXPRESSION_HELP)
+
+
+def check_match_conditions(conditions: Any, path: Path, problems: f.Problems, *, params: bool) -> None:
+    """Check the match conditions of a webhook or a policy."""
+    if type(conditions) is list and len(conditions) > _CONDITIONS_MAX:
+        f.too_many(problems, path, len(conditions), _CONDITIONS_MAX)
+        return  # each of them would be compiled
+    environment = policy_environment(params=params)
+    seen = set[str]()
+    for index, condition in f.indexed_mappings(conditions):
+        expression, name = condition.get("expression") or "", condition.get("name") or ""
+        if type(expression) is str and not expression.strip():
+            f.required(problems, (*path, index, "expression"))
+        elif type(expression) is str:
+            check_expression(expression.strip(), (*path, index, "expression"), environment, (BOOL,), problems)
+        if name == "":
+            f.required(problems, (*path, index, "name"))
+        elif type(name) is str:
+            if why := names.why_not_qualified_name(name):
+                f.invalid(problems, (*path, index, "name"), name, why)
+            if name in seen:
+                f.duplicate(problems, (*path, index, "name"), name)
+            seen.add(name)
+
+
+# webhooks
+
+
+def check_mutating_webhooks(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a MutatingWebhookConfiguration, except its metadata."""
+    for index, webhook in f.indexed_mappings(manifest.get("webhooks")):
+        path = ("webhooks", index, "reinvocationPolicy")
+        check_optional_choice(webhook.get("reinvocationPolicy"), path, REINVOCATION_POLICIES, problems)
+    check_validating_webhooks(manifest, context, problems)
+
+
+def check_validating_webhooks(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a ValidatingWebhookConfiguration, except its metadata."""
+    del context
+    seen = set[str]()
+    for index, webhook in f.indexed_mappings(manifest.get("webhooks")):
+        path: Path = ("webhooks", index)
+        _check_webhook(webhook, path, problems)
+        versions_path = (*path, "admissionReviewVersions")
+        check_review_versions(texts(webhook.get("admissionReviewVersions")), versions_path, problems)
+        name = webhook.get("name")
+        if type(name) is str and name:
+            if name in seen:
+                f.duplicate(problems, (*path, "name"), name)
+            seen.add(name)
+
+
+def _check_webhook(webhook: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    _check_full_name(webhook.get("name"), (*path, "name"), problems)
+    for index, rule in f.indexed_mappings(webhook.get("rules")):
+        check_rule(rule, (*path, "rules", index), problems)
+    check_optional_choice(webhook.get("failurePolicy"), (*path, "failurePolicy"), _FAILURE_POLICIES, problems)
+    check_optional_choice(webhook.get("matchPolicy"), (*path, "matchPolicy"), _MATCH_POLICIES, problems)
+    effects = webhook.get("sideEffects")
+    if effects is None:
+        f.required(problems, (*path, "sideEffects"), f"must specify one of {', '.join(_SIDE_EFFECTS)}")
+    check_optional_choice(effects, (*path, "sideEffects"), _SIDE_EFFECTS, problems)
+    seconds = webhook.get("timeoutSeconds")
+    if type(seconds) is int and not 1 <= seconds <= _TIMEOUT_MAX:
+        why = f"the timeout value must be between 1 and {_TIMEOUT_MAX} seconds"
+        f.invalid(problems, (*path, "timeoutSeconds"), seconds, why)
+    for key in ("namespaceSelector", "objectSelector"):
+        check_selector(webhook.get(key), (*path, key), problems)
+    check_client(webhook.get("clientConfig"), (*path, "clientConfig"), problems)
+    check_match_conditions(webhook.get("matchConditions"), (*path, "matchConditions"), problems, params=False)
+
+
+def _check_full_name(name: Any, path: Path, problems: f.Problems) -> None:
+    if f.is_empty(name):
+        f.required(problems, path)
+    elif type(name) is str and (why := names.why_not_dns_subdomain(name)):
+        f.invalid(problems, path, name, why)
+    elif type(name) is str and name.count(".") < 2:
+        why = "should be a domain with at least three segments separated by dots"
+        f.invalid(problems, path, name, why, "write it as, for example, check.pods.example.com")
+
+
+def check_review_versions(versions: list[str], path: Path, problems: f.Problems, detail: str | None = None) -> None:
+    """Check the versions of review objects that a webhook understands."""
+    if not versions:
+        f.required(problems, path, f"must specify one of {', '.join(_REVIEW_VERSIONS)}" if detail is None else detail)
+        return
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            f.invalid(problems, (*path, index), version, "duplicate version")
+        elif why := names.why_not_dns_1035_label(version):
+            f.invalid(problems, (*path, index), version, why)
+    if not set(versions) & set(_REVIEW_VERSIONS):
+        f.invalid(problems, path, versions, f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
+
+
+def check_client(client: Any, path: Path, problems: f.Problems) -> None:
+    """Check how the API server reaches a webhook."""
+    config = f.as_field_mapping(client)
+    url, service = config.get("url"), config.get("service")
+    if (url is None) == (service is None):
+        f.required(problems, path, "exactly one of url or service is required")
+    elif type(url) is str:
+        _check_url(url, (*path, "url"), problems)
+    elif type(service) is dict:
+        _check_service(service, (*path, "service"), problems)
+
+
+def _check_url(url: str, path: Path, problems: f.Problems) -> None:
+    form = "; desired format: https://host[/path]"
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        f.required(problems, path, f"url must be a valid URL: {error}{form}")
+        return
+    host = parts.netloc.rpartition("@")[2]
+    if parts.scheme != "https":
+        f.invalid(problems, path, parts.scheme, f"'https' is the only allowed URL scheme{form}")
+    if not host:
+        f.invalid(problems, path, host, f"host must be specified{form}")
+    if "@" in parts.netloc:
+        f.invalid(problems, path, parts.netloc.rpartition("@")[0], "user information is not permitted in the URL")
+    if parts.fragment:
+        f.invalid(problems, path, parts.fragment, "fragments are not permitted in the URL")
+    if parts.query:
+        f.invalid(problems, path, parts.query, "query parameters are not permitted in the URL")
+
+
+def _check_service(service: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    f.check_required(service, path, problems, "name", "namespace")
+    port = service.get("port")
+    if type(port) is int and not 1 <= port <= PORT_MAX:
+        why = f"port is not valid: must be between 1 and {PORT_MAX}, inclusive"
+        f.invalid(problems, (*path, "port"), port, why, "leave it out for port 443")
+    url_path, path = service.get("path"), (*path, "path")
+    if type(url_path) is not str or url_path in ("", "/"):
+        return
+    if url_path == "//":
+        f.invalid(problems, path, url_path, "segment[0] may not be empty")
+        return
+    if not url_path.startswith("/"):
+        f.invalid(problems, path, url_path, "must start with a '/'")
+    for index, step in enumerate(url_path[1:].removesuffix("/").split("/")):
+        if not step:
+            f.invalid(problems, path, url_path, f"segment[{index}] may not be empty")
+        elif reason := names.why_not_dns_subdomain(step):
+            f.invalid(problems, path, url_path, f"segment[{index}]: {reason}")
+
+
+# bindings
+
+
+def check_validating_binding(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a ValidatingAdmissionPolicyBinding, except its metadata."""
+    check_mutating_binding(manifest, context, problems)
+    path: Path = ("spec", "validationActions")
+    actions = texts(f.as_field_mapping(manifest.get("spec")).get("validationActions"))
+    for index, action in enumerate(actions):
+        check_optional_choice(action, (*path, index), _ACTIONS, problems)
+        if action in actions[:index]:
+            f.duplicate(problems, (*path, index), action)
+    if "Deny" in actions and "Warn" in actions:
+        why = (
+            "must not contain both Deny and Warn (repeating the same validation failure information in the API response"
+            " and headers serves no purpose)"
+        )
+        f.invalid(problems, path, actions, why, "keep Deny")
+    if not actions:
+        f.required(problems, path, "at least one validation action is required", "write [Deny], [Warn] or [Audit]")
+
+
+def check_mutating_binding(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a MutatingAdmissionPolicyBinding, except its metadata."""
+    del context
+    spec = f.as_field_mapping(manifest.get("spec"))
+    name = spec.get("policyName")
+    if f.is_empty(name):
+        f.required(problems, ("spec", "policyName"))
+    elif type(name) is str and (why := names.why_not_dns_subdomain(name)):
+        f.invalid(problems, ("spec", "policyName"), name, why)
+    if type(spec.get("paramRef")) is dict:
+        _check_param_ref(spec["paramRef"], ("spec", "paramRef"), problems)
+    check_match_resources(spec.get("matchResources"), ("spec", "matchResources"), problems)
+
+
+def _check_param_ref(reference: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    name, selector = reference.get("name"), reference.get("selector")
+    exclusive = "name and selector are mutually exclusive"
+    if type(name) is str and name:
+        if why := why_not_path_segment(name):
+            f.invalid(problems, (*path, "name"), name, why)
+        if selector is not None:
+            f.forbidden(problems, (*path, "name"), exclusive)
+            f.forbidden(problems, (*path, "selector"), exclusive)
+    check_selector(selector, (*path, "selector"), problems)
+    if f.is_empty(name) and selector is None:
+        f.required(problems, path, "one of name or selector must be specified")
+    action, action_path = reference.get("parameterNotFoundAction"), (*path, "parameterNotFoundAction")
+    if f.is_empty(action):
+        f.required(problems, action_path, help="set Allow or Deny")
+    else:
+        f.check_choice(problems, action_path, action, ("Deny", "Allow"))
+
+
+def check_failure_policy(value: Any, path: Path, problems: f.Problems) -> None:
+    """Check what happens if an expression fails."""
+    check_optional_choice(value, path, _FAILURE_POLICIES, problems)
