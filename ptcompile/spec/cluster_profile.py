@@ -6,7 +6,7 @@ env and labels).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -228,23 +228,27 @@ class Defaults(Model):
     )
 
 
+_RELEASE: Final = r"^[0-9]{1,4}\.[0-9]{1,4}(?:[.+-][0-9A-Za-z.+-]{0,60})?$"
+"""What `parse_version` reads: 1.9, 1.9.4, 1.9.0-rc.1."""
+
+
 class OperatorVersions(Model):
     """Installed versions; the newest known version if absent."""
 
-    kubernetes: str | None = Field(default=None, pattern=r"^1\.\d{1,3}$", description='Kubernetes, such as "1.34".')
+    kubernetes: str | None = Field(default=None, pattern=r"^1\.[0-9]{1,3}$", description='Kubernetes, such as "1.34".')
     training_operator: str | None = Field(
-        default=None, pattern=r"^\d+\.\d+", description='Kubeflow training-operator, such as "1.9".'
+        default=None, pattern=_RELEASE, description='Kubeflow training-operator, such as "1.9".'
     )
-    trainer: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Kubeflow Trainer, such as "2.2".')
-    jobset: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='JobSet, such as "0.10".')
-    volcano: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Volcano, such as "1.12".')
-    kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Kueue, such as "0.19".')
-    kai: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
-    mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='MPI Operator, such as "0.8".')
+    trainer: str | None = Field(default=None, pattern=_RELEASE, description='Kubeflow Trainer, such as "2.2".')
+    jobset: str | None = Field(default=None, pattern=_RELEASE, description='JobSet, such as "0.10".')
+    volcano: str | None = Field(default=None, pattern=_RELEASE, description='Volcano, such as "1.12".')
+    kueue: str | None = Field(default=None, pattern=_RELEASE, description='Kueue, such as "0.19".')
+    kai: str | None = Field(default=None, pattern=_RELEASE, description='KAI Scheduler, such as "0.15".')
+    mpi_operator: str | None = Field(default=None, pattern=_RELEASE, description='MPI Operator, such as "0.8".')
     nvidia_dra: str | None = Field(
-        default=None, pattern=r"^\d+\.\d+", description='DRA driver for NVIDIA GPUs, such as "25.8".'
+        default=None, pattern=_RELEASE, description='DRA driver for NVIDIA GPUs, such as "25.8".'
     )
-    torch: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='PyTorch in the images, such as "2.5".')
+    torch: str | None = Field(default=None, pattern=_RELEASE, description='PyTorch in the images, such as "2.5".')
 
 
 class OperatorImage(Model):

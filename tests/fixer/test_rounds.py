@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -130,9 +130,14 @@ def test_a_key_too_long_for_yaml() -> None:
 
 def test_repeated_keys_inside_repeated_entries_take_one_attempt_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """Removing an entry removes those inside it, so both together would overlap and be tried in halves."""
-    attempts = []
+    attempts: list[int] = []
     write = rounds._Round.write
-    monkeypatch.setattr(rounds._Round, "write", lambda *given: attempts.append(1) or write(*given))
+
+    def counted(self: rounds._Round, plans: Sequence[rounds._Plan]) -> bytes:
+        attempts.append(len(plans))
+        return write(self, plans)
+
+    monkeypatch.setattr(rounds._Round, "write", counted)
     inner = "".join(f"    b: {n}\n" for n in range(8))
     head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
     fixed = ptcompile.fix(f"{head}data:\n" + f"  a:\n{inner}" * 8, unsafe=True)

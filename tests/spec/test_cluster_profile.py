@@ -54,6 +54,19 @@ def test_an_invalid_kubernetes_version_is_rejected(text: str) -> None:
         making.profile({"versions": {"kubernetes": text}})
 
 
+@pytest.mark.parametrize("text", ["1.7x", '1.7"', "1.\u0663", "v1.7", "99999.1", "1.7 "])
+def test_a_release_that_cannot_be_read_is_a_finding(text: str) -> None:
+    """`versions` reads each release as numbers, so the model accepts no other text."""
+    for name in ("kueue", "torch", "trainingOperator"):
+        with pytest.raises(ValidationError):
+            making.profile({"versions": {name: text}})
+
+
+@pytest.mark.parametrize("text", ["1.7", "1.7.0", "1.7.0-rc.1", "1.7.1+cu121"])
+def test_releases_as_projects_write_them(text: str) -> None:
+    assert making.profile({"versions": {"torch": text}}).versions().torch == (1, 7)
+
+
 def test_a_toleration_only_has_the_fields_that_are_set() -> None:
     assert Toleration(key="a", toleration_seconds=0).non_null_fields() == {"key": "a", "tolerationSeconds": 0}
 
