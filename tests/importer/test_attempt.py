@@ -28,7 +28,7 @@ from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.reading import Read, ReadRole
 from ptcompile.registry.table import kind_named
 from ptcompile.spec.cluster_profile import ClusterProfile
-from tests.making import text
+from tests.making import smallest, text
 
 JOB = "Job/train"
 
@@ -228,6 +228,25 @@ def test_objects_of_the_same_name_elsewhere_are_neither_new_nor_gone() -> None:
 
 def test_a_spec_without_a_runtime_has_nothing_to_write_out() -> None:
     assert inline_runtime({"spec": {}}, job("a"), Objects(()), ClusterProfile()) is None
+
+
+def test_the_pods_of_a_runtime_are_written_out() -> None:
+    manifests = ptcompile.compile(smallest("nodes: 2\nenv: {A: x}"), target="trainjob").manifests
+    runtime, manifest = manifests
+    spec = {"spec": {"runtimeRef": {"name": "r"}, "nodes": 9, "manifest": {"trainjob": {"a": 1}}}}
+    assert inline_runtime(spec, manifest, Objects([manifest]), ClusterProfile()) is None
+    inlined = inline_runtime(spec, manifest, Objects([runtime, manifest]), ClusterProfile())
+    assert inlined is not None
+    assert inlined["metadata"] == {"name": "train"}
+    fields = {field: inlined["spec"][field] for field in ("image", "nodes", "env", "manifest", "restartPolicy")}
+    assert fields == {
+        "image": "img:1",
+        "nodes": 2,
+        "env": {"A": "x"},
+        "manifest": {"trainjob": {"a": 1}},
+        "restartPolicy": "Never",
+    }
+    assert "runtimeRef" not in inlined["spec"]
 
 
 def test_a_spec_that_does_not_compile_proves_nothing() -> None:

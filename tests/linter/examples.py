@@ -1,0 +1,135 @@
+"""What each rule finds in the bad example of its page, and in variations of it, as recorded beside its family's tests.
+
+The record has the whole finding: where it is, every word of it, whether `--fix` applies its fix without being asked,
+and the lines that the fix changes. Beside it are near misses: which values of the example the rule needs, and what it
+says if a value is another. `python -m tests.linter.examples` writes the records again; review the difference.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import ptcompile
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.fixer import fix_in_rounds
+from ptcompile.linter import every_rule, run
+from ptcompile.linter.pages import rule_page
+from ptcompile.linter.rule import Rule
+from ptcompile.source.documents import read
+
+TESTS = Path(__file__).parent.parent
+EXAMPLES, NEAR_MISSES = "examples.json", "near_misses.json"
+
+
+def folder_of(rule: Rule) -> Path:
+    """Return the folder of tests that mirrors the rule's family."""
+    return TESTS.joinpath(*rule.check.__module__.split(".")[1:-1])
+
+
+def rules_of(folder: Path) -> list[Rule]:
+    return [rule for rule in every_rule() if folder_of(rule) == folder]
+
+
+@cache
+def recorded(folder: Path, name: str) -> dict[str, Any]:
+    """Return what is recorded in a file of this folder, keyed by rule."""
+    records: dict[str, Any] = json.loads((folder / name).read_text())
+    return records
+
+
+def example_findings(rule: Rule) -> list[dict[str, Any]]:
+    """Return the rule's findings in its bad example, as they are recorded."""
+    return [_describe(found, rule) for found in _findings(rule_page(rule).bad, rule)]
+
+
+def _findings(text: str, rule: Rule) -> list[Diagnostic]:
+    return [found for found in ptcompile.lint(text).diagnostics if found.name == rule.name]
+
+
+def _describe(found: Diagnostic, rule: Rule) -> dict[str, Any]:
+    span = found.span
+    assert span is not None
+    described: dict[str, Any] = {
+        "at": f"{span.line}:{span.column}-{span.end_line}:{span.end_column}",
+        "message": found.message,
+        "help": found.help,
+    }
+    if found.fix is None:
+        return described
+    return {**described, "fix": found.fix.title, "safe": found.fix.safe, "changes": _changes(rule)}
+
+
+def _changes(rule: Rule) -> list[str]:
+    """Return the lines that the rule's fixes change, and how."""
+    bad = rule_page(rule).bad
+    fixed = fix_in_rounds(bad.encode(), lambda content: tuple(_findings(content.decode(), rule)), unsafe=True)
+    lines = difflib.unified_diff(bad.splitlines(), fixed.content.decode().splitlines(), n=0, lineterm="")
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+def near_misses(rule: Rule) -> dict[str, Any]:
+    """Return the messages for the bad example with one value removed or changed, where they are not the example's own.
+
+    `needs` has the values without which the rule finds nothing; `null` is no finding, too.
+    """
+    objects = [document.data for document in read(rule_page(rule).bad).documents]
+    usual = _messages(objects, rule)
+    near = {name: _messages(changed, rule) for name, changed in _variations(objects)}
+    other = {name: messages[0] if messages else None for name, messages in near.items() if messages != usual}
+    needs = [name for name, message in other.items() if message is None and " " not in name]
+    implied = {f'{name} = "other"' for name in needs if other.get(f'{name} = "other"', "") is None}
+    return {"needs": needs, **{name: other[name] for name in other if name not in needs and name not in implied}}
+
+
+def _messages(objects: list[Any], rule: Rule) -> list[str]:
+    return [found.message for obj in objects for found in run(obj, stream=objects, only={rule.name})]
+
+
+def _variations(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield copies of the data without one value (named by its path alone), or with one other value."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            place = f"{path}.{key}"
+            if path.count(".") == 0 and key in {"apiVersion", "kind"}:
+                continue  # every rule needs them
+            if not isinstance(inner, dict | list):
+                yield place, {k: v for k, v in value.items() if k != key}
+            yield from ((name, {**value, key: new}) for name, new in _variations(inner, place))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            before, after = value[:index], value[index + 1 :]
+            if len(value) > 1 or path:
+                yield f"{path}[{index}]", [*before, *after]
+            yield from ((name, [*before, new, *after]) for name, new in _variations(inner, f"{path}[{index}]"))
+    else:
+        yield from ((f"{path} = {json.dumps(new)}", new) for new in _others(value))
+
+
+def _others(value: Any) -> Iterator[Any]:
+    """Yield values like this one that may mean something else."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield from (value - 1, value + 1)
+    elif isinstance(value, str):
+        yield "other"
+        if number := re.search(r"\d+", value):
+            for near in (int(number[0]) - 1, int(number[0]) + 1):
+                yield f"{value[: number.start()]}{near}{value[number.end() :]}"
+
+
+def main() -> None:
+    for folder in sorted({folder_of(rule) for rule in every_rule()}):
+        for name, record in ((EXAMPLES, example_findings), (NEAR_MISSES, near_misses)):
+            records = {rule.name: record(rule) for rule in rules_of(folder)}
+            (folder / name).write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
