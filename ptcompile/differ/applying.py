@@ -24,12 +24,17 @@ from ptcompile.apiserver.managed_fields import (
     with_server_fields,
     without_removed,
 )
+from ptcompile.apiserver.validation.cluster import node_update
 from ptcompile.apiserver.validation.config import config_map_update, secret_update
 from ptcompile.apiserver.validation.context import UpdateValidator
+from ptcompile.apiserver.validation.csi import csi_node_update
 from ptcompile.apiserver.validation.job import job_update
 from ptcompile.apiserver.validation.metadata import metadata_update
+from ptcompile.apiserver.validation.networking import service_cidr_update
 from ptcompile.apiserver.validation.pod import pod_update
+from ptcompile.apiserver.validation.resource_slices import resource_slice_update
 from ptcompile.apiserver.validation.service import service_update
+from ptcompile.apiserver.validation.storage import persistent_volume_update
 from ptcompile.apiserver.validation.updates import (
     custom_update,
     immutable_field_changes,
@@ -129,11 +134,16 @@ def apply_verdict(
 _UPDATE_VALIDATORS: Final[dict[tuple[str, str], UpdateValidator]] = {
     ("", "Pod"): pod_update,
     ("", "Service"): service_update,
+    ("", "Node"): node_update,
+    ("", "PersistentVolume"): persistent_volume_update,
     ("", "PersistentVolumeClaim"): claim_update,
     ("", "ConfigMap"): config_map_update,
     ("", "Secret"): secret_update,
     ("batch", "Job"): job_update,
     ("apps", "StatefulSet"): stateful_set_update,
+    ("networking.k8s.io", "ServiceCIDR"): service_cidr_update,
+    ("resource.k8s.io", "ResourceSlice"): resource_slice_update,
+    ("storage.k8s.io", "CSINode"): csi_node_update,
 }
 """Update validators by API group and kind."""
 

@@ -31,7 +31,8 @@ def sampled(name: str, bases: str, step: int) -> list[tuple[dict[str, Any], Any]
     [
         ("surface", "surface", "1.36", 23, 0.99),
         ("versions/1.32", "surface", "1.32", 5, 0.95),
-        ("anykind", "anykind", "1.36", 13, 0.56),  # most of these kinds are not supported yet
+        ("anykind", "anykind", "1.36", 13, 0.99),
+        ("builtin", "builtin", "1.36", 2, 0.99),
     ],
 )
 def test_creations(folder: str, bases: str, kubernetes: str, step: int, floor: float) -> None:

@@ -101,9 +101,9 @@ SCALAR_DEFINITIONS: Final[dict[tuple[str, bool], ValueCheck]] = {
     ("IntOrString", False): scalars.check_decoded_int_or_string,
     ("IntOrString", True): scalars.check_crd_int_or_string,
     ("Time", False): scalars.check_time,
-    ("Time", True): scalars.check_time,
-    ("MicroTime", False): scalars.check_time,
-    ("MicroTime", True): scalars.check_time,
+    ("Time", True): scalars.check_crd_time,
+    ("MicroTime", False): scalars.check_micro_time,
+    ("MicroTime", True): scalars.check_crd_time,
     ("bytes", False): scalars.check_base64,
     ("bytes", True): scalars.check_base64,
 }

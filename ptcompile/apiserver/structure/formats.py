@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ptcompile.apiserver.structure.scalars import check_base64, check_time
+from ptcompile.apiserver.structure.scalars import check_base64, check_crd_time
 from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, format_value
 from ptcompile.kubernetes.names import is_dns_label, is_dns_subdomain
 from ptcompile.kubernetes.versions import Version
@@ -71,7 +71,7 @@ def _is_uri(value: str) -> bool:
 
 
 FORMATS: Final[dict[str, FormatCheck]] = {
-    "datetime": lambda value: check_time(value) is None,
+    "datetime": lambda value: check_crd_time(value) is None,
     "byte": lambda value: check_base64(value) is None,
     "date": _is_date,
     "duration": _match_whole_text(

@@ -9,6 +9,7 @@ from ptcompile.kubernetes.quantity import is_quantity as valid_quantity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from typing import Any, Final
 
     from ptcompile.apiserver.structure.violations import ValueCheck
@@ -19,10 +20,16 @@ INT_RANGES: Final = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 -
 _CRD_QUANTITY = Pattern(
     r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?"
 ).fullmatch
-_TIME = Pattern(
-    r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+_match_go_time = Pattern(
+    r"([0-9]{4})-(0[1-9]|1[0-2])-([0-9]{2})T(?:[01]?[0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+    r"([.,][0-9]+)?(?:Z|[+-](?:[01][0-9]|2[0-4]):(?:[0-5][0-9]|60))"
+).fullmatch
+_match_crd_time = Pattern(
+    r"([0-9]{4})-(0[1-9]|1[0-2])-([0-9]{2})[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
     r"(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
 ).fullmatch
+_DAYS: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_MICRO_DIGITS: Final = 6
 _BASE64 = Pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
 
 _QUANTITY_HELP = 'write a number with a suffix of n, u, m, k, M, G, T, P, E or Ki to Ei, for example "500m" or "16Gi"'
@@ -146,18 +153,41 @@ def check_crd_int_or_string(value: Any) -> Violations:
 
 
 def check_time(value: Any) -> Violations:
-    """Check a time in RFC 3339 form."""
+    """Check a time as Go's `time.Parse(time.RFC3339, ...)` reads it: of an existing day, with upper-case T and Z."""
     if not isinstance(value, str):
         return [type_mismatch("string", value)]
-    if _TIME(value):
+    match = _match_go_time(value)
+    return None if match and _is_day(match) else [_invalid_time(value, "2026-01-31T12:00:00Z")]
+
+
+def check_micro_time(value: Any) -> Violations:
+    """Check a `MicroTime`: a time with exactly six digits of a second's fraction."""
+    if not isinstance(value, str):
+        return [type_mismatch("string", value)]
+    match = _match_go_time(value)
+    if match and _is_day(match) and len(match[4] or "") == 1 + _MICRO_DIGITS:
         return None
-    return [
-        SchemaViolation(
-            "wrong-type",
-            f"must be a time, not {format_value(value)}",
-            'write a time like "2026-01-31T12:00:00Z", quoted',
-        )
-    ]
+    return [_invalid_time(value, "2026-01-31T12:00:00.000000Z")]
+
+
+def check_crd_time(value: Any) -> Violations:
+    """Check the format `date-time` of a CRD, which accepts a lower-case t and z."""
+    if not isinstance(value, str):
+        return [type_mismatch("string", value)]
+    match = _match_crd_time(value)
+    return None if match and _is_day(match) else [_invalid_time(value, "2026-01-31T12:00:00Z")]
+
+
+def _is_day(match: re.Match[str]) -> bool:
+    """Return whether the year, month and day of a time exist."""
+    year, month, day = int(match[1]), int(match[2]), int(match[3])
+    is_leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 1 <= day <= _DAYS[month - 1] + is_leap
+
+
+def _invalid_time(value: str, example: str) -> SchemaViolation:
+    text = f"must be a time, not {format_value(value)}"
+    return SchemaViolation("wrong-type", text, f'write a time like "{example}", quoted')
 
 
 def check_base64(value: Any) -> Violations:

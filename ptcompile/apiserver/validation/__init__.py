@@ -124,6 +124,8 @@ KINDS: Final[dict[tuple[str, str], ObjectValidator]] = {
 
 def _core_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.apps import check_pod_template, check_replication_controller
+    from ptcompile.apiserver.validation.cluster import check_event, check_node
+    from ptcompile.apiserver.validation.endpoints import check_endpoints
     from ptcompile.apiserver.validation.policy import check_limit_range, check_quota
     from ptcompile.apiserver.validation.storage import check_persistent_volume
 
@@ -133,6 +135,9 @@ def _core_checks() -> Mapping[str, KindCheck]:
         "LimitRange": check_limit_range,
         "ReplicationController": check_replication_controller,
         "PodTemplate": check_pod_template,
+        "Endpoints": check_endpoints,
+        "Event": check_event,
+        "Node": check_node,
     }
 
 
@@ -161,8 +166,15 @@ def _apiextensions_checks() -> Mapping[str, KindCheck]:
     return {"CustomResourceDefinition": check_custom_definition}
 
 
+def _apiregistration_checks() -> Mapping[str, KindCheck]:
+    from ptcompile.apiserver.validation.cluster import check_api_service
+
+    return {"APIService": check_api_service}
+
+
 def _apps_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.apps import (
+        check_controller_revision,
         check_daemon_set,
         check_deployment,
         check_replica_set,
@@ -170,6 +182,7 @@ def _apps_checks() -> Mapping[str, KindCheck]:
     )
 
     return {
+        "ControllerRevision": check_controller_revision,
         "Deployment": check_deployment,
         "ReplicaSet": check_replica_set,
         "DaemonSet": check_daemon_set,
@@ -189,16 +202,47 @@ def _batch_checks() -> Mapping[str, KindCheck]:
     return {"CronJob": check_cron_job}
 
 
+def _certificates_checks() -> Mapping[str, KindCheck]:
+    from ptcompile.apiserver.validation.certificates import check_signing_request
+
+    return {"CertificateSigningRequest": check_signing_request}
+
+
 def _coordination_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.cluster import check_lease
 
     return {"Lease": check_lease}
 
 
+def _discovery_checks() -> Mapping[str, KindCheck]:
+    from ptcompile.apiserver.validation.endpoints import check_endpoint_slice
+
+    return {"EndpointSlice": check_endpoint_slice}
+
+
+def _events_checks() -> Mapping[str, KindCheck]:
+    from ptcompile.apiserver.validation.cluster import check_event
+
+    return {"Event": check_event}
+
+
+def _flowcontrol_checks() -> Mapping[str, KindCheck]:
+    from ptcompile.apiserver.validation.flow_control import check_flow_schema, check_priority_level
+
+    return {"FlowSchema": check_flow_schema, "PriorityLevelConfiguration": check_priority_level}
+
+
 def _networking_checks() -> Mapping[str, KindCheck]:
-    from ptcompile.apiserver.validation.networking import check_ingress, check_ingress_class
+    from ptcompile.apiserver.validation.networking import (
+        check_ingress,
+        check_ingress_class,
+        check_ip_address,
+        check_service_cidr,
+    )
 
     return {
+        "IPAddress": check_ip_address,
+        "ServiceCIDR": check_service_cidr,
         "Ingress": check_ingress,
         "IngressClass": check_ingress_class,
     }
@@ -238,8 +282,10 @@ def _resource_checks() -> Mapping[str, KindCheck]:
         check_resource_claim,
         check_resource_claim_template,
     )
+    from ptcompile.apiserver.validation.resource_slices import check_resource_slice
 
     return {
+        "ResourceSlice": check_resource_slice,
         "DeviceClass": check_device_class,
         "ResourceClaim": check_resource_claim,
         "ResourceClaimTemplate": check_resource_claim_template,
@@ -253,11 +299,21 @@ def _scheduling_checks() -> Mapping[str, KindCheck]:
 
 
 def _storage_checks() -> Mapping[str, KindCheck]:
+    from ptcompile.apiserver.validation.csi import (
+        check_csi_driver,
+        check_csi_node,
+        check_storage_capacity,
+        check_volume_attachment,
+    )
     from ptcompile.apiserver.validation.storage import check_storage_class, check_volume_attributes_class
 
     return {
         "StorageClass": check_storage_class,
         "VolumeAttributesClass": check_volume_attributes_class,
+        "CSIDriver": check_csi_driver,
+        "CSINode": check_csi_node,
+        "CSIStorageCapacity": check_storage_capacity,
+        "VolumeAttachment": check_volume_attachment,
     }
 
 
@@ -265,10 +321,15 @@ _CHECKS_BY_GROUP: Final[dict[str, Callable[[], Mapping[str, KindCheck]]]] = {
     "": _core_checks,
     "admissionregistration.k8s.io": _admission_checks,
     "apiextensions.k8s.io": _apiextensions_checks,
+    "apiregistration.k8s.io": _apiregistration_checks,
     "apps": _apps_checks,
     "autoscaling": _autoscaling_checks,
     "batch": _batch_checks,
+    "certificates.k8s.io": _certificates_checks,
     "coordination.k8s.io": _coordination_checks,
+    "discovery.k8s.io": _discovery_checks,
+    "events.k8s.io": _events_checks,
+    "flowcontrol.apiserver.k8s.io": _flowcontrol_checks,
     "networking.k8s.io": _networking_checks,
     "node.k8s.io": _node_checks,
     "policy": _policy_checks,
@@ -287,6 +348,12 @@ def _why_not_cron_job(name: str) -> str | None:
     return why
 
 
+def _why_not_ip_name(name: str) -> str | None:
+    from ptcompile.apiserver.validation.networking import why_not_canonical_ip
+
+    return why_not_canonical_ip(name)
+
+
 _NAME_RULES: Final[dict[tuple[str, str], NameRule]] = {
     ("batch", "CronJob"): _why_not_cron_job,
     ("policy", "PodDisruptionBudget"): why_not_path_segment,
@@ -295,9 +362,27 @@ _NAME_RULES: Final[dict[tuple[str, str], NameRule]] = {
     ("rbac.authorization.k8s.io", "Role"): why_not_path_segment,
     ("rbac.authorization.k8s.io", "RoleBinding"): why_not_path_segment,
     ("apiregistration.k8s.io", "APIService"): why_not_path_segment,
-    ("networking.k8s.io", "IPAddress"): lambda name: None,
+    ("", "Event"): why_not_path_segment,
+    ("certificates.k8s.io", "CertificateSigningRequest"): why_not_path_segment,
+    ("networking.k8s.io", "IPAddress"): _why_not_ip_name,
+    ("storage.k8s.io", "CSIDriver"): why_not_path_segment,
 }
 """Name rules of kinds whose names need not be DNS subdomains."""
+
+_FREE_FINALIZER_GROUPS: Final = frozenset(
+    {
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "coordination.k8s.io",
+        "node.k8s.io",
+        "policy",
+    }
+)
+"""API groups whose finalizers need no domain: only the generic layer checks them, as it does those of CRDs."""
+
+_FREE_FINALIZER_KINDS: Final = frozenset({("", "Event"), ("storage.k8s.io", "CSIDriver")})
+"""Further kinds whose finalizers need no domain."""
 
 _GENERATION_GROUPS: Final = frozenset(
     {"apps", "autoscaling", "batch", "networking.k8s.io", "policy", "resource.k8s.io", "admissionregistration.k8s.io"}
@@ -316,15 +401,15 @@ def built_in_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterat
         rule = _NAME_RULES.get(kind, names.why_not_dns_subdomain)
         if kind == ("apps", "StatefulSet") and context.at_least(36):
             rule = names.why_not_dns_label
-        # only the generic layer checks a disruption budget's metadata, and it accepts any finalizer
-        check_metadata(manifest.get("metadata"), ("metadata",), problems, rule, kind[0] != "policy")
+        plain_finalizers = kind[0] in _FREE_FINALIZER_GROUPS or kind in _FREE_FINALIZER_KINDS
+        check_metadata(manifest.get("metadata"), ("metadata",), problems, rule, not plain_finalizers)
         if kind == ("", "LimitRange"):  # the server generates a name
             problems[:] = [
                 problem
                 for problem in problems
                 if problem.path != ("metadata", "name") or problem.name != "required-value"
             ]
-    if kind[0] not in _GENERATION_GROUPS:
+    if kind[0] not in _GENERATION_GROUPS or kind == ("apps", "ControllerRevision"):
         check_generation(manifest, problems)
     if kind[0] in _CHECKS_BY_GROUP and (check := _CHECKS_BY_GROUP[kind[0]]().get(kind[1])) is not None:
         check(manifest, context, problems)

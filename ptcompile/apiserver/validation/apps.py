@@ -188,18 +188,21 @@ _POD_MANAGEMENT_POLICIES: Final = ("OrderedReady", "Parallel")
 def check_stateful_set(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check a StatefulSet, except its metadata."""
     spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
-    check_counts(spec, path, problems, "replicas", "minReadySeconds", "revisionHistoryLimit")
+    check_counts(spec, path, problems, "replicas", "minReadySeconds")
     check_counts(f.as_field_mapping(spec.get("ordinals")), (*path, "ordinals"), problems, "start")
     check_controller_selector(spec, path, "StatefulSet", problems)
     volumes = _check_claims(spec.get("volumeClaimTemplates"), (*path, "volumeClaimTemplates"), context, problems)
-    check_template(spec.get("template"), (*path, "template"), context, problems, volumes)
+    template = spec.get("template")
+    if context.at_least(36):
+        template = _without_pod_names(template)
+    check_template(template, (*path, "template"), context, problems, volumes)
     check_restarts_always(spec.get("template"), (*path, "template"), "StatefulSet", problems)
     order, service = spec.get("podManagementPolicy"), spec.get("serviceName")
     if type(order) is str and order and order not in _POD_MANAGEMENT_POLICIES:
         f.invalid(problems, (*path, "podManagementPolicy"), order, "must be 'OrderedReady' or 'Parallel'")
     if context.at_least(34) and type(service) is str and service and (why := names.why_not_dns_label(service)):
         f.invalid(problems, (*path, "serviceName"), service, why)
-    _check_update_strategy(f.as_field_mapping(spec.get("updateStrategy")), (*path, "updateStrategy"), context, problems)
+    _check_update_strategy(f.as_field_mapping(spec.get("updateStrategy")), (*path, "updateStrategy"), problems)
     policy = f.as_field_mapping(spec.get("persistentVolumeClaimRetentionPolicy"))
     for name in ("whenDeleted", "whenScaled"):
         if policy.get(name):
@@ -215,11 +218,25 @@ def _check_claims(claims: Any, path: Path, context: ApiServer, problems: f.Probl
         if type(name) is str:
             volumes.add(name)
         if context.at_least(36):
-            check_claim_spec(claim.get("spec"), (*path, index, "spec"), problems)
+            check_claim_spec(claim.get("spec"), (*path, index, "spec"), problems, drops=False)
+            if type(name) is str and name and (why := names.why_not_dns_label(name)):
+                name_path, field = (*path, index, "metadata", "name"), f"spec.template.spec.volumes[{index}].name"
+                f.invalid(problems, name_path, name, why, field=field)
     return frozenset(volumes)
 
 
-def _check_update_strategy(strategy: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _without_pod_names(template: Any) -> Any:
+    """Return a pod template without hostname and subdomain. The server checks the template with those of a pod of the
+    set (Kubernetes 1.36).
+    """
+    spec = f.as_field_mapping(f.as_field_mapping(template).get("spec"))
+    if not spec.keys() & {"hostname", "subdomain"}:
+        return template
+    kept = {key: value for key, value in spec.items() if key not in ("hostname", "subdomain")}
+    return {**template, "spec": kept}
+
+
+def _check_update_strategy(strategy: dict[str, Any], path: Path, problems: f.Problems) -> None:
     kind, rolling, rolling_path = (
         strategy.get("type") or "RollingUpdate",
         strategy.get("rollingUpdate"),
@@ -231,13 +248,11 @@ def _check_update_strategy(strategy: dict[str, Any], path: Path, context: ApiSer
         f.invalid(problems, rolling_path, rolling, "only allowed for updateStrategy 'RollingUpdate'", "remove it")
     elif type(rolling) is dict:
         check_counts(rolling, rolling_path, problems, "partition")
-        unavailable = rolling.get("maxUnavailable")
-        if unavailable is None or not context.at_least(
-            35
-        ):  # before 1.35 the gate is off and the server drops the field
-            return
-        check_amount_or_percent(unavailable, (*rolling_path, "maxUnavailable"), problems)
-        if amount_of(unavailable) == 0:
-            f.invalid(
-                problems, (*rolling_path, "maxUnavailable"), unavailable, "cannot be 0", "use 1 or more, or remove it"
-            )
+        # servers 1.35 and 1.36 drop maxUnavailable: its gate is off
+
+
+def check_controller_revision(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a ControllerRevision, except its metadata."""
+    if manifest.get("data") is None:
+        f.required(problems, ("data",), "data is mandatory")
+    f.check_not_negative(problems, ("revision",), manifest.get("revision"))

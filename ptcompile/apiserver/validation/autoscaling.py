@@ -67,7 +67,7 @@ def _check_reference(
         return
     if version.count("/") > 1:
         f.invalid(problems, (*path, "apiVersion"), version, f"unexpected GroupVersion string: {version}")
-    elif scaled and "/" not in version and reference.get("kind") != "ReplicationController":
+    elif scaled and not version.rpartition("/")[0] and reference.get("kind") != "ReplicationController":
         why = "apiVersion must specify API group"
         f.invalid(problems, (*path, "apiVersion"), version, why, "write it as apps/v1")
 

@@ -1,19 +1,26 @@
-"""Small cluster kinds: PriorityClass, RuntimeClass, Lease."""
+"""Kinds of the cluster itself: Node, PriorityClass, RuntimeClass, Lease, Event, APIService."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.metadata import check_labels
+from ptcompile.apiserver.validation.dns import why_not_cidr
+from ptcompile.apiserver.validation.metadata import check_labels, why_not_key, why_not_value
+from ptcompile.apiserver.validation.networking import is_dual_stack
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_toleration
+from ptcompile.apiserver.validation.values import check_port_number
+from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.quantity import parse
 from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.registry.model import Update
 
 
 def check_lease(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
@@ -57,3 +64,196 @@ def check_runtime_class(manifest: Mapping[str, Any], context: ApiServer, problem
     check_labels(scheduling.get("nodeSelector"), ("scheduling", "nodeSelector"), problems)
     for index, toleration in f.indexed_mappings(scheduling.get("tolerations")):
         check_toleration(toleration, ("scheduling", "tolerations", index), problems)
+
+
+_TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule", "PreferNoSchedule")
+
+
+def check_node(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a Node, except its metadata (Kubernetes 1.36 `ValidateNode`). The server keeps the status of a new Node."""
+    spec, status = f.as_field_mapping(manifest.get("spec")), f.as_field_mapping(manifest.get("status"))
+    _check_taints(spec.get("taints"), ("spec", "taints"), problems)
+    for key in ("capacity", "allocatable"):
+        for name, text in f.as_field_mapping(status.get(key)).items():
+            amount = parse(0 if text is None else text)
+            if amount is not None and amount.nano < 0:
+                f.invalid(problems, ("status", key, name), str(amount), "must be greater than or equal to 0")
+            elif amount is not None and name == "pods" and not amount.is_integer:
+                f.invalid(problems, ("status", key, name), str(amount), "must be an integer")
+    _check_pod_cidrs(_pod_cidrs(spec), ("spec", "podCIDRs"), context, problems)
+
+
+def _pod_cidrs(spec: Mapping[str, Any]) -> list[Any]:
+    """Return the ranges of a Node as the server reads its two fields: `podCIDR` wins if they differ."""
+    single, several = spec.get("podCIDR"), spec.get("podCIDRs")
+    if single and (type(several) is not list or several[:1] != [single]):
+        return [single]
+    return several if type(several) is list else []
+
+
+def _check_taints(taints: Any, path: Path, problems: f.Problems) -> None:
+    seen: set[tuple[str, str]] = set()
+    for index, taint in f.indexed_mappings(taints):
+        taint_path = (*path, index)
+        key, value, effect = (taint.get(name) or "" for name in ("key", "value", "effect"))
+        if not type(key) is type(value) is type(effect) is str:
+            continue
+        # the server prints the taints below metadata
+        field = f"metadata.{field_path(taint_path[1:])}"
+        if why := why_not_key(key):
+            f.invalid(problems, (*taint_path, "key"), key, why, field=f"{field}.key")
+        if why := why_not_value(value):
+            f.invalid(problems, (*taint_path, "value"), value, why, field=f"{field}.value")
+        if not effect:
+            f.required(problems, (*taint_path, "effect"), field=f"{field}.effect")
+        elif effect not in _TAINT_EFFECTS:
+            f.unsupported(problems, (*taint_path, "effect"), effect, _TAINT_EFFECTS, field=f"{field}.effect")
+        if (key, effect) in seen:
+            f.duplicate(problems, taint_path, f"{key}:{effect}", "keep one taint of each key and effect", field)
+        seen.add((key, effect))
+
+
+def _check_pod_cidrs(cidrs: list[Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+    texts = ["" if item is None else item for item in cidrs]
+    if not all(type(text) is str for text in texts):
+        return
+    for index, text in enumerate(texts):
+        if why := why_not_cidr(text, context):
+            f.invalid(problems, (*path, index), text, why)
+    if len(texts) > 1 and (len(texts) > 2 or not is_dual_stack(texts)):
+        why = "may specify no more than one CIDR for each IP family"
+        f.invalid(problems, path, cidrs, why, "keep one range of each IP family")
+
+
+def node_update(update: Update) -> Iterator[Problem]:
+    """Yield a problem if a Node changes its ranges or its provider ID, which can be set once."""
+    old, new = (f.as_field_mapping(node.get("spec")) for node in (update.old, update.new))
+    if _pod_cidrs(old) and _pod_cidrs(old) != _pod_cidrs(new):
+        yield f.forbidden_change(("spec", "podCIDRs"), 'node updates may not change podCIDR except from "" to valid')
+    if old.get("providerID") and old.get("providerID") != new.get("providerID"):
+        why = 'node updates may not change providerID except from "" to valid'
+        yield f.forbidden_change(("spec", "providerID"), why)
+
+
+_PRIORITY_MAX: Final = 20_000
+_VERSION_PRIORITY_MAX: Final = 1000
+
+
+def check_api_service(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check an APIService and its name (Kubernetes 1.36 `ValidateAPIService` of kube-aggregator)."""
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    group, version = spec.get("group") or "", spec.get("version") or ""
+    if type(group) is str and type(version) is str:
+        _check_api_name(f.as_field_mapping(manifest.get("metadata")).get("name"), group, version, problems)
+        if not group and version != "v1":
+            why = "only v1 may have an empty group and it better be legacy kube"
+            f.required(problems, (*path, "group"), why)
+        elif group and (why_group := names.why_not_dns_subdomain(group)):
+            f.invalid(problems, (*path, "group"), group, why_group)
+        if why_version := names.why_not_dns_1035_label(version):
+            f.invalid(problems, (*path, "version"), version, why_version)
+    for key, most in (("groupPriorityMinimum", _PRIORITY_MAX), ("versionPriority", _VERSION_PRIORITY_MAX)):
+        priority = spec.get(key) or 0
+        if type(priority) is int and not 0 < priority <= most:
+            f.invalid(problems, (*path, key), priority, f"must be positive and less than {most}", f"use 1 to {most}")
+    _check_api_backend(spec, path, problems)
+
+
+def _check_api_backend(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    bundle, service, is_insecure = spec.get("caBundle"), spec.get("service"), spec.get("insecureSkipTLSVerify") is True
+    if service is None:
+        if bundle:
+            f.invalid(problems, (*path, "caBundle"), bundle, "local APIServices may not have a caBundle")
+        if is_insecure:
+            why = "local APIServices may not have insecureSkipTLSVerify"
+            f.invalid(problems, (*path, "insecureSkipTLSVerify"), True, why)
+    elif type(service) is dict:
+        f.check_required(service, (*path, "service"), problems, "namespace", "name")
+        port = service.get("port")
+        check_port_number(problems, (*path, "service", "port"), 443 if port is None else port)
+        if is_insecure and bundle:
+            why = "may not be true if caBundle is present"
+            f.invalid(problems, (*path, "insecureSkipTLSVerify"), True, why)
+
+
+def _check_api_name(name: Any, group: str, version: str, problems: f.Problems) -> None:
+    expected = f"{version}.{group}"
+    if type(name) is str and name and name != expected:
+        why = f'must be `spec.version+"."+spec.group`: {f.quote_value(expected)}'
+        f.invalid(problems, ("metadata", "name"), name, why, f"name it {expected}")
+
+
+_EVENT_FIELD_MAX: Final = 128
+_EVENT_NOTE_MAX: Final = 1024
+
+
+def check_event(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check an Event of either group, except its metadata (Kubernetes 1.36 `ValidateEventCreate`)."""
+    is_core = manifest.get("apiVersion") == "v1"
+    about = "involvedObject" if is_core else "regarding"
+    namespace = f.as_field_mapping(manifest.get("metadata")).get("namespace")
+    _check_event_namespace(manifest, namespace, about, problems)
+    if manifest.get("eventTime") is not None:
+        _check_new_event(manifest, is_core, problems)
+    if not is_core:
+        _check_strict_event(manifest, problems)
+
+
+def _check_event_namespace(manifest: Mapping[str, Any], namespace: Any, about: str, problems: f.Problems) -> None:
+    path, target = (about, "namespace"), f.as_field_mapping(manifest.get(about)).get("namespace") or ""
+    has_time, help = manifest.get("eventTime") is not None, "write the namespace of the Event"
+    if not target:
+        free = ("default", "kube-system") if has_time else ("default",)
+        mismatch = bool(namespace) and namespace not in free
+    else:
+        mismatch = not has_time and target != (namespace or "default")
+    if mismatch:
+        f.invalid(problems, path, target, "does not match event.namespace", help, "involvedObject.namespace")
+        if not namespace:  # the namespace is that of the command then
+            problems[-1] = problems[-1]._replace(severity="warning")
+
+
+def _check_new_event(manifest: Mapping[str, Any], is_core: bool, problems: f.Problems) -> None:
+    controller = ("reportingComponent" if is_core else "reportingController",)
+    reporter = manifest.get(controller[0]) or ""
+    if not reporter:
+        f.required(problems, controller)
+    elif type(reporter) is str and (why := why_not_key(reporter)):
+        f.invalid(problems, controller, reporter, why)
+    for key in ("reportingInstance", "action", "reason"):
+        text = manifest.get(key) or ""
+        if not text:
+            f.required(problems, (key,))
+        elif type(text) is str and len(text.encode("utf-8", "surrogatepass")) > _EVENT_FIELD_MAX:
+            f.invalid(problems, (key,), "", f"can have at most {_EVENT_FIELD_MAX} characters", "shorten it")
+    key = "message" if is_core else "note"
+    note = manifest.get(key)
+    if type(note) is str and len(note.encode("utf-8", "surrogatepass")) > _EVENT_NOTE_MAX:
+        why = f"can have at most {_EVENT_NOTE_MAX} characters"
+        f.invalid(problems, (key,), "", why, "shorten it", "message")
+
+
+def _check_strict_event(manifest: Mapping[str, Any], problems: f.Problems) -> None:
+    """Check what only events.k8s.io/v1 requires."""
+    series = manifest.get("series")
+    if type(series) is dict:
+        count = series.get("count") or 0
+        if type(count) is int and count < 2:
+            f.invalid(problems, ("series", "count"), "", "should be at least 2")
+        if series.get("lastObservedTime") is None:
+            f.required(problems, ("series", "lastObservedTime"))
+    if manifest.get("eventTime") is None:
+        f.required(problems, ("eventTime",))
+    kind = manifest.get("type") or ""
+    if kind not in ("Normal", "Warning") and type(kind) is str:
+        f.invalid(problems, ("type",), "", f"has invalid value: {kind}", "use Normal or Warning")
+    source = f.as_field_mapping(manifest.get("deprecatedSource"))
+    for key, is_set in (
+        ("deprecatedFirstTimestamp", manifest.get("deprecatedFirstTimestamp") is not None),
+        ("deprecatedLastTimestamp", manifest.get("deprecatedLastTimestamp") is not None),
+        ("deprecatedCount", bool(manifest.get("deprecatedCount"))),
+        ("deprecatedSource", bool(source.get("component") or source.get("host"))),
+    ):
+        if is_set:
+            name = key.removeprefix("deprecated")
+            f.invalid(problems, (key,), "", "needs to be unset", field=name[0].lower() + name[1:])

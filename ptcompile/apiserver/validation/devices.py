@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key
+from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import as_string
@@ -323,12 +324,6 @@ def _check_config(config: dict[str, Any], path: Path, problems: f.Problems) -> N
         f.required(problems, (*path, "opaque"))
     if type(opaque) is not dict:
         return
-    driver, driver_path = opaque.get("driver"), (*path, "opaque", "driver")
-    if driver is None or driver == "":
-        f.required(problems, driver_path)
-    elif type(driver) is str and len(driver) > _DRIVER_MAX:
-        f.too_long(problems, driver_path, _DRIVER_MAX)
-    elif type(driver) is str and (why := names.why_not_dns_subdomain(driver.lower())):
-        f.invalid(problems, driver_path, driver, why)
+    check_driver_name(opaque.get("driver"), (*path, "opaque", "driver"), problems)
     if opaque.get("parameters") is None:
         f.required(problems, (*path, "opaque", "parameters"))

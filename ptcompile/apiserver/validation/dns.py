@@ -33,8 +33,37 @@ def why_not_ip(text: str, context: ApiServer) -> str | None:
     if context.at_least(36):
         if ":" not in text and any(len(part) > 1 and part[0] == "0" for part in text.split(".")):
             return "must not have leading 0s"
-        if text.lower().startswith("::ffff:") and "." in text:
+        if is_mapped_ip(text):
             return "must not be an IPv4-mapped IPv6 address"
+    return None
+
+
+def is_mapped_ip(text: str) -> bool:
+    """Return whether an IP address is an IPv4 address written as IPv6, such as `::ffff:1.2.3.4` or `::ffff:0102:0304`.
+    Go counts it as IPv4.
+    """
+    import ipaddress
+
+    return ":" in text and ipaddress.IPv6Address(text).ipv4_mapped is not None
+
+
+def why_special_ip(text: str) -> str | None:
+    """Return why an endpoint or a Service may not have this IP address, or None (`ValidateNonSpecialIP`)."""
+    import ipaddress
+
+    if not is_ip(text):
+        return "must be a valid IP address"
+    plain = text if ":" in text else ".".join(str(int(part)) for part in text.split("."))
+    ip = ipaddress.ip_address(plain)
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    if ip.is_unspecified:
+        return f"may not be unspecified ({text})"
+    if ip.is_loopback:
+        return "may not be in the loopback range (127.0.0.0/8, ::1/128)"
+    if ip.is_link_local:
+        return "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
+    if ip in ipaddress.ip_network("224.0.0.0/24" if ip.version == 4 else "ff02::/16"):
+        return "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
     return None
 
 

@@ -171,6 +171,12 @@ def indexed_mappings(value: Any) -> Iterable[tuple[int, dict[str, Any]]]:
     return enumerate(value)
 
 
+def as_texts(value: Any) -> list[str]:
+    """Return the items of a list of texts: null is the empty text, items of other types are skipped."""
+    items = value if type(value) is list else []
+    return ["" if item is None else item for item in items if item is None or type(item) is str]
+
+
 def container_names(pod: dict[str, Any]) -> set[str]:
     """Return the names of a pod's containers and init containers."""
     entries = (*indexed_mappings(pod.get("containers")), *indexed_mappings(pod.get("initContainers")))

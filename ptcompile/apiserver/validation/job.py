@@ -294,7 +294,8 @@ def _check_codes(codes: dict[str, Any], path: Path, container_names: set[str], p
     elif type(values) is list:
         if len(values) > _CODES_MAX:
             f.too_many(problems, values_path, len(values), _CODES_MAX)
-        _check_numbers([v for v in values if type(v) is int], values_path, operator == "In", problems)
+        numbers = [0 if value is None else value for value in values]
+        _check_numbers([value for value in numbers if type(value) is int], values_path, operator == "In", problems)
 
 
 def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, problems: f.Problems) -> None:

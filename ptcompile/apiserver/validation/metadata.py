@@ -149,7 +149,11 @@ def check_finalizers(finalizers: Any, path: Path, problems: f.Problems, built_in
 def _check_owners(owners: Any, path: Path, problems: f.Problems) -> None:
     controllers = 0
     field = field_path(path)
+    seen: list[dict[str, Any]] = []
     for index, owner in f.indexed_mappings(owners):
+        if owner in seen:  # the server drops the repetition first
+            continue
+        seen.append(owner)
         owner_path = (*path, index)
         version = owner.get("apiVersion")
         if f.is_empty(version) or (type(version) is str and not _has_version(version)):

@@ -1,21 +1,29 @@
-"""Ingress, IngressClass and NetworkPolicy."""
+"""Ingress, IngressClass, NetworkPolicy, IPAddress and ServiceCIDR."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.dns import is_ip, why_not_cidr
+from ptcompile.apiserver.validation.dns import is_cidr, is_ip, is_mapped_ip, why_not_cidr
 from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.apiserver.validation.service import why_not_service_name
-from ptcompile.apiserver.validation.values import PORT_MAX, PROTOCOLS, check_port_number, check_port_reference
-from ptcompile.diagnostics import Path
+from ptcompile.apiserver.validation.values import (
+    PORT_MAX,
+    PROTOCOLS,
+    check_port_number,
+    check_port_reference,
+    why_not_path_segment,
+)
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.registry.model import Update
 
 
 _CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
@@ -165,6 +173,92 @@ def check_ingress_class(manifest: Mapping[str, Any], context: ApiServer, problem
             f.invalid(problems, (*path, "namespace"), namespace, why)
     elif namespace is not None and scope == "Cluster":
         f.forbidden(problems, (*path, "namespace"), "`parameters.scope` is set to 'Cluster'")
+
+
+def why_not_canonical_ip(text: str) -> str | None:
+    """Return why a text cannot be the name of an IPAddress, or None: it must be an IP address in canonical form."""
+    import ipaddress
+
+    if not is_ip(text):
+        return "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+    if is_mapped_ip(text):
+        return "must not be an IPv4-mapped IPv6 address"
+    try:
+        canonical = str(ipaddress.ip_address(text))
+    except ValueError:
+        return "must not have leading 0s"
+    return None if canonical == text else f'must be in canonical form ("{canonical}")'
+
+
+def check_ip_address(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check an IPAddress, except its metadata."""
+    path = ("spec", "parentRef")
+    parent = f.as_field_mapping(manifest.get("spec")).get("parentRef")
+    if parent is None:
+        f.required(problems, path, help="name the Service that has the address")
+    if type(parent) is not dict:
+        return
+    group = parent.get("group")
+    if type(group) is str and group and (why := names.why_not_dns_subdomain(group)):
+        f.invalid(problems, (*path, "group"), group, why)
+    for key in ("resource", "name", "namespace"):
+        text = parent.get(key)
+        if f.is_empty(text):
+            if key != "namespace":
+                f.required(problems, (*path, key))
+        elif type(text) is str and (why := why_not_path_segment(text)):
+            f.invalid(problems, (*path, key), text, why)
+
+
+def check_service_cidr(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a ServiceCIDR, except its metadata."""
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec", "cidrs")
+    value = spec.get("cidrs")
+    if value is None or value == []:
+        f.required(problems, path, "at least one CIDR required", "add a range, such as 10.0.0.0/16")
+    if type(value) is not list:
+        return
+    cidrs = ["" if item is None else item for item in value]
+    if len(cidrs) > 2:
+        f.invalid(problems, path, value, "may only hold up to 2 values", "keep one range of each IP family")
+    elif not all(type(cidr) is str for cidr in cidrs):
+        return
+    elif len(cidrs) == 2 and not is_dual_stack(cidrs):
+        why = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/96"
+        f.invalid(problems, path, value, why, "keep one range of each IP family")
+    else:
+        for index, cidr in enumerate(cidrs):
+            if why_not := _why_not_canonical_cidr(cidr):
+                f.invalid(problems, (*path, index), cidr, why_not)
+
+
+def is_dual_stack(cidrs: list[str]) -> bool:
+    """Return whether all texts are address ranges, and of both IP families (`IsDualStackCIDRStrings`)."""
+    return all(map(is_cidr, cidrs)) and len({_is_v6_range(cidr) for cidr in cidrs}) == 2
+
+
+def _is_v6_range(cidr: str) -> bool:
+    address = cidr.partition("/")[0]
+    return ":" in address and not is_mapped_ip(address)
+
+
+def _why_not_canonical_cidr(text: str) -> str | None:
+    import ipaddress
+
+    if why := why_not_cidr(text, ApiServer((1, 36))):  # this kind never had the looser form
+        return why
+    canonical = str(ipaddress.ip_network(text))
+    return None if canonical == text else f'must be in canonical form ("{canonical}")'
+
+
+def service_cidr_update(update: Update) -> Iterator[Problem]:
+    """Yield a problem if a ServiceCIDR loses or changes a range; a second range may be added."""
+    old, new = (f.as_field_mapping(item.get("spec")).get("cidrs") or [] for item in (update.old, update.new))
+    for index, (before, after) in enumerate(zip(old, new, strict=False)):
+        if before != after:
+            yield f.immutable(("spec", "cidrs", index), after)
+    if len(new) < len(old):
+        yield f.immutable(("spec", "cidrs"))
 
 
 _TYPES: Final = ("Egress", "Ingress")

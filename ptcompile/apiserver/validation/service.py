@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.dns import is_cidr, why_not_ip
-from ptcompile.apiserver.validation.field_errors import immutable
+from ptcompile.apiserver.validation.dns import is_cidr, why_not_ip, why_special_ip
+from ptcompile.apiserver.validation.field_errors import forbidden_change, immutable
 from ptcompile.apiserver.validation.metadata import check_labels, why_not_key
 from ptcompile.apiserver.validation.values import PROTOCOLS, check_port_number, check_port_reference
 from ptcompile.diagnostics import Path, Problem
@@ -147,22 +147,6 @@ def _check_families(spec: dict[str, Any], path: Path, kind: str, headless: bool,
         f.invalid(problems, (*path, "ipFamilyPolicy"), policy, why, "set ipFamilyPolicy: PreferDualStack")
 
 
-def _why_not_external_ip(ip: str) -> str | None:
-    """Return why an address of `externalIPs` cannot be reached from outside, or None if it can."""
-    import ipaddress
-
-    address = ipaddress.ip_address(".".join(str(int(part)) for part in ip.split(".")) if ":" not in ip else ip)
-    if address.is_unspecified:
-        return f"may not be unspecified ({ip})"
-    if address.is_loopback:
-        return "may not be in the loopback range (127.0.0.0/8, ::1/128)"
-    if address.is_link_local:
-        return "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
-    if ip.startswith("224.0.0.") or ip.lower().startswith("ff02:"):
-        return "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
-    return None
-
-
 def _check_addresses(
     spec: dict[str, Any], path: Path, kind: str, headless: bool, context: ApiServer, problems: f.Problems
 ) -> None:
@@ -185,7 +169,7 @@ def _check_addresses(
             f.invalid(problems, address_path, ip, why, field=f"spec.clusterIPs[{index}]")
     external_ips = spec.get("externalIPs")
     for index, ip in enumerate(external_ips if type(external_ips) is list else ()):
-        if type(ip) is str and (why := why_not_ip(ip, context) or _why_not_external_ip(ip) or ""):
+        if type(ip) is str and (why := why_not_ip(ip, context) or why_special_ip(ip) or ""):
             f.invalid(problems, (*path, "externalIPs", index), ip, why)
 
 
@@ -202,10 +186,8 @@ def _check_external_name(spec: dict[str, Any], path: Path, problems: f.Problems)
 
 def _check_affinity(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
     config, config_path = spec.get("sessionAffinityConfig"), (*path, "sessionAffinityConfig")
-    if spec.get("sessionAffinity") != "ClientIP":
-        if config is not None and spec.get("sessionAffinity") == "None":
-            f.forbidden(problems, config_path, "must not be set when sessionAffinity is None")
-        return  # the server sets an absent affinity to None and drops the configuration
+    if spec.get("sessionAffinity") != "ClientIP":  # the server drops the configuration
+        return
     client = f.as_field_mapping(f.as_field_mapping(config).get("clientIP"))
     f.check_range(
         problems, (*config_path, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS_MAX
@@ -225,6 +207,10 @@ def _check_only_external(spec: dict[str, Any], path: Path, kind: str, problems: 
     if health and type(health) is int and (kind != "LoadBalancer" or policy != "Local"):
         why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         f.invalid(problems, (*path, "healthCheckNodePort"), health, why, "remove it")
+    _check_load_balancer(spec, path, kind, problems)
+
+
+def _check_load_balancer(spec: dict[str, Any], path: Path, kind: str, problems: f.Problems) -> None:
     ranges = spec.get("loadBalancerSourceRanges")
     for index, text in enumerate(ranges if type(ranges) is list else ()):
         if type(text) is str and not is_cidr(text.strip()):
@@ -238,11 +224,16 @@ def _check_only_external(spec: dict[str, Any], path: Path, kind: str, problems: 
                 f.forbidden(problems, (*path, name), "may only be used when `type` is 'LoadBalancer'")
         if spec.get("loadBalancerSourceRanges"):
             f.forbidden(problems, (*path, "loadBalancerSourceRanges"), "may only be used when `type` is 'LoadBalancer'")
+    elif type(spec.get("loadBalancerClass")) is str and (why := why_not_key(spec["loadBalancerClass"])):
+        f.invalid(problems, (*path, "loadBalancerClass"), spec["loadBalancerClass"], why)
 
 
 def service_update(update: Update) -> Iterator[Problem]:
-    """Yield a problem if the first cluster IP changes, unless the Service becomes or was an ExternalName."""
+    """Yield a problem if the first cluster IP changes, unless the Service becomes or was an ExternalName, or if the
+    class or the health check of a load balancer does.
+    """
     old, new = (_spec_of(manifest) for manifest in (update.old, update.new))
+    yield from _load_balancer_update(old, new)
     if "ExternalName" in (old.get("type"), new.get("type")):
         return
     before, after = _first_cluster_ip(old), _first_cluster_ip(new)
@@ -250,6 +241,19 @@ def service_update(update: Update) -> Iterator[Problem]:
         return
     help = "delete the Service and apply again: a Service keeps its address"
     yield immutable(("spec", "clusterIP"), after, help, "may not change once set")
+
+
+def _load_balancer_update(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Problem]:
+    if any(spec.get("type") != "LoadBalancer" for spec in (old, new)):
+        return
+    name = new.get("loadBalancerClass")
+    if old.get("loadBalancerClass") != name:
+        yield immutable(("spec", "loadBalancerClass"), name, why="may not change once set")
+    port = new.get("healthCheckNodePort")
+    has_port = all(spec.get("externalTrafficPolicy") == "Local" for spec in (old, new))
+    if has_port and port and port != old.get("healthCheckNodePort"):
+        help = "remove it: the Service has a port already"
+        yield forbidden_change(("spec", "healthCheckNodePort"), "field is immutable", help)
 
 
 def _spec_of(manifest: Any) -> dict[str, Any]:

@@ -1,17 +1,17 @@
-"""PersistentVolume, StorageClass and VolumeAttributesClass."""
+"""PersistentVolume, the inline volume of a VolumeAttachment, StorageClass and VolumeAttributesClass."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import PodContext
+from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.metadata import why_not_key
 from ptcompile.apiserver.validation.mounts import why_not_forward
 from ptcompile.apiserver.validation.scheduling import check_node_selector_terms
 from ptcompile.apiserver.validation.volume_claims import check_access
 from ptcompile.apiserver.validation.volumes import check_csi, check_one_source
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.registry.model import ApiServer
@@ -19,6 +19,8 @@ from ptcompile.registry.model import ApiServer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.registry.model import Update
 
 
 _SOURCES: Final = [
@@ -49,11 +51,11 @@ _SOURCES: Final = [
 
 _SECRET_REFERENCES: Final = (
     "controllerPublishSecretRef",
-    "nodePublishSecretRef",
-    "nodeStageSecretRef",
     "controllerExpandSecretRef",
+    "nodePublishSecretRef",
     "nodeExpandSecretRef",
 )
+"""References that the server checks; it accepts any `nodeStageSecretRef`."""
 
 
 def check_persistent_volume(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
@@ -86,6 +88,29 @@ def check_persistent_volume(manifest: Mapping[str, Any], context: ApiServer, pro
         f.forbidden(problems, (*path, "persistentVolumeReclaimPolicy"), why, "use Retain")
     f.check_choice(problems, (*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
     _check_classes(spec, path, context, problems)
+
+
+_NOT_INLINE: Final[dict[str, tuple[object, ...]]] = {
+    "claimRef": (None,),
+    "capacity": (None, {}),
+    "persistentVolumeReclaimPolicy": (None, ""),
+    "nodeAffinity": (None,),
+    "storageClassName": (None, ""),
+    "volumeMode": (None,),
+    "volumeAttributesClassName": (None,),
+}
+"""Fields of a PersistentVolume that an inline volume of a VolumeAttachment must not have, with their unset values."""
+
+
+def check_inline_volume(spec: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+    """Check the volume that a VolumeAttachment describes itself (`ValidatePersistentVolumeSpec`, inline)."""
+    for name, unset_values in _NOT_INLINE.items():
+        if spec.get(name) not in unset_values and not is_dropped(name, context):
+            f.forbidden(problems, (*path, name), "may not be specified in the context of inline volumes")
+    if spec.get("csi") is None:
+        f.required(problems, (*path, "csi"), "has to be specified in the context of inline volumes")
+    check_access(spec.get("accessModes"), (*path, "accessModes"), problems)
+    _check_source(spec, path, PodContext({}, context, False, None, None, problems))
 
 
 def _check_classes(spec: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
@@ -142,8 +167,13 @@ def _check_csi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
     check_csi({"driver": source.get("driver")}, path, scope)
     f.check_required(source, path, scope.problems, "volumeHandle")
     for key in _SECRET_REFERENCES:
-        if type(source.get(key)) is dict:
-            f.check_required(source[key], (*path, key), scope.problems, "name", "namespace")
+        if type(source.get(key)) is not dict:
+            continue
+        f.check_required(source[key], (*path, key), scope.problems, "name", "namespace")
+        for part, why_not in (("name", names.why_not_dns_subdomain), ("namespace", names.why_not_dns_label)):
+            text = source[key].get(part)
+            if type(text) is str and text and (why := why_not(text)):
+                f.invalid(scope.problems, (*path, key, part), text, why)
 
 
 def _check_local(source: dict[str, Any], path: Path, problems: f.Problems) -> None:
@@ -152,6 +182,37 @@ def _check_local(source: dict[str, Any], path: Path, problems: f.Problems) -> No
         f.required(problems, (*path, "path"))
     elif type(local_path) is str and (why := why_not_forward(local_path)):
         f.invalid(problems, (*path, "path"), local_path, why)
+
+
+_STABLE_LABELS: Final = {
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+"""The stable label for each beta label of nodes."""
+
+
+def persistent_volume_update(update: Update) -> Iterator[Problem]:
+    """Yield a problem if a PersistentVolume changes its mode or its node affinity, which can be set once. Only beta
+    labels may be replaced by the stable ones.
+    """
+    old, new = (f.as_field_mapping(volume.get("spec")) for volume in (update.old, update.new))
+    if (old.get("volumeMode") or "Filesystem") != (new.get("volumeMode") or "Filesystem"):
+        yield f.immutable(("spec", "volumeMode"), new.get("volumeMode"))
+    affinity = old.get("nodeAffinity")
+    if affinity is not None and _with_stable_labels(affinity) != _with_stable_labels(new.get("nodeAffinity")):
+        why = "field is immutable, except for updating from beta label to GA"
+        yield f.immutable(("spec", "nodeAffinity"), new.get("nodeAffinity"), why=why)
+
+
+def _with_stable_labels(value: Any) -> Any:
+    """Return a value without its unset fields, and with stable labels for beta ones."""
+    if isinstance(value, Mapping):
+        kept = {key: _with_stable_labels(item) for key, item in value.items() if item not in (None, [])}
+        return kept | ({"key": _STABLE_LABELS.get(kept["key"], kept["key"])} if type(kept.get("key")) is str else {})
+    return [_with_stable_labels(item) for item in value] if isinstance(value, list) else value
 
 
 _PARAMETERS_MAX: Final = 512

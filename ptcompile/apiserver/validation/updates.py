@@ -84,14 +84,34 @@ def _item_key(item: Any) -> str:
 _IMMUTABLE_SELECTOR: Final = (("spec", "selector"), "")
 _IMMUTABLE_ROLE: Final = (("roleRef",), "cannot change roleRef")
 
+_EVENT_FIELDS: Final = (
+    "regarding",
+    "reason",
+    "note",
+    "deprecatedSource",
+    "deprecatedFirstTimestamp",
+    "deprecatedLastTimestamp",
+    "deprecatedCount",
+    "type",
+    "eventTime",
+    "action",
+    "related",
+    "reportingController",
+    "reportingInstance",
+)
+"""Fields of an Event of events.k8s.io that never change: all but its series."""
+
 _IMMUTABLE_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
     ("apps", "Deployment"): (_IMMUTABLE_SELECTOR,),
     ("apps", "DaemonSet"): (_IMMUTABLE_SELECTOR,),
     ("apps", "ReplicaSet"): (_IMMUTABLE_SELECTOR,),
     ("apps", "ControllerRevision"): ((("data",), ""),),
     ("", "PersistentVolume"): (),
+    ("discovery.k8s.io", "EndpointSlice"): ((("addressType",), ""),),
     ("", "ResourceQuota"): ((("spec", "scopes"), ""), (("spec", "scopeSelector"), "")),
     ("networking.k8s.io", "IngressClass"): ((("spec", "controller"), ""),),
+    ("networking.k8s.io", "IPAddress"): ((("spec", "parentRef"), ""),),
+    ("events.k8s.io", "Event"): tuple(((name,), "") for name in _EVENT_FIELDS),
     ("node.k8s.io", "RuntimeClass"): ((("handler",), ""),),
     ("rbac.authorization.k8s.io", "RoleBinding"): (_IMMUTABLE_ROLE,),
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): (_IMMUTABLE_ROLE,),
@@ -101,6 +121,9 @@ _IMMUTABLE_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str]
         (("value",), "may not be changed in an update."),
         (("preemptionPolicy",), "may not be changed in an update."),
     ),
+    ("storage.k8s.io", "CSIDriver"): ((("spec", "attachRequired"), ""), (("spec", "volumeLifecycleModes"), "")),
+    ("storage.k8s.io", "CSIStorageCapacity"): ((("nodeTopology",), ""), (("storageClassName",), "")),
+    ("storage.k8s.io", "VolumeAttachment"): ((("spec",), ""),),
     ("storage.k8s.io", "StorageClass"): (
         (("parameters",), "updates to parameters are forbidden."),
         (("provisioner",), "updates to provisioner are forbidden."),

@@ -11,11 +11,11 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.names import why_not_port_name
+from ptcompile.kubernetes.names import why_not_dns_subdomain, why_not_port_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
 
 _PERCENT = Pattern(r"[0-9]+%").fullmatch
@@ -131,3 +131,17 @@ def why_not_path_segment(name: str) -> str | None:
         if character in name:
             return f"may not contain '{character}'"
     return None
+
+
+_DRIVER_NAME_MAX: Final = 63
+
+
+def check_driver_name(name: Any, path: Path, problems: f.Problems) -> None:
+    """Check the name of a CSI or DRA driver (`ValidateCSIDriverName`)."""
+    if f.is_empty(name):
+        f.required(problems, path)
+    elif type(name) is str:
+        if len(name) > _DRIVER_NAME_MAX:
+            f.too_long(problems, path, _DRIVER_NAME_MAX)
+        elif why := why_not_dns_subdomain(name.lower()):
+            f.invalid(problems, path, name, why)

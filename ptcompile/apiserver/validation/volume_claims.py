@@ -30,8 +30,12 @@ def check_claim(manifest: Any, context: ApiServer, problems: f.Problems) -> None
     check_claim_spec(manifest.get("spec"), ("spec",), problems, context)
 
 
-def check_claim_spec(spec: Any, path: Path, problems: f.Problems, context: ApiServer = DEFAULT_SERVER) -> None:
-    """Check the spec of a claim: access modes, size, class and data source."""
+def check_claim_spec(
+    spec: Any, path: Path, problems: f.Problems, context: ApiServer = DEFAULT_SERVER, *, drops: bool = True
+) -> None:
+    """Check the spec of a claim: access modes, size, class and data source. With `drops`, the server drops some data
+    sources unread.
+    """
     spec = {} if spec is None else spec
     if type(spec) is not dict:
         return
@@ -46,8 +50,20 @@ def check_claim_spec(spec: Any, path: Path, problems: f.Problems, context: ApiSe
             f.invalid(problems, (*path, name), value, why)
     f.check_choice(problems, (*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
     for name in ("dataSource", "dataSourceRef"):
-        if type(spec.get(name)) is dict and not drops_source(name, spec[name]):
+        if type(spec.get(name)) is dict and not (drops and drops_source(name, spec[name])):
             _check_source(spec[name], (*path, name), problems)
+    _check_same_source(spec, path, problems, drops)
+
+
+def _check_same_source(spec: dict[str, Any], path: Path, problems: f.Problems, drops: bool) -> None:
+    """Check that both data sources, if neither is dropped, name the same object."""
+    sources = []
+    for name in ("dataSource", "dataSourceRef"):
+        if type(spec.get(name)) is not dict or (drops and drops_source(name, spec[name])):
+            return
+        sources.append([spec[name].get(key) or "" for key in ("apiGroup", "kind", "name")])
+    if sources[0] != sources[1]:
+        f.invalid(problems, path, spec["dataSource"], "must match dataSourceRef", "keep dataSourceRef")
 
 
 def drops_source(name: str, source: Mapping[str, Any]) -> bool:
@@ -69,10 +85,11 @@ def check_access(modes: Any, path: Path, problems: f.Problems) -> None:
         f.required(problems, path, "at least 1 access mode is required", f"use one of {', '.join(_ACCESS_MODES)}")
     if type(modes) is not list:
         return
-    for index, mode in enumerate(modes):
+    for index, item in enumerate(modes):
+        mode = "" if item is None else item
         if type(mode) is str and mode not in _ACCESS_MODES:
             f.unsupported(problems, (*path, index), mode, _ACCESS_MODES, field=field_path(path))
-    if "ReadWriteOncePod" in modes and len(modes) > 1:
+    if "ReadWriteOncePod" in modes and any(mode != "ReadWriteOncePod" for mode in modes):
         f.forbidden(problems, path, "may not use ReadWriteOncePod with other access modes")
 
 

@@ -12,6 +12,7 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.env import VOLUME_FIELDS, check_field_ref, check_resource_ref
 from ptcompile.apiserver.validation.mounts import why_not_forward, why_not_relative
+from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
@@ -26,19 +27,12 @@ if TYPE_CHECKING:
 _is_iqn = Pattern(r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+(?::[^,;*&$|\s]+)?").fullmatch
 _is_eui = Pattern(r"eui\.[A-Fa-f0-9]{16}").fullmatch
 _is_naa = Pattern(r"naa\.[A-Fa-f0-9]{32}").fullmatch
-_CSI_NAME_MAX = 63
 
 
 def check_csi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
     """Check `csi`: an inline volume of a driver (Kubernetes 1.36 `validateCSIVolumeSource`)."""
     problems, driver, secret = scope.problems, source.get("driver"), source.get("nodePublishSecretRef")
-    if f.is_empty(driver):
-        f.required(problems, (*path, "driver"))
-    elif type(driver) is str:
-        if len(driver) > _CSI_NAME_MAX:
-            f.too_long(problems, (*path, "driver"), _CSI_NAME_MAX)
-        elif why := names.why_not_dns_subdomain(driver.lower()):
-            f.invalid(problems, (*path, "driver"), driver, why)
+    check_driver_name(driver, (*path, "driver"), problems)
     if type(secret) is dict and f.is_empty(secret.get("name")):
         f.required(problems, (*path, "nodePublishSecretRef", "name"))
 

@@ -142,7 +142,8 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
     ("finalizers", {"metadata.finalizers": ["a b"]}, [f"metadata.finalizers[0] {INV}"]),
     ("finalizers", {"metadata.finalizers": ["orphan", "foregroundDeletion"]}, [f"metadata.finalizers {INV}"]),
     ("owners", owners({**OWNER, "kind": "Event"}), [f"metadata.ownerReferences {INV}"]),
-    ("owners", owners(OWNER, OWNER), [f"metadata.ownerReferences {INV}"]),
+    ("owners", owners(OWNER, {**OWNER, "name": "m"}), [f"metadata.ownerReferences {INV}"]),
+    ("the server drops an identical owner", owners(OWNER, OWNER), []),
     ("generateName", {"metadata": {"generateName": "A-"}}, [f"metadata.generateName {INV}"]),
     (
         "mounts",

@@ -1,0 +1,160 @@
+"""CSIDriver, CSINode, CSIStorageCapacity and VolumeAttachment.
+
+Source: Kubernetes 1.36 `pkg/apis/storage/validation`, in its order and words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.metadata import check_selector, why_not_key
+from ptcompile.apiserver.validation.storage import check_inline_volume
+from ptcompile.apiserver.validation.values import check_driver_name
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.quantity import parse
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.registry.model import Update
+
+
+_TOKEN_SECONDS_MIN: Final = 600
+_TOKEN_SECONDS_MAX: Final = 1 << 32
+_NODE_ID_MAX: Final = 256
+_UPDATE_SECONDS_MIN: Final = 10
+
+
+def check_csi_driver(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a CSIDriver, except its metadata."""
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    name = f.as_field_mapping(manifest.get("metadata")).get("name")
+    if not f.is_empty(name):
+        check_driver_name(name, ("metadata", "name"), problems)
+    policy = spec.get("fsGroupPolicy")
+    f.check_choice(problems, (*path, "fsGroupPolicy"), policy, ("ReadWriteOnceWithFSType", "File", "None"))
+    _check_token_requests(spec.get("tokenRequests"), (*path, "tokenRequests"), problems)
+    modes = spec.get("volumeLifecycleModes")
+    for index, mode in enumerate(modes if type(modes) is list else ()):
+        f.check_choice(
+            problems, (*path, "volumeLifecycleModes", index), "" if mode is None else mode, ("Ephemeral", "Persistent")
+        )
+    seconds = spec.get("nodeAllocatableUpdatePeriodSeconds")
+    # MutableCSINodeAllocatableCount: before, the server drops the field
+    if type(seconds) is int and seconds < _UPDATE_SECONDS_MIN and context.at_least(35):
+        why = f"must be greater than or equal to {_UPDATE_SECONDS_MIN} seconds"
+        f.invalid(problems, (*path, "nodeAllocatableUpdatePeriodSeconds"), seconds, why)
+    in_secrets = spec.get("serviceAccountTokenInSecrets")
+    if in_secrets is not None and not spec.get("tokenRequests") and context.at_least(35):
+        why = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
+        f.invalid(problems, (*path, "serviceAccountTokenInSecrets"), in_secrets, why, "add tokenRequests, or remove it")
+
+
+def _check_token_requests(requests: Any, path: Path, problems: f.Problems) -> None:
+    seen: set[str] = set()
+    for index, request in f.indexed_mappings(requests):
+        audience, seconds = request.get("audience") or "", request.get("expirationSeconds")
+        if type(audience) is str:
+            if audience in seen:
+                f.duplicate(problems, (*path, index, "audience"), audience)
+                continue
+            seen.add(audience)
+        if type(seconds) is not int:
+            continue
+        if seconds < _TOKEN_SECONDS_MIN:
+            why = "may not specify a duration less than 10 minutes"
+            f.invalid(problems, (*path, index, "expirationSeconds"), seconds, why, f"use {_TOKEN_SECONDS_MIN} or more")
+        elif seconds > _TOKEN_SECONDS_MAX:
+            why = "may not specify a duration larger than 2^32 seconds"
+            f.invalid(problems, (*path, index, "expirationSeconds"), seconds, why)
+
+
+def check_csi_node(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a CSINode, except its metadata."""
+    seen: set[str] = set()
+    for index, driver in f.indexed_mappings(f.as_field_mapping(manifest.get("spec")).get("drivers")):
+        path, name, node_id = ("spec", "drivers", index), driver.get("name"), driver.get("nodeID")
+        check_driver_name(name, (*path, "name"), problems)
+        if f.is_empty(node_id):
+            f.required(problems, (*path, "nodeID"))
+        elif type(node_id) is str and len(node_id.encode("utf-8", "surrogatepass")) > _NODE_ID_MAX:
+            f.invalid(problems, (*path, "nodeID"), node_id, f"must be {_NODE_ID_MAX} characters or less")
+        count = f.as_field_mapping(driver.get("allocatable")).get("count")
+        f.check_not_negative(problems, (*path, "allocatable", "count"), count)
+        if type(name) is str:
+            if name in seen:
+                f.duplicate(problems, (*path, "name"), name)
+            seen.add(name)
+        _check_topology_keys(driver.get("topologyKeys"), path, problems)
+
+
+def _check_topology_keys(keys: Any, path: Path, problems: f.Problems) -> None:
+    seen: set[str] = set()
+    for index, item in enumerate(keys if type(keys) is list else ()):
+        key, key_path = "" if item is None else item, (*path, "topologyKeys", index)
+        if type(key) is not str:
+            continue
+        if not key:
+            f.required(problems, key_path)
+        elif why := why_not_key(key):
+            f.invalid(problems, key_path, key, why)
+        if key in seen:
+            f.duplicate(problems, key_path, key)
+        seen.add(key)
+
+
+def check_storage_capacity(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a CSIStorageCapacity, except its metadata."""
+    check_selector(manifest.get("nodeTopology"), ("nodeTopology",), problems)
+    storage_class = manifest.get("storageClassName") or ""
+    if type(storage_class) is str and (why := names.why_not_dns_subdomain(storage_class)):
+        f.invalid(problems, ("storageClassName",), storage_class, why)
+    for key in ("capacity", "maximumVolumeSize"):
+        amount = parse(manifest.get(key))
+        if amount is not None and amount.nano < 0:
+            f.invalid(problems, (key,), str(amount), "must be greater than or equal to 0")
+
+
+def check_volume_attachment(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a VolumeAttachment, except its metadata."""
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    check_driver_name(spec.get("attacher"), (*path, "attacher"), problems)
+    _check_attached(f.as_field_mapping(spec.get("source")), (*path, "source"), context, problems)
+    node = spec.get("nodeName") or ""
+    if type(node) is str and (why := names.why_not_dns_subdomain(node)):
+        f.invalid(problems, (*path, "nodeName"), node, why)
+
+
+def _check_attached(source: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+    inline, volume = source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
+    why_one = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+    if inline is None and volume is None:
+        f.required(problems, path, why_one, "name the volume: persistentVolumeName")
+    elif inline is not None and volume is not None:
+        f.forbidden(problems, path, why_one, "keep one of the two")
+    elif volume == "":
+        why = "must specify non empty persistentVolumeName"
+        f.required(problems, (*path, "persistentVolumeName"), why)
+    elif type(inline) is dict:
+        check_inline_volume(inline, (*path, "inlineVolumeSpec"), context, problems)
+    if type(volume) is str and volume and (why_name := names.why_not_dns_subdomain(volume)):
+        f.invalid(problems, (*path, "persistentVolumeName"), volume, why_name)
+
+
+def csi_node_update(update: Update) -> Iterator[Problem]:
+    """Yield a problem for each driver of a CSINode that changes; drivers may come and go."""
+    old, new = (f.as_field_mapping(node.get("spec")).get("drivers") for node in (update.old, update.new))
+    before = {driver.get("name"): driver for _, driver in f.indexed_mappings(old)}
+    for index, driver in f.indexed_mappings(new):
+        earlier = before.get(driver.get("name"))
+        if earlier is None:
+            continue
+        fixed = [key for key in ("nodeID", "topologyKeys") if (driver.get(key) or None) != (earlier.get(key) or None)]
+        if not update.versions.kubernetes >= (1, 34) and driver.get("allocatable") != earlier.get("allocatable"):
+            fixed.append("allocatable")
+        for key in fixed:
+            yield f.immutable(("spec", "drivers", index, key), driver.get(key))

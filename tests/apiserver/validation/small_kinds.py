@@ -1,0 +1,40 @@
+"""Helpers of the tests of built-in kinds: a valid object, one change, and the server's message."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ptcompile.apiserver import validate
+from tests.differ.applying.test_updates import changed
+
+Json = dict[str, Any]
+Row = tuple[str, str, Any, str]
+"""Name of the valid object, dotted path, new value (None removes the field), and the start of the server's message.
+
+The message is empty if the server accepts the change.
+"""
+
+
+def kind(api_version: str, name: str, **body: Any) -> Json:
+    """Return an object of a kind."""
+    return {"apiVersion": api_version, "kind": name, "metadata": {"name": "a"}, **body}
+
+
+def messages(manifest: Json, kubernetes: str = "1.36") -> list[str]:
+    """Return the messages of the field rules, and check that the object stays the same and each finding has a help."""
+    before = copy.deepcopy(manifest)
+    problems = validate(manifest, kubernetes=kubernetes)
+    assert manifest == before
+    assert all(problem.help for problem in problems)
+    return [problem.message for problem in problems]
+
+
+def check_row(good: dict[str, Json], row: Row) -> None:
+    """Check that the changed object gets the message of a row, or none."""
+    name, path, value, expected = row
+    found = messages(changed(good[name], path, value))
+    if expected:
+        assert any(message.startswith(expected) for message in found), (row, found)
+    else:
+        assert found == [], row

@@ -1,0 +1,136 @@
+"""Node, Event, APIService and other kinds of the cluster, as kube-apiserver 1.36 validates them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.apiserver import validate
+from tests.apiserver.validation.small_kinds import Row, check_row, kind, messages
+from tests.differ.applying.test_updates import changed
+
+POD = {"kind": "Pod", "name": "p", "namespace": "default"}
+NEW_EVENT = {
+    "eventTime": "2026-01-01T00:00:00.000000Z",
+    "reportingController": "a/b",
+    "reportingInstance": "i",
+    "action": "a",
+    "reason": "r",
+    "type": "Normal",
+}
+SERVICE = {"name": "s", "namespace": "n"}
+API = {"group": "a.io", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 10, "service": SERVICE}
+GOOD = {
+    "node": kind(
+        "v1",
+        "Node",
+        spec={"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24", "fd00::/64"], "providerID": "a://b"},
+        status={"capacity": {"cpu": "1"}},
+    ),
+    "event": kind("v1", "Event", involvedObject=POD),
+    "new-event": kind("events.k8s.io/v1", "Event", regarding=POD, **NEW_EVENT),
+    "api": {**kind("apiregistration.k8s.io/v1", "APIService", spec=API), "metadata": {"name": "v1.a.io"}},
+    "revision": kind("apps/v1", "ControllerRevision", data={}, revision=1),
+}
+TAINT = {"key": "a", "value": "b", "effect": "NoSchedule"}
+TAINTED = "metadata.taints[0]"
+ROWS: list[Row] = [
+    ("node", "spec.taints", [TAINT, {**TAINT, "effect": "NoExecute"}], ""),
+    ("node", "spec.taints", [TAINT, {**TAINT, "value": "c"}], "metadata.taints[1]: Duplicate value"),
+    ("node", "spec.taints", [{**TAINT, "key": ""}], f"{TAINTED}.key: Invalid value"),
+    ("node", "spec.taints", [{**TAINT, "value": "a b"}], f"{TAINTED}.value: Invalid value"),
+    ("node", "spec.taints", [{**TAINT, "effect": ""}], f"{TAINTED}.effect: Required value"),
+    ("node", "spec.taints", [{**TAINT, "effect": "x"}], f"{TAINTED}.effect: Unsupported value"),
+    (
+        "node",
+        "spec.podCIDRs",
+        ["10.0.0.0/24", "10.0.1.0/24"],
+        "spec.podCIDRs: Invalid value: [...]: may specify no more",
+    ),
+    ("node", "spec.podCIDRs", ["10.0.0.0/24", "x"], "spec.podCIDRs[1]: Invalid value"),
+    ("node", "spec.podCIDRs", ["x"], ""),  # podCIDR differs from it, and wins
+    ("node", "spec.podCIDR", "10.0.0.1/24", "spec.podCIDRs[0]: Invalid value"),
+    ("node", "status.capacity.cpu", "-1", "status.capacity.cpu: Invalid value"),
+    ("node", "status.capacity.pods", "1500m", "status.capacity.pods: Invalid value"),
+    ("event", "metadata.name", "Any_Name", ""),
+    ("event", "metadata.name", "a/b", "metadata.name: Invalid value"),
+    ("event", "metadata.finalizers", ["x"], ""),
+    ("event", "involvedObject", {"kind": "Pod", "name": "p"}, ""),
+    ("event", "metadata.namespace", "n", 'involvedObject.namespace: Invalid value: "default": does not match'),
+    ("event", "eventTime", NEW_EVENT["eventTime"], "reportingComponent: Required value"),
+    ("new-event", "metadata.name", "Any_Name", "metadata.name: Invalid value"),
+    ("new-event", "metadata.finalizers", ["x"], "metadata.finalizers[0]: Invalid value"),
+    ("new-event", "eventTime", None, "eventTime: Required value"),
+    ("new-event", "reportingController", "a b", "reportingController: Invalid value"),
+    ("new-event", "reportingInstance", "i" * 129, 'reportingInstance: Invalid value: "": can have at most 128'),
+    ("new-event", "action", "", "action: Required value"),
+    ("new-event", "note", "n" * 1025, 'message: Invalid value: "": can have at most 1024 characters'),
+    ("new-event", "type", "x", 'type: Invalid value: "": has invalid value: x'),
+    ("new-event", "series", {"count": 1}, 'series.count: Invalid value: "": should be at least 2'),
+    ("new-event", "series", {"count": 2}, "series.lastObservedTime: Required value"),
+    ("new-event", "deprecatedCount", 1, 'count: Invalid value: "": needs to be unset'),
+    ("new-event", "deprecatedSource", {"component": "c"}, 'source: Invalid value: "": needs to be unset'),
+    (
+        "api",
+        "metadata.name",
+        "v2.a.io",
+        'metadata.name: Invalid value: "v2.a.io": must be `spec.version+"."+spec.group`',
+    ),
+    ("api", "metadata.finalizers", ["x"], ""),
+    ("api", "spec", {**API, "group": "", "version": "v2"}, "spec.group: Required value: only v1 may have an empty"),
+    ("api", "spec.version", "", "spec.version: Invalid value"),
+    ("api", "spec.groupPriorityMinimum", 0, "spec.groupPriorityMinimum: Invalid value: 0: must be positive and less"),
+    ("api", "spec.versionPriority", 1001, "spec.versionPriority: Invalid value: 1001: must be positive and less"),
+    ("api", "spec.service.namespace", "", "spec.service.namespace: Required value"),
+    ("api", "spec.service.port", 0, "spec.service.port: Invalid value: 0"),
+    ("api", "spec.caBundle", "YQ==", ""),
+    ("api", "spec", {**API, "caBundle": "YQ==", "insecureSkipTLSVerify": True}, "spec.insecureSkipTLSVerify: Invalid"),
+    ("api", "spec", {**API, "service": None, "caBundle": "YQ=="}, "spec.caBundle: Invalid value"),
+    ("api", "spec", {**API, "service": None, "insecureSkipTLSVerify": True}, "spec.insecureSkipTLSVerify: Invalid"),
+    ("revision", "data", None, "data: Required value: data is mandatory"),
+    ("revision", "data", "x", "data: must be of type object"),
+    ("revision", "revision", -1, "revision: Invalid value: -1"),
+    ("revision", "metadata.generation", -1, "metadata.generation: Invalid value: -1"),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}"[:60])
+def test_rule(row: Row) -> None:
+    check_row(GOOD, row)
+
+
+def test_an_event_about_an_unknown_namespace_is_a_warning() -> None:
+    (problem,) = validate(changed(GOOD["event"], "involvedObject.namespace", "n"))
+    assert (problem.severity, problem.path) == ("warning", ("involvedObject", "namespace"))
+
+
+@pytest.mark.parametrize(
+    ("api_version", "name", "body"),
+    [
+        ("node.k8s.io/v1", "RuntimeClass", {"handler": "h"}),
+        ("coordination.k8s.io/v1", "Lease", {}),
+        ("policy/v1", "PodDisruptionBudget", {}),
+    ],
+)
+def test_finalizers_without_a_domain(api_version: str, name: str, body: dict[str, Any]) -> None:
+    plain = {**kind(api_version, name, **body), "metadata": {"name": "a", "finalizers": ["x"]}}
+    assert messages(plain) == []
+    assert messages({**kind("v1", "ServiceAccount"), "metadata": {"name": "a", "finalizers": ["x"]}}) != []
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "expected"),
+    [
+        ("node", "spec.providerID", "c", "spec.providerID"),
+        ("node", "spec.podCIDRs", ["10.0.0.0/24"], "spec.podCIDRs"),
+        ("node", "spec.unschedulable", True, ""),
+        ("new-event", "reason", "x", "reason"),
+        ("new-event", "series", {"count": 2, "lastObservedTime": NEW_EVENT["eventTime"]}, ""),
+    ],
+)
+def test_update(name: str, path: str, value: Any, expected: str) -> None:
+    report = ptcompile.diff(GOOD[name], changed(GOOD[name], path, value))
+    found = [d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
+    assert [message.partition(": ")[0] for message in found] == ([expected] if expected else [])

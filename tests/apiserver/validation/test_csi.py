@@ -1,0 +1,96 @@
+"""CSIDriver, CSINode, CSIStorageCapacity and VolumeAttachment, as kube-apiserver 1.36 validates them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from tests.apiserver.validation.small_kinds import Row, check_row, kind, messages
+from tests.differ.applying.test_updates import changed
+
+GROUP = "storage.k8s.io/v1"
+CSI = {"csi": {"driver": "d.io", "volumeHandle": "h"}, "accessModes": ["ReadWriteOnce"]}
+GOOD = {
+    "driver": kind(GROUP, "CSIDriver", spec={"tokenRequests": [{"audience": "a", "expirationSeconds": 600}]}),
+    "node": kind(GROUP, "CSINode", spec={"drivers": [{"name": "d.io", "nodeID": "n", "topologyKeys": ["a/b"]}]}),
+    "capacity": kind(GROUP, "CSIStorageCapacity", storageClassName="s", nodeTopology={"matchLabels": {"a": "b"}}),
+    "attachment": kind(
+        GROUP, "VolumeAttachment", spec={"attacher": "d.io", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
+    ),
+    "inline": kind(
+        GROUP, "VolumeAttachment", spec={"attacher": "d.io", "nodeName": "n", "source": {"inlineVolumeSpec": CSI}}
+    ),
+}
+INLINE = "spec.source.inlineVolumeSpec"
+ROWS: list[Row] = [
+    ("driver", "metadata.name", "A.B", ""),
+    ("driver", "metadata.name", "a" * 64, "metadata.name: Too long: may not be more than 63 bytes"),
+    ("driver", "metadata.name", "a b", "metadata.name: Invalid value"),
+    ("driver", "metadata.finalizers", ["x"], ""),
+    ("driver", "spec.fsGroupPolicy", "x", "spec.fsGroupPolicy: Unsupported value"),
+    ("driver", "spec.volumeLifecycleModes", ["Persistent", "x"], "spec.volumeLifecycleModes[1]: Unsupported value"),
+    ("driver", "spec.tokenRequests.0.expirationSeconds", 599, "spec.tokenRequests[0].expirationSeconds: Invalid value"),
+    ("driver", "spec.tokenRequests.0.expirationSeconds", 2**32 + 1, "spec.tokenRequests[0].expirationSeconds: Invalid"),
+    ("driver", "spec.tokenRequests", [{"audience": "a"}, {"audience": "a"}], "spec.tokenRequests[1].audience: Dupli"),
+    ("driver", "spec.nodeAllocatableUpdatePeriodSeconds", 9, "spec.nodeAllocatableUpdatePeriodSeconds: Invalid value"),
+    ("driver", "spec", {"serviceAccountTokenInSecrets": False}, "spec.serviceAccountTokenInSecrets: Invalid value"),
+    ("node", "spec.drivers.0.name", "", "spec.drivers[0].name: Required value"),
+    ("node", "spec.drivers.0.nodeID", "", "spec.drivers[0].nodeID: Required value"),
+    ("node", "spec.drivers.0.nodeID", "x" * 256, ""),
+    ("node", "spec.drivers.0.nodeID", "x" * 257, "spec.drivers[0].nodeID: Invalid value"),
+    ("node", "spec.drivers.0.allocatable", {"count": -1}, "spec.drivers[0].allocatable.count: Invalid value: -1"),
+    ("node", "spec.drivers.0.topologyKeys", ["a", "a"], "spec.drivers[0].topologyKeys[1]: Duplicate value"),
+    ("node", "spec.drivers.0.topologyKeys", [None], "spec.drivers[0].topologyKeys[0]: Required value"),
+    ("node", "spec.drivers.0.topologyKeys", ["a b"], "spec.drivers[0].topologyKeys[0]: Invalid value"),
+    ("node", "spec.drivers", [{"name": "d", "nodeID": "n"}] * 2, "spec.drivers[1].name: Duplicate value"),
+    ("capacity", "storageClassName", "", "storageClassName: Invalid value"),
+    ("capacity", "nodeTopology", {"matchLabels": {"a": "b c"}}, "nodeTopology.matchLabels: Invalid value"),
+    ("capacity", "capacity", "-1", 'capacity: Invalid value: "-1": must be greater than or equal to 0'),
+    ("attachment", "spec.attacher", "", "spec.attacher: Required value"),
+    ("attachment", "spec.nodeName", "", "spec.nodeName: Invalid value"),
+    ("attachment", "spec.source", {}, "spec.source: Required value: must specify exactly one of"),
+    ("attachment", INLINE, CSI, "spec.source: Forbidden: must specify exactly one of"),
+    ("attachment", "spec.source.persistentVolumeName", "", "spec.source.persistentVolumeName: Required value: must"),
+    ("attachment", "spec.source.persistentVolumeName", "A", "spec.source.persistentVolumeName: Invalid value"),
+    ("inline", f"{INLINE}.storageClassName", "", ""),
+    (
+        "inline",
+        f"{INLINE}.storageClassName",
+        "s",
+        "spec.source.inlineVolumeSpec.storageClassName: Forbidden: may not be",
+    ),
+    ("inline", f"{INLINE}.capacity", {"storage": "1"}, "spec.source.inlineVolumeSpec.capacity: Forbidden"),
+    ("inline", f"{INLINE}.nodeAffinity", {}, "spec.source.inlineVolumeSpec.nodeAffinity: Forbidden"),
+    ("inline", f"{INLINE}.accessModes", [], "spec.source.inlineVolumeSpec.accessModes: Required value"),
+    ("inline", INLINE, {**CSI, "csi": None}, "spec.source.inlineVolumeSpec.csi: Required value: has to be specified"),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[1]}-{row[2]}")
+def test_rule(row: Row) -> None:
+    check_row(GOOD, row)
+
+
+def test_older_servers_drop_newer_fields_of_a_driver() -> None:
+    assert messages(changed(GOOD["driver"], "spec.nodeAllocatableUpdatePeriodSeconds", 9), "1.34") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "expected"),
+    [
+        ("driver", "spec.attachRequired", False, "spec.attachRequired"),
+        ("driver", "spec.fsGroupPolicy", "File", ""),
+        ("node", "spec.drivers.0.nodeID", "m", "spec.drivers[0].nodeID"),
+        ("node", "spec.drivers", [], ""),
+        ("node", "spec.drivers.0.allocatable", {"count": 3}, ""),
+        ("capacity", "storageClassName", "t", "storageClassName"),
+        ("capacity", "capacity", "1Gi", ""),
+        ("attachment", "spec.nodeName", "m", "spec"),
+    ],
+)
+def test_update(name: str, path: str, value: Any, expected: str) -> None:
+    report = ptcompile.diff(GOOD[name], changed(GOOD[name], path, value))
+    found = [d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
+    assert [message.partition(": ")[0] for message in found] == ([expected] if expected else [])

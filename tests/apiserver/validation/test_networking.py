@@ -1,0 +1,57 @@
+"""IPAddress and ServiceCIDR, as kube-apiserver 1.36 validates them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from tests.apiserver.validation.small_kinds import Row, check_row, kind
+from tests.differ.applying.test_updates import changed
+
+PARENT = {"group": "", "resource": "services", "name": "s", "namespace": "n"}
+GOOD = {
+    "address": {
+        **kind("networking.k8s.io/v1", "IPAddress", spec={"parentRef": PARENT}),
+        "metadata": {"name": "10.0.0.1"},
+    },
+    "range": kind("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": ["10.0.0.0/16"]}),
+}
+ROWS: list[Row] = [
+    ("address", "metadata.name", "2001:db8::1", ""),
+    ("address", "metadata.name", "2001:DB8::1", 'metadata.name: Invalid value: "2001:DB8::1": must be in canonical'),
+    ("address", "metadata.name", "010.0.0.1", "metadata.name: Invalid value"),
+    ("address", "metadata.name", "::ffff:10.0.0.1", "metadata.name: Invalid value"),
+    ("address", "metadata.name", "a", 'metadata.name: Invalid value: "a": must be a valid IP address'),
+    ("address", "spec", {}, "spec.parentRef: Required value"),
+    ("address", "spec.parentRef.group", "A", "spec.parentRef.group: Invalid value"),
+    ("address", "spec.parentRef.resource", "", "spec.parentRef.resource: Required value"),
+    ("address", "spec.parentRef.name", "a/b", "spec.parentRef.name: Invalid value"),
+    ("address", "spec.parentRef.namespace", "", ""),
+    ("range", "spec", {}, "spec.cidrs: Required value: at least one CIDR required"),
+    ("range", "spec.cidrs", ["10.0.0.0/16", "fd00::/112"], ""),
+    ("range", "spec.cidrs", ["10.0.0.0/16", "10.1.0.0/16"], "spec.cidrs: Invalid value: [...]: may specify no more"),
+    ("range", "spec.cidrs", ["10.0.0.0/16"] * 3, "spec.cidrs: Invalid value: [...]: may only hold up to 2 values"),
+    ("range", "spec.cidrs", ["10.0.0.1/16"], "spec.cidrs[0]: Invalid value"),
+    ("range", "spec.cidrs", ["FD00::/112"], 'spec.cidrs[0]: Invalid value: "FD00::/112": must be in canonical form'),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[1]}-{row[2]}"[:60])
+def test_rule(row: Row) -> None:
+    check_row(GOOD, row)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "expected"),
+    [
+        ("address", "spec.parentRef.name", "t", ["spec.parentRef"]),
+        ("range", "spec.cidrs", ["10.0.0.0/16", "fd00::/112"], []),
+        ("range", "spec.cidrs", ["10.1.0.0/16"], ["spec.cidrs[0]"]),
+    ],
+)
+def test_update(name: str, path: str, value: Any, expected: list[str]) -> None:
+    report = ptcompile.diff(GOOD[name], changed(GOOD[name], path, value))
+    found = [d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
+    assert [message.partition(": ")[0] for message in found] == expected
