@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.apiserver.admission import ClusterState
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -59,6 +60,13 @@ class LintOptions:
         self.earlier = earlier or {}
         self.frameworks = profile.spec.queue_frameworks if profile is not None else ()
 
+    def cluster_state(self, stream: Stream) -> ClusterState:
+        """Return what admission plugins know of the cluster."""
+        from ptcompile.apiserver.admission import ClusterState
+
+        level = self.profile.spec.pod_security if self.profile is not None else None
+        return ClusterState(stream.objects, self.versions, level, self.definitions)
+
 
 def lint_object(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem] | None:
     """Return the problems of one object, or None if its kind is unknown. `others` is the stream that contains it."""
@@ -72,7 +80,7 @@ def lint_object(manifest: Mapping[str, Any], others: Stream, options: LintOption
         )
         return [
             *rejections,
-            *_pod_security_problems(manifest, others, options),
+            *_admission_problems(manifest, others, options),
             *_rule_findings(manifest, rejections, others, options),
         ]
     if not streams.is_ours(manifest):
@@ -86,19 +94,31 @@ def lint_object(manifest: Mapping[str, Any], others: Stream, options: LintOption
     return _spec_problems(manifest, options)
 
 
-def _pod_security_problems(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem]:
-    """Return the violations of Pod Security Admission, if a Namespace of the stream or the profile sets a level."""
-    profile = options.profile.spec.pod_security if options.profile is not None else None
-    namespaces = others.cached(_namespaces) if "@namespace" in others.kinds else ()
-    if profile is None and not namespaces:
-        return ()
-    from ptcompile.apiserver.admission.pod_security import pod_security_problems
+_ADMISSION_KINDS = frozenset(
+    {
+        "@namespace",
+        "@limitrange",
+        "@priorityclass",
+        "@resourcequota",
+        "@validatingadmissionpolicybinding",
+    }
+)
+"""Kinds whose objects make admission plugins reject others, as words of `Stream.kinds`."""
+ADMISSION_RULES = frozenset({"exceeds-quota"})
+"""Rules whose findings depend on what else exists, so that only creation decides."""
+_PRIORITY_FIELDS = frozenset({"priority", "preemptionPolicy"})
+"""Fields that admission rejects without an object beside."""
 
-    return pod_security_problems(manifest, namespaces, profile, options.versions.kubernetes)
 
+def _admission_problems(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem]:
+    """Return the rejections of admission plugins, by the objects of the stream and the profile."""
+    if options.profile is None and _ADMISSION_KINDS.isdisjoint(others.kinds):
+        texts = others.texts.get(id(manifest))
+        if texts is not None and _PRIORITY_FIELDS.isdisjoint(texts):
+            return ()
+    from ptcompile.apiserver.admission import admission_problems
 
-def _namespaces(stream: Stream) -> Sequence[Mapping[str, Any]]:
-    return stream.objects.of_kind(("v1", "Namespace"))
+    return admission_problems(manifest, others.cached(options.cluster_state))
 
 
 def _rule_findings(
@@ -159,12 +179,12 @@ def problems_inside(manifest: Mapping[str, Any], others: Stream, options: LintOp
 
 def _after_creation(problems: Iterable[Problem], outer: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the problems of an object that a controller creates from `outer`. What the API server rejects of its parts
-    is reported for `outer` itself; a webhook sees the object only when it is created.
+    is reported for `outer` itself; admission plugins and webhooks see the object only when it is created.
     """
     for problem in problems:
         if problem.stage != "apply" or not is_supported(outer):
             yield problem
-        elif problem.authority not in ("kube-apiserver", "ptcompile"):
+        elif problem.authority not in ("kube-apiserver", "ptcompile") or problem.name in ADMISSION_RULES:
             yield problem._replace(stage="pod")
 
 

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 _KINDS: Final = frozenset(
-    {"Namespace", "LimitRange", "ResourceQuota", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Service"}
+    {
+        "Namespace",
+        "LimitRange",
+        "PriorityClass",
+        "ResourceQuota",
+        "LocalQueue",
+        "ClusterQueue",
+        "Cohort",
+        "ResourceFlavor",
+        "Service",
+    }
 )
 _KIND_WORDS: Final = tuple(kind.encode() for kind in sorted(_KINDS))
 

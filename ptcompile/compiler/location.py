@@ -176,7 +176,7 @@ def _patch_path(trace: Trace, manifest: int, path: Path) -> Path | None:
 
 
 SPEC: Path = ("spec",)
-TARGET, SERVER, POD_SECURITY = "target", "server", "pod security"
+TARGET, SERVER, ADMISSION = "target", "server", "admission"
 
 
 class PlacedProblem(NamedTuple):
@@ -275,7 +275,7 @@ def _prefer_located(problems: list[Problem], data: Json) -> Iterator[Problem]:
 
 _REDUCERS: dict[str, Callable[[list[Problem], Json], Iterator[Problem]]] = {
     SERVER: _first_per_path,
-    POD_SECURITY: _prefer_located,
+    ADMISSION: _prefer_located,
 }
 
 

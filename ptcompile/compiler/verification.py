@@ -13,9 +13,9 @@ from ptcompile.apiserver import validate
 from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.checks import devices as checks_fabric
 from ptcompile.compiler.frontend.lowering import lower
-from ptcompile.compiler.location import POD_SECURITY, SERVER, SPEC, TARGET, PlacedProblem
+from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedProblem
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.ir.job import Job, Target, map_templates
+from ptcompile.ir.job import Job, Role, Target, map_templates
 from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False
@@ -148,18 +148,26 @@ def _lost_keys(whole: Any, rest: Any) -> set[str]:
     return {str(value) for item in whole if isinstance(item, Mapping) for value in item.values()}
 
 
-def pod_security_violations(built: Built) -> Iterator[PlacedProblem]:
-    """Yield the errors of Pod Security Admission."""
+def admission_rejections(built: Built) -> Iterator[PlacedProblem]:
+    """Yield what admission plugins reject, by the level of Pod Security and by fields that only a class may set."""
     cluster = built.context.cluster
     level = built.job.pod_security or cluster.spec.pod_security
-    if not level:
+    if not level and not any(map(_sets_priority, built.job.roles)):
         return
-    from ptcompile.apiserver.admission.pod_security import pod_security_problems
+    from ptcompile.apiserver.admission import ClusterState, admission_problems
 
-    server = cluster.versions().kubernetes
+    state = ClusterState(built.named, cluster.versions(), level)
     for index, manifest in enumerate(built.named):
-        for problem in pod_security_problems(manifest, (), level, server):
-            yield PlacedProblem(problem, index, POD_SECURITY)
+        for problem in admission_problems(manifest, state):
+            yield PlacedProblem(problem, index, ADMISSION)
+
+
+def _sets_priority(role: Role) -> bool:
+    """Return whether a pod template sets the number or the policy that its priority class sets."""
+    return not _PRIORITY_FIELDS.isdisjoint(role.template.extra)
+
+
+_PRIORITY_FIELDS = frozenset({"priority", "preemptionPolicy"})
 
 
 def incomplete_fabric(built: Built) -> Iterator[PlacedProblem]:
@@ -195,7 +203,7 @@ VERIFICATIONS: tuple[Callable[[Built], Iterator[PlacedProblem]], ...] = (
     nulls_the_target_needs,
     unused_fields,
     rejections,
-    pod_security_violations,
+    admission_rejections,
     isolated_launchers,
 )
 

@@ -142,6 +142,20 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "not allow the pod. A Pod is rejected; a job is accepted, but its pods are rejected and it waits.",
         "change the field as the help says, or run in a namespace with a less strict level",
     ),
+    "breaks-limit-range": CodePage(
+        "A LimitRange of the namespace, in the files or in the profile, does not allow a container, a pod or a "
+        "PersistentVolumeClaim: its request is below the min, its limit is above the max, their ratio is too high, or "
+        "a required amount is missing. Defaults of the LimitRange apply first. A job is accepted, but its pods are "
+        "rejected.",
+        "use amounts that the LimitRange allows, or run in another namespace",
+    ),
+    "exceeds-quota": CodePage(
+        "A ResourceQuota of the namespace, in the files or in the profile, has no room for the object or for all pods "
+        "of the job, or requires amounts that a container does not set. Scopes, object counts, storage, extended "
+        "resources and the used amounts of its status count. A job is accepted, but the pods beyond the quota are "
+        "rejected; pods that wait for one another then wait forever.",
+        "set the amounts that the message names, request less, use fewer pods, or raise the quota",
+    ),
     "field-conflict": CodePage(
         "Another manager owns a field that the file changes, such as a controller that scales the job. A server-side "
         "apply without --force-conflicts is rejected.",

@@ -12,7 +12,17 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 DECIDING: Final = frozenset(
-    {"Namespace", "LimitRange", "ResourceQuota", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Service"}
+    {
+        "Namespace",
+        "LimitRange",
+        "PriorityClass",
+        "ResourceQuota",
+        "LocalQueue",
+        "ClusterQueue",
+        "Cohort",
+        "ResourceFlavor",
+        "Service",
+    }
 )
 """Kinds that affect objects of other files."""
 
@@ -24,7 +34,6 @@ NAMED: Final = DECIDING | {
     "TrainingRuntime",
     "ClusterTrainingRuntime",
     "Queue",
-    "PriorityClass",
     "WorkloadPriorityClass",
 }
 """Kinds that other manifests refer to by name; go to definition looks for them."""

@@ -1,1 +1,59 @@
-"""Admission plugins, which may reject objects that are valid on their own."""
+"""The admission chain of the API server: plugins that complete an object, then plugins that may reject it.
+
+An object is admitted when it is applied, and the pods of a job when its controller creates them. Nothing outside the
+files and the profile is assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ptcompile.apiserver import evaluations
+from ptcompile.apiserver.admission.limit_range import limit_problems, with_defaults
+from ptcompile.apiserver.admission.pod_security import pod_security_problems
+from ptcompile.apiserver.admission.priority import priority_problems, with_class
+from ptcompile.apiserver.admission.quota import quota_problems
+from ptcompile.apiserver.admission.request import ClusterState, Request, requests_of
+from ptcompile.diagnostics import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+__all__ = ["ClusterState", "admission_problems"]
+
+
+def _pod_security(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+    namespaces = state.objects.of_kind(("v1", "Namespace"))
+    return pod_security_problems(requests[0].object, namespaces, state.pod_security, state.versions.kubernetes)
+
+
+MUTATING: Final[tuple[Callable[[Request, ClusterState], Request], ...]] = (with_defaults, with_class)
+"""Plugins that complete an object, in the server's order."""
+
+VALIDATING: Final[tuple[Callable[[Sequence[Request], ClusterState], Iterator[Problem]], ...]] = (
+    limit_problems,
+    _pod_security,
+    priority_problems,
+    quota_problems,
+)
+"""Plugins that may reject an object, in the server's order: quotas come last, because they count what is admitted."""
+
+
+def admission_problems(manifest: Json, state: ClusterState, old: Json | None = None) -> Iterator[Problem]:
+    """Yield what the admission plugins reject of an object, and of the pods that its controller creates.
+
+    `old` is the stored object, for an update.
+    """
+    try:
+        requests = list(requests_of(manifest, state, old))
+        for mutate in MUTATING:
+            requests = [mutate(request, state) for request in requests]
+        for problems in VALIDATING:
+            yield from problems(requests, state)
+    except evaluations.OutOfEvaluationsError:
+        why = "its quotas and limit ranges have too many entries for all of these pods"
+        message = f"{manifest.get('kind')} was not fully checked: {why}"
+        yield evaluations.unchecked_problem(("kind",), message)

@@ -78,29 +78,9 @@ def check_pod_only_rules(spec: dict[str, Any], path: Path, problems: f.Problems)
     if spec.get("nodeName") and spec.get("schedulingGates"):
         why = "cannot be set until all schedulingGates have been cleared"
         f.forbidden(problems, (*path, "nodeName"), why)
-    _check_priority(spec, path, problems)
     if spec.get("overhead") and not spec.get("runtimeClassName"):
         why = "Pod Overhead set without corresponding RuntimeClass defined Overhead"
         f.forbidden(problems, (*path, "overhead"), why)
-
-
-def _check_priority(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
-    """Report a priority that differs from the one the priority admission plugin computes from the class.
-
-    These are warnings: the cluster may have a default class with this priority.
-    """
-    if spec.get("priorityClassName"):
-        return
-    before = len(problems)
-    if spec.get("priority") and type(spec["priority"]) is int:
-        why = f"the integer value of priority ({spec['priority']}) must not be provided in pod spec"
-        f.forbidden(problems, (*path, "priority"), why, "name a class in priorityClassName")
-    if spec.get("preemptionPolicy") == "Never":
-        why = "the string value of PreemptionPolicy (Never) must not be provided in pod spec"
-        f.forbidden(
-            problems, (*path, "preemptionPolicy"), why, "name a class with preemptionPolicy: Never in priorityClassName"
-        )
-    problems[before:] = [problem._replace(severity="warning") for problem in problems[before:]]
 
 
 def check_pod_annotations(meta: Any, spec: Any, path: Path, problems: f.Problems) -> None:

@@ -35,8 +35,6 @@ RULES: Final[dict[str, str]] = {
     "sensitive_host_path": "hostPath",
     "missing_config_key": "@ConfigMap/@Secret",
     "missing_sidecar_annotation": "gcsfuse/persistentVolumeClaim",
-    "breaks_limit_range": "@LimitRange",
-    "exceeds_quota": "@ResourceQuota",
     "restart_always": f"Pod {TRAINING_LAUNCHERS}",
     "short_deadline": "activeDeadlineSeconds",
     "mixed_image_tags": COMPARED_KINDS,

@@ -1,0 +1,263 @@
+"""LimitRanger: defaults of containers, then the bounds of containers, pods and claims.
+
+Of several LimitRanges of a namespace the strictest bound decides, and the first default. The server answers with all
+errors of one LimitRange in any order; here each is a finding at its field. Source: Kubernetes 1.36,
+plugin/pkg/admission/limitranger, and `SetDefaults_LimitRangeItem` of pkg/apis/core/v1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.admission.request import ClusterState, Request
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.resources import check_amounts
+from ptcompile.diagnostics import Problem, field_path
+from ptcompile.kubernetes import amounts
+from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.amounts import Quantities
+    from ptcompile.kubernetes.unstructured import Json
+
+_LIMIT_RANGE: Final = ("v1", "LimitRange")
+_CLAIM: Final = ("v1", "PersistentVolumeClaim")
+_MAX_EXACT: Final = (2**63 - 1) // 1000
+"""Amounts up to this value are compared in thousandths, larger ones as whole numbers (`resource.MaxMilliValue`)."""
+
+
+class NamespaceLimits(NamedTuple):
+    """All LimitRanges of a namespace."""
+
+    bounds: Mapping[str, Mapping[str, Quantities]]
+    """The strictest bounds by type (`Container`), side (`min`) and resource."""
+    limits: Quantities
+    """Default limits of containers."""
+    requests: Quantities
+    """Default requests of containers."""
+
+
+def limits_of(namespace: str, state: ClusterState) -> NamespaceLimits | None:
+    """Return the limits of a namespace, or None if it has no LimitRange."""
+    key = ("limits", namespace)
+    if key not in state.indexes:
+        ranges = state.in_namespace(_LIMIT_RANGE, namespace)
+        state.indexes[key] = _merge(ranges) if ranges else None
+    limits: NamespaceLimits | None = state.indexes[key]
+    return limits
+
+
+def _merge(ranges: Sequence[Json]) -> NamespaceLimits:
+    bounds: dict[str, dict[str, dict[str, Quantity]]] = {}
+    limits: dict[str, Quantity] = {}
+    requests: dict[str, Quantity] = {}
+    for limit_range in ranges:
+        own_limits: dict[str, Quantity] = {}
+        own_requests: dict[str, Quantity] = {}
+        for item in as_mappings(nested_map(limit_range, "spec").get("limits")):
+            kind = as_string(item.get("type"))
+            sides = bounds.setdefault(kind, {})
+            for side, stricter in _STRICTER.items():
+                strictest = sides.setdefault(side, {})
+                for name, amount in amounts.quantities_of(item, side).items():
+                    strictest[name] = stricter(strictest[name], amount) if name in strictest else amount
+            if kind == "Container":
+                default = {**amounts.quantities_of(item, "max"), **amounts.quantities_of(item, "default")}
+                own_limits |= default
+                own_requests |= {**amounts.quantities_of(item, "min"), **default}
+                own_requests |= amounts.quantities_of(item, "defaultRequest")
+        limits, requests = {**own_limits, **limits}, {**own_requests, **requests}
+    return NamespaceLimits(bounds, limits, requests)
+
+
+_STRICTER: Final[dict[str, Callable[[Quantity, Quantity], Quantity]]] = {
+    "min": max,
+    "max": min,
+    "maxLimitRequestRatio": min,
+}
+
+
+# defaults
+
+
+def with_defaults(request: Request, state: ClusterState) -> Request:
+    """Return the request for a pod whose containers have the namespace's default limits and requests."""
+    limits = limits_of(namespace_of(request.object), state) if request.is_pod and request.old is None else None
+    if limits is None or not (limits.limits or limits.requests):
+        return request
+    spec = with_container_defaults(request.spec, limits)
+    state.evaluations.spend((len(limits.limits) + len(limits.requests)) * _count_containers(spec))
+    return request._replace(object={**request.object, "spec": spec})
+
+
+def with_container_defaults(spec: Json, limits: NamespaceLimits) -> Json:
+    """Return a pod spec with default limits and requests. A limit without a request is the request, as on any pod."""
+    changed = {
+        key: [_container_with_defaults(container, limits) for container in as_mappings(spec[key])]
+        for key in ("containers", "initContainers")
+        if spec.get(key)
+    }
+    return {**spec, **changed}
+
+
+def _container_with_defaults(container: Json, limits: NamespaceLimits) -> Json:
+    resources = nested_map(container, "resources")
+    written = {name: value for name, value in nested_map(resources, "limits").items() if value is not None}
+    asked = {name: value for name, value in nested_map(resources, "requests").items() if value is not None}
+    filled = {
+        "limits": {**amounts.as_text(limits.limits), **written},
+        "requests": {**amounts.as_text(limits.requests), **written, **asked},
+    }
+    return {**container, "resources": {**resources, **{key: value for key, value in filled.items() if value}}}
+
+
+def _count_containers(spec: Json) -> int:
+    return sum(len(as_mappings(spec.get(key))) for key in ("containers", "initContainers"))
+
+
+# bounds
+
+
+def limit_problems(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+    """Yield what a namespace's LimitRanges reject. Pods are only checked when they are created."""
+    for request in requests:
+        limits = limits_of(namespace_of(request.object), state) if request.is_pod or request.kind == _CLAIM else None
+        if limits is None:
+            continue
+        if request.kind == _CLAIM:
+            yield from _claim_problems(request, limits)
+        elif request.old is None:
+            for path, container in request.containers():
+                yield from _container_problems(request, path, container, limits, state)
+            yield from _pod_problems(request, limits, state)
+
+
+def _container_problems(
+    request: Request, path: Path, container: Json, limits: NamespaceLimits, state: ClusterState
+) -> Iterator[Problem]:
+    yield from _default_problems(request, path, container)
+    resources = nested_map(container, "resources")
+    requested, limited = amounts.container_requests(resources), amounts.quantities_of(resources, "limits")
+    for (name, half), message in _violations("Container", limits, requested, limited, state):
+        yield _to_problem(request, (*path, "resources", *((half, name) if half else ())), message)
+
+
+def _default_problems(request: Request, path: Path, container: Json) -> Iterator[Problem]:
+    """Yield a problem for a request above the limit that a LimitRange sets: pods are validated after that."""
+    resources, written = nested_map(container, "resources"), _written_resources(request, container)
+    if resources.get("limits") == written.get("limits"):
+        return
+    before: f.Problems = []
+    after: f.Problems = []
+    check_amounts(dict(written), (*path, "resources"), before)
+    check_amounts(dict(resources), (*path, "resources"), after)
+    known = {problem.message for problem in before}
+    for problem in f.with_stage([problem for problem in after if problem.message not in known], request.stage):
+        yield problem._replace(help="set the limit: a LimitRange of the namespace sets a lower one", fix=None)
+
+
+def _written_resources(request: Request, container: Json) -> Json:
+    for key in ("containers", "initContainers"):
+        for candidate in as_mappings(nested_map(request.written, "spec").get(key)):
+            if candidate.get("name") == container.get("name"):
+                return nested_map(candidate, "resources")
+    return nested_map(container, "resources")
+
+
+def _pod_problems(request: Request, limits: NamespaceLimits, state: ClusterState) -> Iterator[Problem]:
+    if not any(limits.bounds.get("Pod", {}).values()):
+        return
+    state.evaluations.spend(_count_containers(request.spec))
+    spec = {**request.spec, "overhead": None}  # the plugin's own sums leave it out
+    for (name, half), message in _violations(
+        "Pod", limits, amounts.pod_requests(spec), amounts.pod_limits(spec), state
+    ):
+        level = nested_map(spec, "resources", half) if half else {}
+        steps = ("spec", "resources", half, name) if name in level else ("spec",)
+        yield _to_problem(request, request.path_of(*steps), message)
+
+
+def _claim_problems(request: Request, limits: NamespaceLimits) -> Iterator[Problem]:
+    sides, kind = limits.bounds.get("PersistentVolumeClaim", {}), "PersistentVolumeClaim"
+    requested = amounts.quantities_of(nested_map(request.spec, "resources"), "requests")
+    for side, word in (("min", "minimum"), ("max", "maximum")):
+        for name, bound in sides.get(side, {}).items():
+            message = f"{word} {name} usage per {kind} is {bound}"
+            amount = requested.get(name)
+            path = request.path_of("spec", "resources", "requests", *(() if amount is None else (name,)))
+            if amount is None:
+                yield _to_problem(request, path, f"{message}.  No request is specified")
+            elif _is_below(amount, bound) if side == "min" else _is_below(bound, amount):
+                yield _to_problem(request, path, f"{message}, but request is {amount}")
+
+
+def _violations(
+    kind: str, limits: NamespaceLimits, requests: Quantities, limited: Quantities, state: ClusterState
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the resource, the half of the resources that is wrong (or "" if it is missing) and the server's message."""
+    sides = limits.bounds.get(kind, {})
+    state.evaluations.spend(sum(map(len, sides.values())))
+    for side, (words, check) in _CHECKS.items():
+        for name, bound in sides.get(side, {}).items():
+            error = check(requests.get(name), limited.get(name), bound)
+            if error is not None:
+                half, detail = error
+                yield (name, half), f"{words.format(name)} per {kind} is {bound}{detail}"
+
+
+_HalfAndDetail = tuple[str, str]
+
+
+def _check_min(request: Quantity | None, limit: Quantity | None, bound: Quantity) -> _HalfAndDetail | None:
+    if request is None:
+        return "", ".  No request is specified"
+    if _is_below(request, bound):
+        return "requests", f", but request is {request}"
+    return ("limits", f", but limit is {limit}") if limit is not None and _is_below(limit, bound) else None
+
+
+def _check_max(request: Quantity | None, limit: Quantity | None, bound: Quantity) -> _HalfAndDetail | None:
+    if limit is None:
+        return "", ".  No limit is specified"
+    if _is_below(bound, limit):
+        return "limits", f", but limit is {limit}"
+    return ("requests", f", but request is {request}") if request is not None and _is_below(bound, request) else None
+
+
+def _check_ratio(request: Quantity | None, limit: Quantity | None, bound: Quantity) -> _HalfAndDetail | None:
+    if not request:
+        return "", ", but no request is specified or request is 0"
+    if not limit:
+        return "", ", but no limit is specified or limit is 0"
+    small = all(amount.value <= _MAX_EXACT for amount in (request, limit, bound))
+    unit = MILLI if small else NANO
+    ratio = limit.rounded(unit).nano / request.rounded(unit).nano
+    return ("limits", f", but provided ratio is {ratio:.6f}") if ratio > bound.nano / NANO else None
+
+
+_CHECKS: Final = {
+    "min": ("minimum {} usage", _check_min),
+    "max": ("maximum {} usage", _check_max),
+    "maxLimitRequestRatio": ("{} max limit to request ratio", _check_ratio),
+}
+
+
+def _is_below(a: Quantity, b: Quantity) -> bool:
+    """Return whether an amount is below another, as the server compares them: large ones as whole numbers."""
+    if a.value <= _MAX_EXACT and b.value <= _MAX_EXACT:
+        return a.rounded().nano < b.rounded().nano
+    return a.value < b.value
+
+
+def _to_problem(request: Request, path: Path, text: str) -> Problem:
+    if "No " in text or "no " in text:
+        help = "set it in the container, or use another namespace"
+    else:
+        help = "use an amount that the LimitRange allows, or another namespace"
+    return Problem("breaks-limit-range", path, f"{field_path(path)}: {text}", help, stage=request.stage)

@@ -1,0 +1,159 @@
+"""Priority: the number and the preemption policy of a pod come from its class.
+
+A class that is not in the files is unknown: the cluster may have it, and it may have a default class.
+Source: Kubernetes 1.36, plugin/pkg/admission/priority.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.admission.request import ClusterState, Request
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.unstructured import as_int, as_string, object_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+_KIND: Final = ("scheduling.k8s.io/v1", "PriorityClass")
+_HIGHEST_OF_USERS: Final = 10**9
+"""The highest value of a class other than the system's (`HighestUserDefinablePriority`)."""
+
+
+class PodPriority(NamedTuple):
+    """What a class gives its pods."""
+
+    class_name: str
+    value: int
+    preemption: str = "PreemptLowerPriority"
+
+
+_SYSTEM: Final = {
+    name: PodPriority(name, value)
+    for name, value in (("system-cluster-critical", 2 * 10**9), ("system-node-critical", 2 * 10**9 + 1000))
+}
+"""Classes that the server itself creates."""
+_NO_CLASS: Final = PodPriority("", 0)
+
+
+def with_class(request: Request, state: ClusterState) -> Request:
+    """Return the request for a pod with the class, priority and preemption policy that the server sets."""
+    if not request.is_pod or request.old is not None:
+        return request
+    given = _priority_of(request.spec, state) or (None if request.spec.get("priorityClassName") else _NO_CLASS)
+    if given is None:
+        return request
+    set_fields = {"priority": given.value, "preemptionPolicy": given.preemption}
+    if given.class_name:
+        set_fields["priorityClassName"] = given.class_name
+    missing = {name: value for name, value in set_fields.items() if request.spec.get(name) is None}
+    return request._replace(object={**request.object, "spec": {**request.spec, **missing}})
+
+
+def _priority_of(spec: Json, state: ClusterState) -> PodPriority | None:
+    """Return what a pod's class gives, or the default class, or None if the files have no such class."""
+    name = as_string(spec.get("priorityClassName"))
+    if not name:
+        return _default_class(state)
+    if name in _SYSTEM:
+        return _SYSTEM[name]
+    return _classes(state).get(name)
+
+
+def _default_class(state: ClusterState) -> PodPriority | None:
+    """Return the default class of the files, of several the one with the lowest value, or None."""
+    return _classes(state).get("")
+
+
+def _classes(state: ClusterState) -> dict[str, PodPriority]:
+    """Return the classes of the files by name; the default class has the name "" too."""
+    key = ("priority", "")
+    if key not in state.indexes:
+        written = state.of_kind(_KIND)
+        defaults = [_given_by(item) for item in written if item.get("globalDefault") is True]
+        classes = {object_name(item): _given_by(item) for item in written}
+        if defaults:
+            classes[""] = min(defaults, key=lambda given: given.value)
+        state.indexes[key] = classes
+    classes_by_name: dict[str, PodPriority] = state.indexes[key]
+    return classes_by_name
+
+
+def _given_by(written: Json) -> PodPriority:
+    preemption = as_string(written.get("preemptionPolicy")) or "PreemptLowerPriority"
+    return PodPriority(object_name(written), as_int(written.get("value")), preemption)
+
+
+def priority_problems(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+    """Yield a problem for each pod whose priority or preemption policy is not its class's, and for a second default
+    class.
+
+    Without a class they are warnings: the cluster may have a default class with this priority.
+    """
+    for request in requests:
+        if request.is_pod and request.old is None:
+            yield from _pod_problems(request, state)
+    if requests[0].kind == _KIND and requests[0].object.get("globalDefault") is True:
+        yield from _second_default(requests[0].object, state)
+
+
+def _pod_problems(request: Request, state: ClusterState) -> Iterator[Problem]:
+    spec = request.spec
+    given = _priority_of(spec, state)
+    is_certain = given is not None
+    if given is None and spec.get("priorityClassName"):
+        if as_int(spec.get("priority")) > _HIGHEST_OF_USERS:
+            yield from _with_severity(request, _wrong_priority(request, spec, None), True)
+        return
+    given = given or _NO_CLASS
+    priority, preemption = spec.get("priority"), spec.get("preemptionPolicy")
+    if type(priority) is int and priority != given.value:
+        problems = _wrong_priority(request, spec, given)
+        yield from _with_severity(request, problems, is_certain or priority > _HIGHEST_OF_USERS)
+    if isinstance(preemption, str) and preemption != given.preemption and preemption in _POLICIES:
+        why = f"the string value of PreemptionPolicy ({preemption}) must not be provided in pod spec"
+        problems = []
+        path = request.path_of("spec", "preemptionPolicy")
+        help = f"remove it, or name a class with preemptionPolicy: {preemption} in priorityClassName"
+        f.forbidden(problems, path, why + _computed(given.preemption, is_certain), help)
+        yield from _with_severity(request, problems, is_certain)
+
+
+_POLICIES: Final = ("Never", "PreemptLowerPriority")
+
+
+def _wrong_priority(request: Request, spec: Json, given: PodPriority | None) -> f.Problems:
+    problems: f.Problems = []
+    why = f"the integer value of priority ({spec.get('priority')}) must not be provided in pod spec"
+    help = "remove it: the class sets it" if spec.get("priorityClassName") else "name a class in priorityClassName"
+    suffix = _computed(given.value, bool(given.class_name)) if given is not None else ""
+    f.forbidden(problems, request.path_of("spec", "priority"), why + suffix, help)
+    return problems
+
+
+def _computed(value: object, is_known: bool) -> str:
+    """Return the end of the server's message, which only a known class allows to complete."""
+    return f"; priority admission controller computed {value} from the given PriorityClass name" if is_known else ""
+
+
+def _with_severity(request: Request, problems: f.Problems, is_certain: bool) -> Iterator[Problem]:
+    for problem in f.with_stage(problems, request.stage):
+        yield problem if is_certain else problem._replace(severity="warning")
+
+
+def _second_default(written: Json, state: ClusterState) -> Iterator[Problem]:
+    """Yield a problem if an earlier class of the files is the default already."""
+    for other in state.objects.of_kind(_KIND):
+        if other is written:
+            return
+        if other.get("globalDefault") is True and object_name(other) != object_name(written):
+            problems: f.Problems = []
+            why = f"PriorityClass {object_name(other)} is already marked as default. Only one default can exist"
+            f.forbidden(problems, ("globalDefault",), why, "remove globalDefault from one of the two")
+            yield from problems
+            return

@@ -1,0 +1,363 @@
+"""ResourceQuota: what pods, claims, Services and all other objects use of the quotas of their namespace.
+
+Quotas with the same scopes count as one with the smallest remainder of each resource. Source: Kubernetes 1.36,
+apiserver pkg/quota and plugin/pkg/admission/resourcequota, pkg/quota/v1/evaluator/core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
+from ptcompile.diagnostics import Problem, field_path
+from ptcompile.kubernetes import amounts
+from ptcompile.kubernetes.quantity import NANO, Quantity
+from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    as_strings,
+    namespace_of,
+    nested_map,
+    object_name,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.amounts import Quantities
+    from ptcompile.kubernetes.unstructured import Json
+
+_QUOTA: Final = ("v1", "ResourceQuota")
+_ONE: Final = Quantity(NANO)
+_ZERO: Final = Quantity(0)
+
+
+class QuotaBound(NamedTuple):
+    """One resource of a quota."""
+
+    quota: str
+    hard: Quantity
+    used: Quantity
+
+    @property
+    def remaining(self) -> int:
+        """What is left, in nano units."""
+        return self.hard.nano - self.used.nano
+
+
+class QuotaScope(NamedTuple):
+    """One scope, or one expression of a scope selector."""
+
+    name: str
+    operator: str = "Exists"
+    values: tuple[str, ...] = ()
+
+    def selects(self, value: str) -> bool:
+        """Return whether the operator accepts a value, as a label selector does; an empty value means no value."""
+        if self.operator == "In":
+            return value in self.values
+        if self.operator == "NotIn":
+            return not value or value not in self.values
+        return bool(value) == (self.operator == "Exists")
+
+
+QuotaBounds = Mapping[tuple[QuotaScope, ...], Mapping[str, QuotaBound]]
+"""QuotaBounds by the scopes of their quotas and by resource."""
+
+
+def quota_problems(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+    """Yield what the quotas of the namespace reject of an object and of the pods that its controller creates."""
+    written = requests[0]
+    bounds = _bounds_of(namespace_of(written.object), state)
+    # a stored object is counted already
+    if not bounds or nested_map(written.object, "metadata").get("uid") or not is_namespaced(written.kind, state):
+        return
+    used: dict[tuple[QuotaScope, ...], dict[str, Quantity]] = {scopes: {} for scopes in bounds}
+    counted = sum(request.pods for request in requests)
+    before = 0
+    for request in requests:
+        usage = _usage_of(request, state)
+        for scopes, group in bounds.items():
+            state.evaluations.spend(1 + len(scopes))
+            if _matches(request, scopes):
+                yield from _missing_amounts(request, group, state)
+                yield from _exceeded(request, usage, group, used[scopes], (before, counted))
+        before += request.pods
+
+
+def _bounds_of(namespace: str, state: ClusterState) -> QuotaBounds:
+    key = ("quota", namespace)
+    if key not in state.indexes:
+        groups: dict[tuple[QuotaScope, ...], dict[str, QuotaBound]] = {}
+        for quota in state.in_namespace(_QUOTA, namespace):
+            group = groups.setdefault(_scopes_of(quota), {})
+            used = amounts.quantities_of(nested_map(quota, "status"), "used")
+            for name, hard in amounts.quantities_of(nested_map(quota, "spec"), "hard").items():
+                bound = QuotaBound(object_name(quota), hard, used.get(name, _ZERO))
+                if name not in group or bound.remaining < group[name].remaining:
+                    group[name] = bound
+        state.indexes[key] = groups
+    bounds: QuotaBounds = state.indexes[key]
+    return bounds
+
+
+def _scopes_of(quota: Json) -> tuple[QuotaScope, ...]:
+    spec = nested_map(quota, "spec")
+    scopes = [QuotaScope(name) for name in as_strings(spec.get("scopes"))]
+    for item in as_mappings(nested_map(spec, "scopeSelector").get("matchExpressions")):
+        name, operator = as_string(item.get("scopeName")), as_string(item.get("operator"))
+        scopes.append(QuotaScope(name, operator, tuple(as_strings(item.get("values")))))
+    return tuple(scopes)
+
+
+# scopes
+
+
+def _matches(request: Request, scopes: tuple[QuotaScope, ...]) -> bool:
+    """Return whether an object is in all scopes; only pods and claims have any."""
+    spec = request.spec
+    if request.is_pod:
+        return all(scope.name in _POD_SCOPES and _POD_SCOPES[scope.name](spec, scope) for scope in scopes)
+    if request.kind == _CLAIM:
+        classes = [as_string(spec.get("volumeAttributesClassName"))]
+        return all(scope.name == "VolumeAttributesClass" and any(map(scope.selects, classes)) for scope in scopes)
+    return not scopes
+
+
+def _is_terminating(spec: Json) -> bool:
+    return spec.get("activeDeadlineSeconds") is not None and as_int(spec["activeDeadlineSeconds"]) >= 0
+
+
+def _is_best_effort(spec: Json) -> bool:
+    """Return whether no container has a positive request or limit of cpu or memory; pod-level ones decide alone."""
+    level = nested_map(spec, "resources")
+    parts = [level] if level else [nested_map(c, "resources") for c in _containers(spec)]
+    return not any(
+        amount.nano > 0
+        for resources in parts
+        for half in ("requests", "limits")
+        for name, amount in amounts.quantities_of(resources, half).items()
+        if name in ("cpu", "memory")
+    )
+
+
+def _containers(spec: Json) -> list[Json]:
+    return [*as_mappings(spec.get("containers")), *as_mappings(spec.get("initContainers"))]
+
+
+def _crosses_namespaces(spec: Json) -> bool:
+    """Return whether a pod (anti-)affinity term names namespaces or selects them."""
+    for key in ("podAffinity", "podAntiAffinity"):
+        affinity = nested_map(spec, "affinity", key)
+        terms = as_mappings(affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
+        preferred = as_mappings(affinity.get("preferredDuringSchedulingIgnoredDuringExecution"))
+        terms = [*terms, *(nested_map(item, "podAffinityTerm") for item in preferred)]
+        if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms):
+            return True
+    return False
+
+
+_POD_SCOPES: Final[dict[str, Callable[[Json, QuotaScope], bool]]] = {
+    "Terminating": lambda spec, _: _is_terminating(spec),
+    "NotTerminating": lambda spec, _: not _is_terminating(spec),
+    "BestEffort": lambda spec, _: _is_best_effort(spec),
+    "NotBestEffort": lambda spec, _: not _is_best_effort(spec),
+    "PriorityClass": lambda spec, scope: scope.selects(as_string(spec.get("priorityClassName"))),
+    "CrossNamespacePodAffinity": lambda spec, _: _crosses_namespaces(spec),
+}
+
+
+# usage
+
+
+def _usage_of(request: Request, state: ClusterState) -> Quantities:
+    """Return what one object uses, by the names of quotas."""
+    resource = resource_of(request.kind, state)
+    usage = {f"count/{resource.name}": _ONE}
+    if resource.name in _COUNTED:
+        usage[resource.plural] = _ONE
+    return {**usage, **_USAGES[resource.name](request.spec)} if resource.name in _USAGES else usage
+
+
+_COUNTED: Final = frozenset(
+    {
+        "configmaps",
+        "persistentvolumeclaims",
+        "pods",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "services",
+    }
+)
+"""Kinds that quotas may count without the prefix `count/`."""
+
+
+def _pod_usage(spec: Json) -> Quantities:
+    usage: dict[str, Quantity] = {}
+    for name, amount in amounts.pod_requests(spec).items():
+        if name in _COMPUTE or name.startswith(HUGE_PAGES):
+            usage[name] = usage[f"requests.{name}"] = amount
+        elif not is_native_resource(name):
+            usage[f"requests.{name}"] = amount
+    limits = amounts.pod_limits(spec)
+    return {**usage, **{f"limits.{name}": limits[name] for name in _COMPUTE if name in limits}}
+
+
+_COMPUTE: Final = ("cpu", "memory", "ephemeral-storage")
+
+
+def _service_usage(spec: Json) -> Quantities:
+    kind, ports = spec.get("type"), as_mappings(spec.get("ports"))
+    if kind not in ("NodePort", "LoadBalancer"):
+        return {}
+    if kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
+        ports = [port for port in ports if port.get("nodePort")]
+    usage = {"services.nodeports": Quantity(len(ports) * NANO)}
+    return {**usage, "services.loadbalancers": _ONE} if kind == "LoadBalancer" else usage
+
+
+def _claim_usage(spec: Json) -> Quantities:
+    name = as_string(spec.get("storageClassName"))
+    usage = {"persistentvolumeclaims": _ONE}
+    storage = amounts.quantities_of(nested_map(spec, "resources"), "requests").get("storage")
+    if storage is not None:
+        usage["requests.storage"] = storage
+    of_class = {f"{name}.storageclass.storage.k8s.io/{key}": amount for key, amount in usage.items()} if name else {}
+    return {**usage, **of_class}
+
+
+_MAX_DEVICES: Final = 32
+"""What a request for all devices counts as (`AllocationResultsMaxSize`)."""
+
+
+def _device_usage(spec: Json) -> Quantities:
+    """Return the devices of a ResourceClaim by class; of alternatives, the largest number of each class counts."""
+    usage: dict[str, Quantity] = {}
+    for request in as_mappings(nested_map(spec, "devices").get("requests")):
+        choices = as_mappings(request.get("firstAvailable")) or [as_mapping(request.get("exactly")) or request]
+        most: dict[str, int] = {}
+        for choice in choices:
+            name = as_string(choice.get("deviceClassName"))
+            count = _MAX_DEVICES if choice.get("allocationMode") == "All" else as_int(choice.get("count"), 1)
+            most[name] = max(most.get(name, 0), count)
+        counted = {
+            f"{name}.deviceclass.resource.k8s.io/devices": Quantity(n * NANO) for name, n in most.items() if name
+        }
+        usage = amounts.add(usage, counted)
+    return usage
+
+
+_USAGES: Final[dict[str, Callable[[Json], Quantities]]] = {
+    "pods": _pod_usage,
+    "services": _service_usage,
+    "persistentvolumeclaims": _claim_usage,
+    "resourceclaims.resource.k8s.io": _device_usage,
+}
+_CLAIM: Final = ("v1", "PersistentVolumeClaim")
+
+
+# verdicts
+
+
+_REQUIRED: Final = (*(f"{half}{name}" for half in ("", "limits.", "requests.") for name in ("cpu", "memory")),)
+"""Resources of a quota that each container must set; the others may be absent."""
+
+
+def _missing_amounts(request: Request, group: Mapping[str, QuotaBound], state: ClusterState) -> Iterator[Problem]:
+    """Yield a problem per quota whose resources some containers do not set."""
+    required = sorted(name for name in _REQUIRED if name in group) if request.is_pod else []
+    if not required or (state.versions.kubernetes >= (1, 34) and nested_map(request.spec, "resources")):
+        return
+    missing: dict[str, dict[str, list[tuple[str, Path]]]] = {}
+    for path, container in request.containers():
+        state.evaluations.spend(len(required))
+        resources = nested_map(container, "resources")
+        halves = {
+            "requests": amounts.container_requests(resources),
+            "limits": amounts.quantities_of(resources, "limits"),
+        }
+        for name in required:
+            half, _, resource = name.rpartition(".")
+            if resource not in halves[half or "requests"]:
+                containers = missing.setdefault(group[name].quota, {}).setdefault(name, [])
+                containers.append((as_string(container.get("name")), (*path, "resources")))
+    for quota, by_name in missing.items():
+        parts = [f"{name} for: {','.join(sorted({c for c, _ in found}))}" for name, found in by_name.items()]
+        path = next(iter(by_name.values()))[0][1]
+        text = f"failed quota: {quota}: must specify {'; '.join(parts)}"
+        help = f"set {' and '.join(map(_field_of, by_name))}, or add a LimitRange with defaults"
+        yield Problem("exceeds-quota", path, f"{field_path(path)}: {text}", help, stage=request.stage)
+
+
+def _field_of(name: str) -> str:
+    """Return the field that a quota's resource counts: `limits.cpu`, or `requests.cpu` for `cpu`."""
+    return name if "." in name else f"requests.{name}"
+
+
+def _exceeded(
+    request: Request,
+    usage: Quantities,
+    group: Mapping[str, QuotaBound],
+    used: dict[str, Quantity],
+    counts: tuple[int, int],
+) -> Iterator[Problem]:
+    """Yield a problem per quota that has no room for the object, or for all pods of a role and the roles before.
+
+    `used` is what the earlier pods use; `counts` are their number and that of all pods.
+    """
+    requested = {name: amount for name, amount in usage.items() if amount and name in group}
+    fitting = max(request.pods, 1)
+    for name, amount in requested.items():
+        left = group[name].remaining - used.get(name, _ZERO).nano
+        fitting = min(fitting, max(left, 0) // amount.nano if amount.nano > 0 else fitting)
+    if fitting < max(request.pods, 1):
+        yield from _rejections(request, requested, group, used, (fitting, *counts))
+    for name, amount in requested.items():
+        used[name] = amounts.add(used, {name: amount * max(request.pods, 1)})[name]
+
+
+def _rejections(
+    request: Request,
+    requested: Quantities,
+    group: Mapping[str, QuotaBound],
+    earlier: Quantities,
+    counts: tuple[int, int, int],
+) -> Iterator[Problem]:
+    """Yield a problem per quota for the first pod that does not fit."""
+    fitting, before, total = counts
+    exceeded: dict[str, dict[str, tuple[Quantity, Quantity, Quantity]]] = {}
+    for name, amount in sorted(requested.items()):
+        bound = group[name]
+        used = amounts.add({name: bound.used}, {name: amount * fitting})
+        used = amounts.add(used, {name: earlier[name]} if name in earlier else {})
+        if used[name].nano + amount.nano > bound.hard.nano:
+            exceeded.setdefault(bound.quota, {})[name] = (amount, used[name], bound.hard)
+    for quota, rows in exceeded.items():
+        columns = [",".join(f"{name}={row[column]}" for name, row in rows.items()) for column in range(3)]
+        text = "exceeded quota: {}, requested: {}, used: {}, limited: {}".format(quota, *columns)
+        if request.pods and total > 1:
+            text += f", for pod {before + fitting + 1} of {total}"
+        path = _usage_path(request, next(iter(rows)))
+        help = (
+            "request less, use fewer pods, or raise the quota" if request.is_pod else "request less, or raise the quota"
+        )
+        yield Problem("exceeds-quota", path, f"{field_path(path)}: {text}", help, stage=request.stage)
+
+
+def _usage_path(request: Request, name: str) -> Path:
+    """Return the path of the field that uses most of a resource, or of the kind, which is counted."""
+    if request.is_pod and not name.startswith("count/"):
+        containers = as_mappings(request.spec.get("containers"))
+        return (*request.container_path("containers", 0), "resources") if containers else request.path_of("spec")
+    if name.endswith("requests.storage"):
+        return ("spec", "resources", "requests", "storage")
+    if name.endswith("/devices"):
+        return ("spec", "devices", "requests")
+    return request.path_of("kind") if not request.pods else request.path_of("spec")

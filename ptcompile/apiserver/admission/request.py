@@ -1,0 +1,251 @@
+"""Requests that admission plugins answer: an object, and the pods that its controller creates later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.evaluations import Evaluations
+from ptcompile.apiserver.kinds import known_version
+from ptcompile.apiserver.structure import structure_violations
+from ptcompile.apiserver.validation import built_in_problems
+from ptcompile.apiserver.validation.templates import pods_of
+from ptcompile.kubernetes.index import Objects, objects as as_objects
+from ptcompile.kubernetes.unstructured import (
+    GENERATED,
+    as_int,
+    as_mappings,
+    as_string,
+    kind_of,
+    namespace_of,
+    nested_map,
+    object_name,
+)
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.registry.model import ApiServer
+from ptcompile.registry.table import RUNS_PODS, expand, kind_named, templates_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.apiserver.crds import Definitions
+    from ptcompile.diagnostics import Path
+    from ptcompile.diagnostics.terms import Stage
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import GroupVersionKind
+
+
+class ClusterState:
+    """What admission knows of the cluster: objects of the files and of the profile."""
+
+    def __init__(
+        self,
+        objects: Sequence[Json] = (),
+        versions: Versions | None = None,
+        pod_security: str | None = None,
+        definitions: Definitions | None = None,
+        existing: Sequence[Json] = (),
+    ) -> None:
+        """Hold the `objects` of the files, which replace `existing` ones of the same name."""
+        self.objects = _with_existing(objects, existing) if existing else as_objects(objects)
+        self.versions = versions or Versions()
+        self.pod_security = pod_security
+        """The Pod Security level of namespaces without labels, such as `restricted`, or None."""
+        self.definitions = definitions
+        self.evaluations = Evaluations()
+        """Steps left to all plugins together, so many quotas and many pods do not take the product of their numbers."""
+        self.indexes: dict[tuple[str, str], Any] = {}
+        """What plugins derived from the objects of a namespace, by plugin and namespace."""
+
+    def in_namespace(self, kind: GroupVersionKind, namespace: str) -> list[Json]:
+        """Return the objects of a built-in kind in a namespace, except those that the server rejects."""
+        return [item for item in self.objects.in_namespace(namespace).of_kind(kind) if self._is_accepted(item)]
+
+    def of_kind(self, kind: GroupVersionKind) -> list[Json]:
+        """Return the objects of a built-in kind, except those that the server rejects."""
+        return [item for item in self.objects.of_kind(kind) if self._is_accepted(item)]
+
+    def _is_accepted(self, manifest: Json) -> bool:
+        """Return whether the server accepts an object; it cannot affect others otherwise."""
+        context = ApiServer(self.versions.kubernetes)
+        violations = structure_violations(manifest, kind_of(manifest), known_version(context.kubernetes))
+        return not violations and not any(p.severity == "error" for p in built_in_problems(manifest, context))
+
+    @cached_property
+    def plurals(self) -> Mapping[tuple[str, str], str]:
+        """Resource names by API group and kind, from the CRDs of the files."""
+        names = {}
+        for crd in self.objects.of_kind(("apiextensions.k8s.io/v1", "CustomResourceDefinition")):
+            spec = nested_map(crd, "spec")
+            kind, plural = (as_string(nested_map(spec, "names").get(key)) for key in ("kind", "plural"))
+            names[as_string(spec.get("group")), kind] = plural
+        return names
+
+
+def _with_existing(objects: Sequence[Json], existing: Sequence[Json]) -> Objects:
+    written = {_identity(manifest) for manifest in objects}
+    return Objects([*objects, *(manifest for manifest in existing if _identity(manifest) not in written)])
+
+
+def _identity(manifest: Json) -> tuple[str, str, str]:
+    return as_string(manifest.get("kind")), namespace_of(manifest), object_name(manifest)
+
+
+class Request(NamedTuple):
+    """The creation or update of one object, or the creation of equal pods by a controller."""
+
+    object: Json
+    """The object as the plugins before this one leave it."""
+    path: Path = ()
+    """Path of the pod template in the file, or an empty path for the object of the file itself."""
+    written: Json | None = None
+    """The object or pod template as written, or None for pods without a template in the file."""
+    pods: int = 0
+    """Number of pods that a controller creates, or 0 for the object of the file itself."""
+    old: Json | None = None
+    """The stored object, for an update."""
+
+    @property
+    def kind(self) -> GroupVersionKind:
+        """The apiVersion and kind."""
+        return kind_of(self.object)
+
+    @property
+    def stage(self) -> Stage:
+        """When a rejection occurs: on apply, or when the pods are created."""
+        return "pod" if self.pods else "apply"
+
+    @property
+    def spec(self) -> Json:
+        """The object's spec."""
+        return nested_map(self.object, "spec")
+
+    @property
+    def is_pod(self) -> bool:
+        """Whether the object is a Pod."""
+        return self.kind == POD
+
+    def path_of(self, *steps: str | int) -> Path:
+        """Return the path of a field of the object in the file; a runtime's pods have no template in the file."""
+        return (*self.path, *steps) if self.written is not None else ("spec",)
+
+    def container_path(self, key: str, index: int) -> Path:
+        """Return the path of a container in the file; one that the operator adds is at its pod template."""
+        container = as_mappings(self.spec.get(key))[index]
+        written = as_mappings(nested_map(self.written, "spec").get(key))
+        if index < len(written) and written[index].get("name") == container.get("name"):
+            return self.path_of("spec", key, index)
+        for position, candidate in enumerate(written):
+            if candidate.get("name") == container.get("name"):
+                return self.path_of("spec", key, position)
+        return self.path_of("spec", "containers")
+
+    def containers(self) -> Iterator[tuple[Path, Json]]:
+        """Yield the containers and init containers of a pod, each with its path in the file."""
+        for key in ("containers", "initContainers"):
+            for index, container in enumerate(as_mappings(self.spec.get(key))):
+                yield self.container_path(key, index), container
+
+
+POD: Final = ("v1", "Pod")
+
+
+def requests_of(manifest: Json, state: ClusterState, old: Json | None = None) -> Iterator[Request]:
+    """Yield the request for an object, followed by one per role of the pods that its controller creates."""
+    yield Request(manifest, (), manifest, 0, old)
+    kind = kind_of(manifest)
+    # the Job of a CronJob is checked as an object, with its pods
+    if kind == POD or kind[1] == "CronJob":
+        return
+    record = kind_named(kind)
+    if kind not in RUNS_PODS or record.too_wide(manifest) is not None:
+        count = _replicas(manifest)
+        for path, spec, meta in pods_of(manifest):
+            if count > 0:
+                yield Request(_pod(manifest, meta, spec), path, {"metadata": meta, "spec": spec}, count)
+        return
+    templates = {template.role: template for template in reversed(list(templates_of(kind, manifest)))}
+    for role in expand(manifest, versions=state.versions, related=state.objects).roles:
+        if role.count <= 0:
+            continue
+        view, template = role.pod(0), templates.get(role.name) or next(iter(templates.values()), None)
+        pod = _pod(manifest, {"labels": view.labels, "annotations": view.annotations}, view.spec, view.name)
+        if template is None:
+            yield Request(pod, pods=role.count)
+        else:
+            yield Request(pod, template.path, template.template, role.count)
+
+
+def _replicas(manifest: Json) -> int:
+    """Return how many pods a Deployment or the like has; at least one of kinds that are not modeled."""
+    group, kind = kind_of(manifest)[0].rpartition("/")[0], kind_of(manifest)[1]
+    counted = {("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("", "ReplicationController")}
+    if kind == "PodTemplate":
+        return 0
+    return as_int(nested_map(manifest, "spec").get("replicas"), 1) if (group, kind) in counted else 1
+
+
+def _pod(owner: Json, meta: Json, spec: Json, name: str = "") -> Json:
+    """Return the Pod that a controller creates from a template."""
+    metadata: dict[str, Any] = {
+        "name": name or f"{object_name(owner)}-{GENERATED}",
+        "namespace": namespace_of(owner),
+        **{key: dict(value) for key in ("labels", "annotations") if (value := nested_map(meta, key))},
+    }
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+class Resource(NamedTuple):
+    """A kind as URLs and quotas name it."""
+
+    group: str
+    version: str
+    plural: str
+
+    @property
+    def name(self) -> str:
+        """The plural with the group, such as `jobs.batch`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+def resource_of(kind: GroupVersionKind, state: ClusterState) -> Resource:
+    """Return the resource of a kind. The plural is the CRD's, else the one that kubectl would guess."""
+    group, _, version = kind[0].rpartition("/")
+    plural = state.plurals.get((group, kind[1])) or _PLURALS.get(kind[1]) or _guess_plural(kind[1].lower())
+    return Resource(group, version, plural)
+
+
+_PLURALS: Final = {"Endpoints": "endpoints", "Gateway": "gateways"}
+
+
+def _guess_plural(word: str) -> str:
+    """Return a plural as apimachinery's `UnsafeGuessKindToResource` makes it."""
+    if word.endswith("s"):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+
+
+_CLUSTER_WIDE: Final = frozenset(
+    {
+        "APIService", "CSIDriver", "CSINode", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding",
+        "ClusterTrustBundle", "ComponentStatus", "CustomResourceDefinition", "DeviceClass", "DeviceTaintRule",
+        "FlowSchema", "IPAddress", "IngressClass", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+        "MutatingWebhookConfiguration", "Namespace", "Node", "PersistentVolume", "PriorityClass",
+        "PriorityLevelConfiguration", "ResourceSlice", "RuntimeClass", "ServiceCIDR", "StorageClass",
+        "StorageVersionMigration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration", "VolumeAttachment", "VolumeAttributesClass",
+    }
+)  # fmt: skip
+"""Kubernetes' own kinds without a namespace (1.36)."""
+
+
+def is_namespaced(kind: GroupVersionKind, state: ClusterState) -> bool:
+    """Return whether objects of a kind are in a namespace."""
+    group = kind[0].rpartition("/")[0]
+    for crd in state.objects.of_kind(("apiextensions.k8s.io/v1", "CustomResourceDefinition")):
+        spec = nested_map(crd, "spec")
+        if spec.get("group") == group and nested_map(spec, "names").get("kind") == kind[1]:
+            return spec.get("scope") != "Cluster"
+    return kind[1] not in _CLUSTER_WIDE and kind_named(kind).namespaced

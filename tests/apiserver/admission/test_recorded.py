@@ -1,0 +1,68 @@
+"""Verdicts and sentences of a recorded API server's admission plugins, compared with those of `lint`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.diagnostics import Diagnostic
+from tests import recorded
+
+Json = dict[str, Any]
+ROWS = list(recorded.rows("apiserver/admission/creates"))
+OTHERS = ("no PriorityClass with name missing was found", "pod rejected: Pod Overhead")
+"""A class that the files do not have may exist, so this is not reported; overhead is checked with the pod's fields."""
+
+
+def findings(row: Json) -> list[Diagnostic]:
+    """Return the server's findings about a row's object, without those about the objects beside it."""
+    objects = [*row["beside"], row["manifest"]]
+    found = ptcompile.lint(objects, webhooks=False).diagnostics
+    return [one for one in found if one.document == len(objects) - 1 and one.authority == "kube-apiserver"]
+
+
+def expected(message: str) -> list[str]:
+    """Return the sentences of a rejection: `pods "p" is forbidden: [a, b]` has two."""
+    _, _, reasons = message.partition(" is forbidden: ")
+    return reasons[1:-1].split(", ") if reasons.startswith("[") else [reasons]
+
+
+@pytest.mark.parametrize("area", ["limitrange", "podsecurity", "priority", "quota"])
+def test_accepted_objects(area: str) -> None:
+    rows = [row for row in ROWS if row["area"] == area and row["accepted"]]
+    wrong = [
+        row["id"] for row in rows if any(one.stage == "apply" and one.severity == "error" for one in findings(row))
+    ]
+    assert len(rows) >= 10
+    assert wrong == []
+
+
+@pytest.mark.parametrize("area", ["limitrange", "priority", "quota"])
+def test_rejected_objects_in_the_words_of_the_server(area: str) -> None:
+    rows = [row for row in ROWS if row["area"] == area and not row["accepted"]]
+    rows = [row for row in rows if not any(other in row["message"] for other in OTHERS)]
+    missing = []
+    for row in rows:
+        found = [one.message for one in findings(row)]
+        missing += [
+            (row["id"], sentence, found)
+            for sentence in expected(row["message"])
+            if not any(sentence.partition("; priority")[0] in message for message in found)
+        ]
+    assert len(rows) >= 25
+    assert missing == []
+
+
+def test_without_a_class_nothing_is_certain() -> None:
+    """A cluster may have a default class, so only a number that no class can have is an error."""
+    rows = [
+        row
+        for row in ROWS
+        if row["area"] == "priority" and not row["accepted"] and "priorityClassName" not in row["manifest"]["spec"]
+    ]
+    severities = {row["manifest"]["spec"].get("priority"): {one.severity for one in findings(row)} for row in rows}
+    assert severities[1000] == {"warning"}
+    assert "error" in severities[2000001000]
+    assert severities[51] == {"error"}  # beside a default class
