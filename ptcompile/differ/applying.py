@@ -36,6 +36,7 @@ from ptcompile.apiserver.validation.resource_slices import resource_slice_update
 from ptcompile.apiserver.validation.service import service_update
 from ptcompile.apiserver.validation.storage import persistent_volume_update
 from ptcompile.apiserver.validation.updates import (
+    custom_definition_update,
     custom_update,
     immutable_field_changes,
     stateful_set_update,
@@ -144,6 +145,7 @@ _UPDATE_VALIDATORS: Final[dict[tuple[str, str], UpdateValidator]] = {
     ("networking.k8s.io", "ServiceCIDR"): service_cidr_update,
     ("resource.k8s.io", "ResourceSlice"): resource_slice_update,
     ("storage.k8s.io", "CSINode"): csi_node_update,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): custom_definition_update,
 }
 """Update validators by API group and kind."""
 

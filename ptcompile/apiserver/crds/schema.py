@@ -2,8 +2,8 @@
 
 Source: apiextensions-apiserver 1.36, pkg/apis/apiextensions/validation/validation.go (OpenAPI keywords that a CRD may
 use), pkg/apiserver/schema/validation.go and complete.go (structural schemas). As there, a schema that does not decode
-is not validated further, and one with an unsupported field is not checked for structure. Defaults and the types in CEL
-expressions are not validated; `apiserver.cel.cost` estimates the cost of expressions.
+is not validated further, and one with an unsupported field is not checked for structure. `validation.crd_schemas`
+validates defaults and CEL rules, `apiserver.cel.cost` estimates the cost of rules.
 
 A schema is structural if its types are in `properties`, `items` and `additionalProperties`, and `allOf`, `anyOf`,
 `oneOf` and `not` only validate values.
@@ -18,7 +18,6 @@ from ptcompile.apiserver.structure.checks import definition_check
 from ptcompile.apiserver.structure.violations import to_problem, type_mismatch
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -501,12 +500,3 @@ def rejection_reason(crd: SchemaObject) -> str:
     """Return why the API server rejects the schema of a CRD, or "" if it accepts it."""
     problems = crd_schema_problems(crd)
     return problems[0].message if problems else ""
-
-
-def check_custom_definition(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
-    """Check the schemas of a CRD. Names, columns and conversion are not checked."""
-    del context
-    from ptcompile.apiserver.cel.cost import crd_cost_problems
-
-    # as on the server, costs are only estimated for a valid schema
-    problems += crd_schema_problems(manifest) or crd_cost_problems(manifest)

@@ -161,7 +161,7 @@ def _admission_checks() -> Mapping[str, KindCheck]:
 
 
 def _apiextensions_checks() -> Mapping[str, KindCheck]:
-    from ptcompile.apiserver.crds.schema import check_custom_definition
+    from ptcompile.apiserver.validation.api_extensions import check_custom_definition
 
     return {"CustomResourceDefinition": check_custom_definition}
 

@@ -13,7 +13,13 @@ from ptcompile.apiserver.crds import Definition, shipped_definition
 from ptcompile.apiserver.crds.rules import explain_rule, rule_problems, with_schema_defaults
 from ptcompile.apiserver.kinds import CUSTOM
 from ptcompile.apiserver.server_side_apply import merge_by_schema
-from ptcompile.apiserver.validation.field_errors import RECREATE_HELP, forbidden_change, immutable
+from ptcompile.apiserver.validation.field_errors import (
+    RECREATE_HELP,
+    forbidden_change,
+    immutable,
+    indexed_mappings,
+    quote_value,
+)
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.table import kind_named
@@ -184,3 +190,31 @@ def stateful_set_update(update: Update) -> Iterator[Problem]:
             why = f"updates to statefulset spec for fields other than {listed} and '{allowed[-1]}' are forbidden"
             yield forbidden_change(("spec",), why, "delete it with --cascade=orphan and apply again, or rename it")
             return
+
+
+def custom_definition_update(update: Update) -> Iterator[Problem]:
+    """Yield a problem for each change that would make stored objects unreadable.
+
+    A definition becomes established within a second, so its scope and kind count as fixed too.
+    """
+    for path in (("spec", "scope"), ("spec", "names", "kind"), ("spec", "group"), ("spec", "names", "plural")):
+        before, after = get(update.old, path), get(update.new, path)
+        if before is not None and after is not None and before != after:
+            yield immutable(path, after)
+    served = [version.get("name") for _, version in indexed_mappings(get(update.new, ("spec", "versions")))]
+    for index, name in enumerate(_stored_versions(update.old)):
+        if name not in served:
+            help = f"keep version {name} until its objects are migrated and status.storedVersions no longer lists it"
+            message = (
+                f"status.storedVersions[{index}]: Invalid value: {quote_value(name)}: must appear in spec.versions"
+            )
+            yield Problem("invalid-value", ("spec", "versions"), message, help)
+
+
+def _stored_versions(crd: Mapping[str, Any]) -> list[Any]:
+    """Return the versions in which objects may be stored: what the status lists, or the storage version of a file."""
+    listed = get(crd, ("status", "storedVersions"))
+    if isinstance(listed, list) and listed:
+        return listed
+    versions = indexed_mappings(get(crd, ("spec", "versions")))
+    return [version.get("name") for _, version in versions if version.get("storage") is True]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver.cel.cost import crd_cost_problems
-from ptcompile.apiserver.crds.schema import check_custom_definition
+from ptcompile.apiserver.validation.api_extensions import check_custom_definition
 from tests.apiserver.crds.test_schema import TEXT, crd, object_schema
 
 Json = dict[str, Any]

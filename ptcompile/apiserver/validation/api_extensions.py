@@ -1,0 +1,273 @@
+"""CustomResourceDefinition: names, versions, columns, subresources, selectable fields, and conversion.
+
+Source: apiextensions-apiserver 1.36, pkg/apis/apiextensions/validation/validation.go. `crds.schema` validates the
+schemas, `validation.crd_schemas` their defaults and CEL rules, `validation.updates` changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptcompile.apiserver.cel.cost import crd_cost_problems
+from ptcompile.apiserver.crds.schema import crd_schema_problems
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.admission_registration import (
+    check_client,
+    check_optional_choice,
+    check_review_versions,
+    texts,
+)
+from ptcompile.apiserver.validation.crd_schemas import SchemaPathError, crd_value_problems, field_at
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes import names
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+_SCOPES: Final = ("Cluster", "Namespaced")
+_STRATEGIES: Final = ("None", "Webhook")
+_COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
+_COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+_SELECTABLE_TYPES: Final = ("string", "boolean", "integer")
+_SELECTABLE_MAX: Final = 8
+_WARNING_MAX: Final = 256
+_PROTECTED_GROUPS: Final = ("k8s.io", "kubernetes.io")
+_APPROVED: Final = "api-approved.kubernetes.io"
+_REQUEST: Final = "https://github.com/kubernetes/enhancements/pull/1111"
+
+
+def check_custom_definition(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a CustomResourceDefinition, except the generic part of its metadata."""
+    spec = f.as_field_mapping(manifest.get("spec"))
+    plural, group = f.as_field_mapping(spec.get("names")).get("plural") or "", spec.get("group") or ""
+    metadata = f.as_field_mapping(manifest.get("metadata"))
+    name = metadata.get("name")
+    if type(name) is str and name and name != f"{plural}.{group}":
+        help = f"name it {plural}.{group}" if plural and group else "set spec.names.plural and spec.group"
+        f.invalid(problems, ("metadata", "name"), name, 'must be spec.names.plural+"."+spec.group', help)
+    _check_group(group, problems)
+    scope = spec.get("scope")
+    if f.is_empty(scope):
+        f.required(problems, ("spec", "scope"), help="set Namespaced or Cluster")
+    else:
+        f.check_choice(problems, ("spec", "scope"), scope, _SCOPES)
+    _check_versions(spec.get("versions"), problems)
+    _check_names(spec.get("names"), problems)
+    _check_conversion(spec.get("conversion"), problems)
+    _check_approval(group, metadata.get("annotations"), problems)
+    if spec.get("preserveUnknownFields") is True:
+        why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        f.invalid(problems, ("spec", "preserveUnknownFields"), True, why)
+    # as on the server, each part is only checked in a schema that is valid so far
+    problems += crd_schema_problems(manifest) or crd_value_problems(manifest, context) or crd_cost_problems(manifest)
+
+
+def _check_group(group: Any, problems: f.Problems) -> None:
+    if group == "":
+        f.required(problems, ("spec", "group"))
+    elif type(group) is str and (why := names.why_not_dns_subdomain(group)):
+        f.invalid(problems, ("spec", "group"), group, why)
+    elif type(group) is str and "." not in group:
+        f.invalid(problems, ("spec", "group"), group, "should be a domain with at least one dot")
+
+
+def _check_approval(group: Any, marks: Any, problems: f.Problems) -> None:
+    """Check that a group of Kubernetes' own domains is approved."""
+    if type(group) is not str or not f".{group}".endswith(tuple(f".{domain}" for domain in _PROTECTED_GROUPS)):
+        return
+    path, why = ("metadata", "annotations", _APPROVED), f'protected groups must have approval annotation "{_APPROVED}"'
+    approval = f.as_field_mapping(marks).get(_APPROVED)
+    if f.is_empty(approval):
+        help = "use a group of your own domain; Kubernetes reserves this one"
+        f.required(problems, path, f"{why}, see {_REQUEST}", help, field=f.key_path(path))
+    elif type(approval) is str and not approval.startswith("unapproved"):
+        scheme, mark, rest = approval.partition("://")
+        if not mark or not scheme or not rest.partition("/")[0]:
+            why += f' with either a URL or a reason starting with "unapproved", see {_REQUEST}'
+            f.invalid(problems, path, approval, why, field=f.key_path(path))
+
+
+# versions
+
+
+def _check_versions(versions: Any, problems: f.Problems) -> None:
+    path: Path = ("spec", "versions")
+    seen, stored, repeated = set[str](), 0, False
+    for index, version in f.indexed_mappings(versions):
+        name = version.get("name") or ""
+        if type(name) is str:
+            repeated = repeated or name in seen
+            seen.add(name)
+            if why := names.why_not_dns_1035_label(name):
+                f.invalid(problems, (*path, index, "name"), name, why)
+        stored += version.get("storage") is True
+        _check_version(version, (*path, index), problems)
+    if repeated:
+        f.invalid(problems, path, versions, "must contain unique version names")
+    if stored != 1:
+        why = "must have exactly one version marked as storage version"
+        f.invalid(problems, path, versions, why, "set `storage: true` in one version and false in the others")
+    if not stored:
+        why = "must have at least one stored version"
+        f.invalid(problems, ("status", "storedVersions"), [], why, "set `storage: true` in one version")
+
+
+def _check_version(version: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    schema = f.as_field_mapping(version.get("schema")).get("openAPIV3Schema")
+    if schema is None:
+        help = "describe the object; to allow any field, set x-kubernetes-preserve-unknown-fields"
+        f.required(problems, (*path, "schema", "openAPIV3Schema"), "schemas are required", help)
+    warning = version.get("deprecationWarning")
+    if type(warning) is str:
+        _check_warning(warning, version.get("deprecated") is True, (*path, "deprecationWarning"), problems)
+    scale = f.as_field_mapping(version.get("subresources")).get("scale")
+    if type(scale) is dict:
+        _check_scale(scale, (*path, "subresources", "scale"), problems)
+    for index, column in f.indexed_mappings(version.get("additionalPrinterColumns")):
+        _check_column(column, (*path, "additionalPrinterColumns", index), problems)
+    if type(schema) is dict:
+        _check_selectable(version.get("selectableFields"), schema, (*path, "selectableFields"), problems)
+
+
+def _check_warning(text: str, deprecated: bool, path: Path, problems: f.Problems) -> None:
+    if not deprecated:
+        f.invalid(problems, path, text, "can only be set for deprecated versions", "set `deprecated: true`")
+        return
+    if len(text.encode("utf-8", "surrogatepass")) > _WARNING_MAX:
+        f.invalid(problems, path, text, f"must be <= {_WARNING_MAX} characters long")
+    if not text:
+        f.invalid(problems, path, text, "must not be an empty string", "remove it for the usual warning")
+    for index, character in enumerate(text):
+        if not character.isprintable():
+            offset = len(text[:index].encode("utf-8", "surrogatepass"))
+            why = f"must only contain printable UTF-8 characters; non-printable character found at index {offset}"
+            f.invalid(problems, path, text, why)
+            return
+
+
+def _check_scale(scale: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    for key, roots in (
+        ("specReplicasPath", ("spec",)),
+        ("statusReplicasPath", ("status",)),
+        ("labelSelectorPath", ("spec", "status")),
+    ):
+        text = scale.get(key)
+        if f.is_empty(text):
+            if key != "labelSelectorPath":
+                f.required(problems, (*path, key))
+        elif type(text) is str:
+            _check_json_path(text, (*path, key), problems)
+            if text.startswith(".") and not text.startswith(tuple(f".{root}." for root in roots)):
+                where = f".{roots[0]}" if len(roots) == 1 else "either .spec or .status"
+                f.invalid(problems, (*path, key), text, f"should be a json path under {where}")
+
+
+def _check_json_path(text: str, path: Path, problems: f.Problems) -> None:
+    if not text.startswith("."):
+        f.invalid(problems, path, text, "must be a simple json path starting with .", f"write .{text.lstrip('/')}")
+
+
+def _check_column(column: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    if f.is_empty(column.get("name")):
+        f.required(problems, (*path, "name"))
+    kind, form, json_path = column.get("type"), column.get("format"), column.get("jsonPath")
+    allowed = f"must be one of {','.join(_COLUMN_TYPES)}"
+    if f.is_empty(kind):
+        f.required(problems, (*path, "type"), allowed)
+    elif type(kind) is str and kind not in _COLUMN_TYPES:
+        f.invalid(problems, (*path, "type"), kind, allowed)
+    if type(form) is str and form and form not in _COLUMN_FORMATS:
+        f.invalid(problems, (*path, "format"), form, f"must be one of {','.join(_COLUMN_FORMATS)}")
+    if f.is_empty(json_path):
+        f.required(problems, (*path, "jsonPath"))
+    elif type(json_path) is str:
+        _check_json_path(json_path, (*path, "jsonPath"), problems)
+
+
+def _check_selectable(fields: Any, schema: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    seen = set[tuple[str, ...]]()
+    for index, field in f.indexed_mappings(fields):
+        text, field_path = field.get("jsonPath"), (*path, index, "jsonPath")
+        if f.is_empty(text):
+            f.required(problems, field_path)
+        if type(text) is not str or not text:
+            continue
+        try:
+            steps, selected = field_at(text, schema, brackets=False)
+        except SchemaPathError as error:
+            f.invalid(problems, field_path, text, f"is an invalid path: {error}")
+            continue
+        if steps[0] == "metadata":
+            f.invalid(problems, field_path, text, "must not point to fields in metadata")
+        if selected.get("type") not in _SELECTABLE_TYPES:
+            why = (
+                "must point to a field of type string, boolean or integer. Enum string fields and strings with formats"
+                " are allowed."
+            )
+            f.invalid(problems, field_path, text, why)
+        if steps in seen:
+            f.duplicate(problems, field_path, text)
+        seen.add(steps)
+    if len(seen) > _SELECTABLE_MAX:
+        f.too_many(problems, path, len(seen), _SELECTABLE_MAX)
+
+
+# names
+
+
+def _check_names(value: Any, problems: f.Problems) -> None:
+    words, path = f.as_field_mapping(value), ("spec", "names")
+    kind = words.get("kind")
+    required = ("plural",) if kind else ("plural", "kind", "singular", "listKind")
+    f.check_required(words, path, problems, *required)
+    # the server derives the list kind, and the singular, from the kind
+    list_kind = words.get("listKind") or (f"{kind}List" if kind else "")
+    for key in ("plural", "singular"):
+        _check_label(words.get(key), (*path, key), problems)
+    for key, text in (("kind", kind), ("listKind", list_kind)):
+        _check_kind_name(text, (*path, key), problems)
+    if kind and kind == list_kind:
+        f.invalid(problems, (*path, "listKind"), list_kind, "kind and listKind may not be the same")
+    for key in ("shortNames", "categories"):
+        for index, text in enumerate(texts(words.get(key))):
+            if why := names.why_not_dns_1035_label(text):
+                f.invalid(problems, (*path, key, index), text, why)
+
+
+def _check_kind_name(text: Any, path: Path, problems: f.Problems) -> None:
+    if type(text) is str and text and (why := names.why_not_dns_1035_label(text.lower())):
+        f.invalid(problems, path, text, f"may have mixed case, but should otherwise match: {why}")
+
+
+def _check_label(text: Any, path: Path, problems: f.Problems) -> None:
+    if type(text) is str and text and (why := names.why_not_dns_1035_label(text)):
+        f.invalid(problems, path, text, why)
+
+
+# conversion
+
+
+def _check_conversion(value: Any, problems: f.Problems) -> None:
+    if type(value) is not dict:
+        return
+    path: Path = ("spec", "conversion")
+    strategy, webhook, webhook_path = value.get("strategy"), value.get("webhook"), (*path, "webhook")
+    if f.is_empty(strategy):
+        f.required(problems, (*path, "strategy"), help="set None or Webhook")
+    check_optional_choice(strategy or None, (*path, "strategy"), _STRATEGIES, problems)
+    config = f.as_field_mapping(webhook)
+    client, versions = config.get("clientConfig"), texts(config.get("conversionReviewVersions"))
+    if strategy == "Webhook":
+        if client is None:
+            f.required(problems, (*webhook_path, "clientConfig"), "required when strategy is set to Webhook")
+        else:
+            check_client(client, (*webhook_path, "clientConfig"), problems)
+        check_review_versions(versions, (*webhook_path, "conversionReviewVersions"), problems, "")
+        return
+    why = "should not be set when strategy is not set to Webhook"
+    if client is not None:
+        f.forbidden(problems, (*webhook_path, "clientConfig"), why)
+    if versions:
+        f.forbidden(problems, (*webhook_path, "conversionReviewVersions"), why)

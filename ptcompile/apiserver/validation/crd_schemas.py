@@ -1,0 +1,211 @@
+"""Defaults and CEL rules in the schemas of a CustomResourceDefinition, and paths of fields in them.
+
+Source: apiextensions-apiserver 1.36, pkg/apiserver/schema/defaulting/validation.go, pkg/apiserver/schema/cel
+(compilation.go, validation.go: ValidFieldPath).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.cel.checker import CelTypeError, Environment, type_of
+from ptcompile.apiserver.cel.environments import rule_environment
+from ptcompile.apiserver.cel.syntax import CelLimitError
+from ptcompile.apiserver.cel.types import BOOL, STRING
+from ptcompile.apiserver.crds.loader import to_dialect
+from ptcompile.apiserver.crds.rules import rule_problems
+from ptcompile.apiserver.crds.schema import schemas_of
+from ptcompile.apiserver.kinds import known_version
+from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    CustomSchema = Mapping[str, Any]
+
+_USES_OLD: Final = Pattern(r"\boldSelf\b")
+_RULE_HELP: Final = "the rule reads `self`, a value of the schema it is in"
+
+
+class SchemaPathError(Exception):
+    """Raised when a path does not lead to a field of a schema."""
+
+
+class _PlacedSchema(NamedTuple):
+    """A schema within a version's schema."""
+
+    path: Path
+    schema: CustomSchema
+    is_root: bool
+    """Whether its values are objects with apiVersion, kind and metadata."""
+    unmatched: Path | None
+    """The outermost schema whose values have no counterparts in the old object, or None."""
+
+
+def crd_value_problems(crd: CustomSchema, context: ApiServer) -> f.Problems:
+    """Return the problems of the defaults of all schemas and, if there are none, of their CEL rules."""
+    problems: f.Problems = []
+    nodes = [node for path, schema, _ in schemas_of(crd) for node in _nodes(schema, path)]
+    for node in nodes:
+        if node.schema.get("default") is not None:
+            _check_default(node, context, problems)
+    if not problems:
+        for node in nodes:
+            if node.schema.get("x-kubernetes-validations"):
+                _check_rules(node, problems)
+    return problems
+
+
+def _nodes(schema: CustomSchema, path: Path) -> Iterator[_PlacedSchema]:
+    """Yield the schemas of an object and of its parts."""
+    stack = [_PlacedSchema(path, schema, True, None)]
+    while stack:
+        node = stack.pop()
+        yield node
+        unmatched = node.unmatched
+        fixed = node.schema.get("x-kubernetes-map-type") in (None, "granular")
+        for name, child in f.as_field_mapping(node.schema.get("properties")).items():
+            if isinstance(child, Mapping):
+                child_unmatched = unmatched if fixed else unmatched or node.path
+                stack.append(_child(child, (*node.path, "properties", name), child_unmatched))
+        more, items = node.schema.get("additionalProperties"), node.schema.get("items")
+        if isinstance(more, Mapping):
+            stack.append(_child(more, (*node.path, "additionalProperties"), unmatched))
+        if isinstance(items, Mapping):
+            keyed = node.schema.get("x-kubernetes-list-type") == "map"
+            stack.append(_child(items, (*node.path, "items"), unmatched if keyed else unmatched or node.path))
+
+
+def _child(schema: CustomSchema, path: Path, unmatched: Path | None) -> _PlacedSchema:
+    return _PlacedSchema(path, schema, schema.get("x-kubernetes-embedded-resource") is True, unmatched)
+
+
+def _check_default(node: _PlacedSchema, context: ApiServer, problems: f.Problems) -> None:
+    """Check that a default is a valid value of its schema, without unknown fields."""
+    path, value = (*node.path, "default"), node.schema["default"]
+    dialect = to_dialect(node.schema)
+    server = context.kubernetes
+    violations = compile_node(dialect, SchemaScope("", known_version(server), True, server))(value) or []
+    for violation in violations:
+        where, why = field_path(tuple(reversed(violation.path))), violation.text
+        if violation.name == "unknown-field":
+            where, why = "", f"must be pruned: {where} is not a field"
+        elif " value: " in why:  # it quotes the value itself
+            why = why.partition(": ")[2].partition(": ")[2]
+        help = "write a default that the schema accepts"
+        f.invalid(problems, path, value, f"{where}: {why}" if where else why, help)
+    if not violations and dialect.get("x-ruled"):
+        for problem in rule_problems(dialect, "", value):
+            if problem.severity != "warning":
+                f.invalid(problems, path, value, problem.message, "write a default that the rules accept")
+
+
+# rules
+
+
+def _check_rules(node: _PlacedSchema, problems: f.Problems) -> None:
+    environments = {
+        optional: rule_environment(node.schema, root=node.is_root, optional_old=optional) for optional in (False, True)
+    }
+    for index, rule in f.indexed_mappings(node.schema["x-kubernetes-validations"]):
+        path: Path = (*node.path, "x-kubernetes-validations", index)
+        environment = environments[rule.get("optionalOldSelf") is True]
+        if environment is not None:
+            _check_rule(rule, path, environment, problems)
+        text = rule.get("rule")
+        uses_old = type(text) is str and _USES_OLD.search(text) is not None
+        if uses_old and node.unmatched is not None:
+            why = "oldSelf cannot be used on the uncorrelatable portion of the schema within"
+            help = "make the list a map with keys, or move the rule up"
+            f.invalid(problems, (*path, "rule"), text, f"{why} {field_path(node.unmatched)}", help)
+        if not uses_old and rule.get("optionalOldSelf") is not None:
+            why = "may not be set if oldSelf is not used in rule"
+            f.invalid(problems, (*path, "optionalOldSelf"), rule["optionalOldSelf"], why)
+        _check_field_path(rule.get("fieldPath"), node.schema, (*path, "fieldPath"), problems)
+
+
+def _check_rule(rule: dict[str, Any], path: Path, environment: Environment, problems: f.Problems) -> None:
+    text, message = rule.get("rule"), rule.get("messageExpression")
+    for expression, key, expected, why_not in (
+        (text, "rule", BOOL, "cel expression must evaluate to a bool"),
+        (message, "messageExpression", STRING, "messageExpression must evaluate to a string"),
+    ):
+        if type(expression) is not str or not expression:
+            continue
+        if not expression.strip():
+            f.required(problems, (*path, key), f"{key} must be non-empty if specified", "remove it")
+            continue
+        try:
+            kind = type_of(expression, environment)
+        except CelTypeError as error:
+            prefix = "" if key == "rule" else "messageExpression "
+            f.invalid(problems, (*path, key), expression, f"{prefix}compilation failed: {error}", _RULE_HELP)
+        except CelLimitError:
+            continue  # the API server may be able to read it
+        else:
+            if kind != expected:
+                f.invalid(problems, (*path, key), expression, why_not, _RULE_HELP)
+
+
+def _check_field_path(text: Any, schema: CustomSchema, path: Path, problems: f.Problems) -> None:
+    if type(text) is not str or not text:
+        return
+    if not text.strip():
+        f.invalid(problems, path, text, "fieldPath must be non-empty if specified", "remove it")
+    elif "\n" in text or "\r" in text:
+        f.invalid(problems, path, text, "fieldPath must not contain line breaks")
+    else:
+        try:
+            field_at(text, schema, brackets=True)
+        except SchemaPathError as error:
+            f.invalid(problems, path, text, f"must be a valid path: {error}", "write it as .spec.field")
+
+
+_PATH_PART: Final = Pattern(r"[.\[\]]|'(?:\\'|[^'])*'|[^.\[\]]+")
+
+
+def field_at(text: str, schema: CustomSchema, *, brackets: bool) -> tuple[tuple[str, ...], CustomSchema]:
+    """Return the keys of a path such as `.spec.names['a']` and the schema of its field. Raises SchemaPathError.
+
+    `brackets` allows keys in brackets.
+    """
+    parts = iter(match.group() for match in _PATH_PART.finditer(text))
+    keys: list[str] = []
+    for part in parts:
+        if part == "[" and brackets:
+            key = next(parts, "")
+            if len(key) < 2 or key[0] != "'" or key[-1] != "'":
+                raise SchemaPathError(f"expected single quoted string but got {key}")
+            schema = _schema_of_key(schema, key[1:-1].replace("\\'", "'").replace("\\\\", "\\"))
+            keys.append(key[1:-1])
+            if (end := next(parts, "")) != "]":
+                raise SchemaPathError(f"expected ] but got {end}")
+        elif part == ".":
+            key = next(parts, "")
+            if not key:
+                raise SchemaPathError("unexpected end of JSON path")
+            schema = _schema_of_key(schema, key)
+            keys.append(key)
+        elif part == "[":
+            raise SchemaPathError("array notation is not allowed")
+        else:
+            raise SchemaPathError(f"expected [ or . but got: {part}")
+    return tuple(keys), schema
+
+
+def _schema_of_key(schema: CustomSchema, key: str) -> CustomSchema:
+    properties, more = schema.get("properties"), schema.get("additionalProperties")
+    if isinstance(properties, Mapping) and properties:
+        if not isinstance(properties.get(key), Mapping):
+            raise SchemaPathError("does not refer to a valid field")
+        field: CustomSchema = properties[key]
+        return field
+    if isinstance(more, Mapping):
+        return more
+    raise SchemaPathError("does not refer to a valid field")
