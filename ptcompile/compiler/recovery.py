@@ -93,7 +93,7 @@ def _path_exists(data: Mapping[str, Any], problem: Problem) -> bool:
 
 def without_mistakes(data: Mapping[str, Any], mistakes: Iterable[Problem]) -> tuple[dict[str, Any] | None, set[str]]:
     """Return a copy without the mistakes, or None if nothing remains, and the removed keys."""
-    remaining, removed = _copy(data), set[str]()
+    remaining, removed = _copy(data, {}), set[str]()
     for mistake in mistakes:
         if mistake.fix is not None and all(_apply_edit(remaining, edit) for edit in mistake.fix.edits):
             continue
@@ -148,7 +148,14 @@ def _apply_edit(data: dict[str, Any], edit: Edit) -> bool:
     return False
 
 
-def _copy(data: Any) -> Any:
-    if isinstance(data, Mapping):
-        return {key: _copy(value) for key, value in data.items()}
-    return [_copy(value) for value in data] if isinstance(data, list) else data
+def _copy(data: Any, copies: dict[int, Any]) -> Any:
+    """Return a deep copy in which aliases still share their value: expanded, they may be 100,000 values."""
+    if not isinstance(data, Mapping | list):
+        return data
+    if id(data) not in copies:
+        copies[id(data)] = (
+            {key: _copy(value, copies) for key, value in data.items()}
+            if isinstance(data, Mapping)
+            else [_copy(value, copies) for value in data]
+        )
+    return copies[id(data)]

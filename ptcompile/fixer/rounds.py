@@ -78,6 +78,10 @@ def apply(
     return FixResult(new, tuple(plan.diagnostic for plan in plans), tuple(attempt.skipped))
 
 
+_MAX_ATTEMPTS: Final = 64
+"""Maximum number of texts to check in a round: each takes as long as a lint of the file."""
+
+
 class _Round:
     """One text and the fixes to try on it."""
 
@@ -87,6 +91,7 @@ class _Round:
         self._accept = accept
         self._texts: dict[int, _Text] = {}
         self._repeated_keys: dict[int, dict[int, tuple[SyntaxNode, int]]] = {}
+        self._attempts = 0
         self._documents = {document.index: document for document in source.documents}
         self.skipped: list[Skipped] = []
 
@@ -149,11 +154,15 @@ class _Round:
         return text
 
     def compatible(self, plans: list[_Plan]) -> list[_Plan]:
-        """Return the fixes that can be applied together. Record those that fail even alone as skipped; the rest
-        wait.
+        """Return the fixes that can be applied together. Record those that fail even alone as skipped, and all that are
+        left when many attempts have failed; the rest wait.
         """
         if not plans:
             return []
+        if self._attempts == _MAX_ATTEMPTS:
+            self.skipped += [Skipped(plan.diagnostic, "many other fixes of the file failed") for plan in plans]
+            return []
+        self._attempts += 1
         reason = self._why_not(plans)
         if reason is None:
             return plans

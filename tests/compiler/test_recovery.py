@@ -11,6 +11,8 @@ import ptcompile
 from ptcompile.compiler import pipeline
 from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.pipeline import compile_document
+from ptcompile.compiler.recovery import without_mistakes
+from ptcompile.diagnostics import Problem
 from tests.making import DEFAULT_CLUSTER, documents, smallest, text
 
 ALONE = {
@@ -110,3 +112,17 @@ def test_mistakes_at_every_stage_cost_one_build(target: str | None, monkeypatch:
     found = compile_document(data, DEFAULT_CLUSTER, target)
     assert {one.path[1] for one in found.problems} == {"workngDir", "elastic", "nodeSelector"}
     assert (found.manifests, found.target, found.built, len(built)) == ((), None, None, 1)
+
+
+def test_a_copy_without_mistakes_is_not_larger_than_its_text() -> None:
+    """Aliases share their values: expanded, these would be 2**60."""
+    value: list[Any] = ["lol"]
+    for _ in range(60):
+        value = [value, value]
+    data = {"apiVersion": "ptcompile/v1", "metadata": {"name": "a"}, "x": value, "spec": {"nods": 1, "image": "a:1"}}
+    mistake = Problem("spec-unknown-field", ("spec", "nods"), "unknown field", on_key=True)
+    remaining, removed = without_mistakes(data, [mistake])
+    assert remaining is not None
+    assert remaining["spec"] == {"image": "a:1"}
+    assert removed == {"spec", "nods"}
+    assert data["spec"] == {"nods": 1, "image": "a:1"}

@@ -56,6 +56,23 @@ def test_a_fix_that_does_not_help_is_undone() -> None:
     assert [(s.why, s.fault) for s in mended.skipped] == [("it would not remove the finding", True)]
 
 
+def test_fixes_that_all_fail_take_a_limited_number_of_attempts() -> None:
+    text = "".join(f"k{n}: 1\n" for n in range(200)).encode()
+    attempts = []
+
+    def judge(content: bytes) -> list[Diagnostic]:
+        attempts.append(content)
+        return [finding(Edit("set", (f"k{n}",), 2)) for n in range(200)]
+
+    result = fix_in_rounds(text, judge, unsafe=False)
+    assert result.content == text
+    assert len(attempts) < 70
+    assert {skip.why for skip in result.skipped} == {
+        "it would not remove the finding", "many other fixes of the file failed"
+    }  # fmt: skip
+    assert len(result.skipped) == 200
+
+
 def test_a_value_that_would_still_be_rejected_is_not_changed() -> None:
     text = b"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  restartPolicy: on # what?\n  containers: []\n"
     mended = fix_in_rounds(text, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
