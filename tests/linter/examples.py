@@ -74,17 +74,26 @@ def _changes(rule: Rule) -> list[str]:
 
 
 def near_misses(rule: Rule) -> dict[str, Any]:
-    """Return the messages for the bad example with one value removed or changed, where they are not the example's own.
+    """Return the messages for both examples with one value removed or changed, where they are not the example's own.
 
-    `needs` has the values without which the rule finds nothing; `null` is no finding, too.
+    `needs` has the values without which the rule finds nothing; `null` is no finding, too. `good` is about the good
+    example: what makes it a bad one.
     """
-    objects = [document.data for document in read(rule_page(rule).bad).documents]
-    usual = _messages(objects, rule)
-    near = {name: _messages(changed, rule) for name, changed in _variations(objects)}
-    other = {name: messages[0] if messages else None for name, messages in near.items() if messages != usual}
+    page = rule_page(rule)
+    other = _other_messages(page.bad, rule)
     needs = [name for name, message in other.items() if message is None and " " not in name]
     implied = {f'{name} = "other"' for name in needs if other.get(f'{name} = "other"', "") is None}
-    return {"needs": needs, **{name: other[name] for name in other if name not in needs and name not in implied}}
+    near: dict[str, Any] = {name: other[name] for name in other if name not in needs and name not in implied}
+    good = _other_messages(page.good, rule)
+    return {"needs": needs, **near, **({"good": good} if good else {})}
+
+
+def _other_messages(text: str, rule: Rule) -> dict[str, str | None]:
+    """Return the first message for each variation of a stream that is not judged like the stream itself."""
+    objects = [document.data for document in read(text).documents]
+    usual = _messages(objects, rule)
+    near = {name: _messages(changed, rule) for name, changed in _variations(objects)}
+    return {name: messages[0] if messages else None for name, messages in near.items() if messages != usual}
 
 
 def _messages(objects: list[Any], rule: Rule) -> list[str]:
@@ -116,7 +125,7 @@ def _others(value: Any) -> Iterator[Any]:
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
-        yield from (value - 1, value + 1)
+        yield from dict.fromkeys((value - 1, value + 1, 1))
     elif isinstance(value, str):
         yield "other"
         if number := re.search(r"\d+", value):
