@@ -54,3 +54,19 @@ def test_unaffected_objects_are_checked_once() -> None:
     assert objects.with_change(look, {}) is objects
     assert objects.with_change(look, {}) is objects
     assert len(asked) == 1
+
+
+def test_services_select_pods_that_have_all_their_labels() -> None:
+    def service(name: str, selector: dict[str, str] | None) -> dict[str, Any]:
+        return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"selector": selector}}
+
+    selectors = {"exact": {"app": "a", "x": "y"}, "some": {"x": "y"}, "more": {"app": "a", "x": "y", "z": "1"}}
+    others = {"other": {"app": "b"}, "none": {}, "null": None}
+    objects = Objects([service(name, selector) for name, selector in {**selectors, **others}.items()])
+    found = objects.services_selecting({"app": "a", "x": "y", "more": "1"})
+    assert sorted({one["metadata"]["name"] for one in found}) == ["exact", "some"]
+    assert sorted({one["metadata"]["name"] for one in objects.services_selecting({"app": "a", "x": "y"})}) == [
+        "exact",
+        "some",
+    ]
+    assert objects.services_selecting({}) == []

@@ -37,3 +37,26 @@ def test_a_spec_object_is_simulated_like_its_document() -> None:
     document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", **data}
     assert [pod.name for pod in simulate(spec, target="volcano").pods] == ["a-master-0", "a-worker-0"]
     assert simulate(spec).to_dict() == simulate(document).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("name", "shared"),
+    [
+        ("cpu", True),
+        ("memory", True),
+        ("attachable-volumes-csi-x", True),
+        ("kubernetes.io/batch-cpu", True),
+        ("example.kubernetes.io/x", True),
+        ("nvidia.com/gpu", False),
+        ("hugepages-2Mi", False),
+    ],
+)
+def test_resources_whose_request_may_differ_from_the_limit(name: str, shared: bool) -> None:
+    assert accelerators.never_shared(name) is not shared
+
+
+@pytest.mark.parametrize(
+    ("amount", "count"), [(2, 2), ("2", 2), ("2k", 2000), (0, 0), (-1, 0), (True, 0), (None, 0), ([], 0), ("x", 0)]
+)
+def test_numbers_of_devices(amount: object, count: int) -> None:
+    assert accelerators.count(amount) == count

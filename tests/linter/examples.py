@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from ptcompile.linter import every_rule, run
 from ptcompile.linter.pages import rule_page
 from ptcompile.linter.rule import Rule
 from ptcompile.source.documents import read
+from tests.variations import variations
 
 TESTS = Path(__file__).parent.parent
 EXAMPLES, NEAR_MISSES = "examples.json", "near_misses.json"
@@ -92,45 +91,12 @@ def _other_messages(text: str, rule: Rule) -> dict[str, str | None]:
     """Return the first message for each variation of a stream that is not judged like the stream itself."""
     objects = [document.data for document in read(text).documents]
     usual = _messages(objects, rule)
-    near = {name: _messages(changed, rule) for name, changed in _variations(objects)}
+    near = {name: _messages(changed, rule) for name, changed in variations(objects)}
     return {name: messages[0] if messages else None for name, messages in near.items() if messages != usual}
 
 
 def _messages(objects: list[Any], rule: Rule) -> list[str]:
     return [found.message for obj in objects for found in run(obj, stream=objects, only={rule.name})]
-
-
-def _variations(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield copies of the data without one value (named by its path alone), or with one other value."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            place = f"{path}.{key}"
-            if path.count(".") == 0 and key in {"apiVersion", "kind"}:
-                continue  # every rule needs them
-            if not isinstance(inner, dict | list):
-                yield place, {k: v for k, v in value.items() if k != key}
-            yield from ((name, {**value, key: new}) for name, new in _variations(inner, place))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            before, after = value[:index], value[index + 1 :]
-            if len(value) > 1 or path:
-                yield f"{path}[{index}]", [*before, *after]
-            yield from ((name, [*before, new, *after]) for name, new in _variations(inner, f"{path}[{index}]"))
-    else:
-        yield from ((f"{path} = {json.dumps(new)}", new) for new in _others(value))
-
-
-def _others(value: Any) -> Iterator[Any]:
-    """Yield values like this one that may mean something else."""
-    if isinstance(value, bool):
-        yield not value
-    elif isinstance(value, int):
-        yield from dict.fromkeys((value - 1, value + 1, 1))
-    elif isinstance(value, str):
-        yield "other"
-        if number := re.search(r"\d+", value):
-            for near in (int(number[0]) - 1, int(number[0]) + 1):
-                yield f"{value[: number.start()]}{near}{value[number.end() :]}"
 
 
 def main() -> None:

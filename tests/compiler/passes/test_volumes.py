@@ -31,3 +31,16 @@ def test_other_volumes_get_none(volume: dict[str, Any]) -> None:
 
 def test_the_user_s_annotation_is_unchanged() -> None:
     assert run(BUCKET, **{KEY: "false"}) == {KEY: "false"}
+
+
+def test_other_annotations_stay() -> None:
+    assert run(BUCKET, other="x") == {KEY: "true", "other": "x"}
+    assert run(BUCKET, **{KEY: "false", "other": "x"}) == {KEY: "false", "other": "x"}
+    assert run(BUCKET, BUCKET) == {KEY: "true"}
+    assert run(other="x") == {"other": "x"}
+
+
+def test_a_template_that_has_the_annotation_is_the_same_object() -> None:
+    template = making.template(volumes=(BUCKET,), annotations={KEY: "true", "other": "x"})
+    job = making.job(template)
+    assert volumes(job, making.context()).roles[0].template is template

@@ -1,0 +1,15 @@
+"""The checks that all operators share, for this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.operators.shared import checks
+
+
+@pytest.mark.parametrize("check", checks(Path(__file__).parent.name))
+def test_shared(check: Callable[[], None]) -> None:
+    check()
