@@ -30,9 +30,12 @@ def write(source: Path, target: Path) -> None:
         for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
             if not isinstance(document, dict) or not is_crd(document):
                 continue
-            for api_version, kind, schema, status in kinds_of(document, METADATA):
+            for api_version, kind, schema, status, deprecation in kinds_of(document, METADATA):
                 schema.get("properties", {}).pop("status", None) if not status else None
-                groups[api_version.rpartition("/")[0]][api_version][kind] = {"schema": schema, "status": status}
+                entry = {"schema": schema, "status": status}
+                if deprecation:
+                    entry["deprecation"] = deprecation
+                groups[api_version.rpartition("/")[0]][api_version][kind] = entry
     target.mkdir(exist_ok=True)
     for group in SHIPPED_GROUPS:
         kinds = groups[group]
@@ -46,7 +49,7 @@ def compact(kinds: dict[str, dict[str, Any]]) -> str:
     defs: dict[str, Any] = {}
     table = {
         version: {
-            kind: {"schema": _shared(entry["schema"], counts, defs, root=True), "status": entry["status"]}
+            kind: {**entry, "schema": _shared(entry["schema"], counts, defs, root=True)}
             for kind, entry in sorted(of.items())
         }
         for version, of in sorted(kinds.items())

@@ -138,6 +138,26 @@ def _rule_findings(
             yield problem
 
 
+def _server_warnings(
+    manifest: Mapping[str, Any], findings: Sequence[Problem], options: LintOptions
+) -> Iterator[Problem]:
+    """Yield the warnings that the API server sends, except where it rejects the object or a rule reports the same."""
+    if streams.is_ours(manifest) or not is_supported(manifest, options.definitions):
+        return
+    from ptcompile.apiserver.warnings import server_warnings
+
+    rejected = {problem.path for problem in findings if problem.stage == "apply" and problem.severity == "error"}
+    rejected_parents = {path[:end] for path in rejected for end in range(1, len(path))}
+    # the rule reports the entry that is hidden, the server the one that hides it
+    reported = {(problem.name, problem.path[: -2 if problem.name == "repeated-env" else None]) for problem in findings}
+    for problem in server_warnings(manifest, options.versions, options.definitions):
+        path = problem.path
+        subject = path[:-1] if problem.name == "repeated-env" else path
+        is_rejected = path in rejected_parents or any(path[:end] in rejected for end in range(len(path) + 1))
+        if not is_rejected and (problem.name, subject) not in reported:
+            yield problem
+
+
 _TYPE_RULES = frozenset({"wrong-type", "invalid-quantity"})
 _POD_COUNT_FIELDS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"})
 """Fields that set the number of pods. If one of them is invalid, rules cannot tell whether there are enough pods."""
@@ -250,7 +270,8 @@ def object_diagnostics(
         extension_problems = () if streams.is_ours(manifest) else extension_findings(manifest, stream, options)
         repeated = streams.repeated_spec(manifest, specs)
         repeated += _defined_earlier(manifest, options, reported)
-        all_problems = (*repeated, *problems, *extension_problems, *_inner_problems(manifest, stream, options))
+        findings = (*repeated, *problems, *extension_problems, *_inner_problems(manifest, stream, options))
+        all_problems = (*findings, *_server_warnings(manifest, findings, options))
         for problem in without_verdicts_on_marks(all_problems, manifest, marked):
             yield streams.to_diagnostic(problem, document, filename, path, manifest)
 

@@ -364,6 +364,14 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "idle-max-retry": ("PTC847", None),
     "aborted-job-kept": ("PTC848", None),
     "idle-wait-master": ("PTC849", None),
+    # 85x: warnings that the API server sends
+    "deprecated-field": ("PTC850", "differs"),
+    "deprecated-api": ("PTC851", None),
+    "repeated-entry": ("PTC852", None),
+    "ignored-field": ("PTC853", "differs"),
+    "noncanonical-address": ("PTC854", None),
+    "discouraged-name": ("PTC855", None),
+    "discouraged-value": ("PTC856", None),
     "ulimit-without-capability": ("PTC876", "fails"),
     "powerful-capability": ("PTC877", "exposes"),
     # 9xx: ptcompile's own comments

@@ -131,6 +131,41 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "old or too new for it.",
         "write the apiVersion that the help names",
     ),
+    "deprecated-field": CodePage(
+        "A field, label, annotation or value is deprecated. The API server accepts it with a warning; if it is not "
+        "functional, it has no effect or its volume cannot be mounted.",
+        "use what the warning names",
+    ),
+    "deprecated-api": CodePage(
+        "This apiVersion of the kind is deprecated: the API server accepts it with a warning, and a later release does "
+        "not serve it.",
+        "use the apiVersion that the warning names",
+    ),
+    "repeated-entry": CodePage(
+        "An entry of a list repeats another one: a port, a path in a volume, an image pull secret, a host alias, an "
+        "owner. The API server accepts it with a warning, and an apply may drop one of the two.",
+        "remove or rename one of the two",
+    ),
+    "ignored-field": CodePage(
+        "A field has no effect, or another effect than its value says: a null labelSelector matches no pod, a hostIP "
+        "needs a hostPort, a headless Service has no external addresses. The API server accepts it with a warning.",
+        "remove the field, or set what it needs",
+    ),
+    "noncanonical-address": CodePage(
+        "An IP address or a range is not in canonical form: programs read leading zeros differently, and a controller "
+        "that compares texts may apply it repeatedly. The API server accepts it with a warning.",
+        "write the form that the warning names",
+    ),
+    "discouraged-name": CodePage(
+        "The API server accepts a name and advises against it: a finalizer without a domain, or a name of more than a "
+        "DNS label for an object whose pods take their hostnames from it.",
+        "follow the advice of the warning",
+    ),
+    "discouraged-value": CodePage(
+        "The API server accepts a value and advises against it: a TLS Secret without PEM data, more indexes than a Job "
+        "can track, an unknown format in a CRD.",
+        "follow the advice of the warning",
+    ),
     "unread-rule": CodePage(
         "A CRD or a JSON Schema, or a CEL rule or a pattern of it, was not checked against the object: the API server "
         "rejects the CRD, the schema is not valid, the check exceeds its time or memory limit, "

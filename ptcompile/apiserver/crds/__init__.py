@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Definition:
     """One kind in one version of a CRD, with its compiled checks."""
 
-    def __init__(self, schema: Schema, document: str, status: bool, refusal: str = "") -> None:
+    def __init__(self, schema: Schema, document: str, status: bool, refusal: str = "", deprecation: str = "") -> None:
         self.schema = schema
         """Schema in ptcompile's dialect; see `loader.to_dialect`."""
         self.document = document
@@ -41,6 +41,8 @@ class Definition:
         """Whether `status` is a subresource, which the server drops on creation."""
         self.refusal = refusal
         """Why the API server rejects the CRD, or "". The schema of a rejected CRD is empty and checks nothing."""
+        self.deprecation = deprecation
+        """The API server's warning about objects of this version, or "" if the version is not deprecated."""
         self.checks: dict[Version, ValueCheck] = {}
         """Compiled checks of the structure, by server version."""
         self.notes: Sequence[Problem] | None = None
@@ -79,7 +81,9 @@ def shipped_definition(kind: GroupVersionKind) -> Definition | None:
         return None
     document = f"crds/{group}.json"
     entry = load(document)["kinds"].get(kind[0], {}).get(kind[1])
-    return Definition(entry["schema"], document, entry["status"]) if entry else None
+    if not entry:
+        return None
+    return Definition(entry["schema"], document, entry["status"], deprecation=entry.get("deprecation", ""))
 
 
 def compile_definition(definition: Definition, server: Version) -> ValueCheck:

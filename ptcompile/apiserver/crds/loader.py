@@ -70,9 +70,9 @@ def served_versions(crd: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[
 
 def kinds_of(
     crd: Mapping[str, Any], metadata: dict[str, Any] = _METADATA_REFERENCE
-) -> Iterator[tuple[str, str, dict[str, Any], bool]]:
-    """Yield each served version of a CRD: apiVersion, kind, schema in ptcompile's dialect, and whether status is a
-    subresource.
+) -> Iterator[tuple[str, str, dict[str, Any], bool, str]]:
+    """Yield each served version of a CRD: apiVersion, kind, schema in ptcompile's dialect, whether status is a
+    subresource, and the warning about its objects if the version is deprecated.
 
     `metadata` refers to the schema of an object's metadata. The API server must accept the CRD's schemas.
     """
@@ -84,7 +84,36 @@ def kinds_of(
         object_fields = {"apiVersion": _TEXT_SCHEMA, "kind": _TEXT_SCHEMA, "metadata": metadata}
         root["properties"] = {**root.get("properties", {}), **object_fields}
         status = "status" in _as_object(version.get("subresources"))
-        yield api_version, kind, root, status
+        yield api_version, kind, root, status, deprecation_of(spec, version)
+
+
+def deprecation_of(spec: Mapping[str, Any], version: Mapping[str, Any]) -> str:
+    """Return the API server's warning about objects of one version of a CRD, or "" if the version is not deprecated.
+
+    Source: Kubernetes 1.36, apiextensions-apiserver/pkg/apiserver: defaultDeprecationWarning.
+    """
+    if version.get("deprecated") is not True:
+        return ""
+    if isinstance(version.get("deprecationWarning"), str):
+        return str(version["deprecationWarning"])
+    group, kind, name = spec["group"], spec["names"]["kind"], str(version.get("name"))
+    newer = [
+        str(other.get("name"))
+        for other in map(_as_object, spec["versions"])
+        if other.get("served") is not False and other.get("deprecated") is not True
+    ]
+    newest = max((other for other in newer if _priority(other) > _priority(name)), key=_priority, default=None)
+    text = f"{group}/{name} {kind} is deprecated"
+    return f"{text}; use {group}/{newest} {kind}" if newest is not None else text
+
+
+def _priority(version: str) -> tuple[int, int, int]:
+    """Return the sort key of an API version: stable after beta after alpha, each by its numbers."""
+    for rank, word in ((2, "beta"), (1, "alpha")):
+        major, infix, minor = version.removeprefix("v").partition(word)
+        if infix and major.isdecimal() and minor.isdecimal():
+            return rank, int(major[:9]), int(minor[:9])
+    return (3, int(version[1:10]), 0) if version[1:].isdecimal() else (0, 0, 0)
 
 
 def to_dialect(node: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,8 +213,10 @@ def _kinds_by_name(crd: Mapping[str, Any]) -> dict[GroupVersionKind, Definition]
     try:
         why = rejection_reason(crd)
         if not why:
-            kinds = kinds_of(crd)
-            return {(version, kind): Definition(schema, "", status) for version, kind, schema, status in kinds}
+            return {
+                (version, kind): Definition(schema, "", status, deprecation=deprecation)
+                for version, kind, schema, status, deprecation in kinds_of(crd)
+            }
     except Exception as error:  # a user's CRD may raise anything
         why = f"it cannot be read ({type(error).__name__}: {str(error)[:200]})"
     return {(version, kind): Definition({}, "", False, why) for version, kind, _ in served_versions(crd)}

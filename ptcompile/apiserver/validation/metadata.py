@@ -147,7 +147,7 @@ def check_finalizers(finalizers: Any, path: Path, problems: f.Problems, built_in
 
 
 def _check_owners(owners: Any, path: Path, problems: f.Problems) -> None:
-    controllers = 0
+    controllers: set[str] = set()  # the server drops an owner that equals an earlier one
     field = field_path(path)
     seen: list[dict[str, Any]] = []
     for index, owner in f.indexed_mappings(owners):
@@ -165,9 +165,15 @@ def _check_owners(owners: Any, path: Path, problems: f.Problems) -> None:
                 f.invalid(problems, (*owner_path, key), "", "must not be empty", field=f"{field}.{key}")
         if version == "v1" and owner.get("kind") == "Event":
             f.invalid(problems, owner_path, owner, "/v1, Kind=Event is disallowed from being an owner", field=field)
-        controllers += owner.get("controller") is True
-    if controllers > 1:
+        if owner.get("controller") is True:
+            controllers.add(owner_key(owner))
+    if len(controllers) > 1:
         f.invalid(problems, path, owners, "Only one reference can have Controller set to true")
+
+
+def owner_key(owner: Mapping[str, Any]) -> str:
+    """Return a text that is equal for owners that the server regards as one."""
+    return repr(sorted((key, value) for key, value in owner.items() if not f.is_empty(value)))
 
 
 def _has_version(api_version: str) -> bool:

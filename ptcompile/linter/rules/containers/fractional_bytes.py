@@ -46,15 +46,15 @@ def _check(subject: Subject) -> Iterator[Finding]:
             amount = quantity.parse(limit)
             if amount is not None and not amount.is_integer and 0 < amount.value < _MEBI:
                 path = (*container.path, "resources", "limits", name)
-                yield _finding(path, str(limit), amount.nano / quantity.NANO)
+                yield _finding(path, str(limit), amount)
 
 
-def _finding(path: Path, limit: str, amount: float) -> Finding:
+def _finding(path: Path, limit: str, amount: quantity.Quantity) -> Finding:
     number = limit.strip().removesuffix("m")
     intended = f"{number}Mi" if number.isdigit() and limit.endswith("m") else None
     return found_at(
         path,
-        f"{limit} is {amount:g} bytes: the suffix m is a thousandth",
+        f'fractional byte value "{amount.rounded()}" is invalid, must be an integer: the suffix m is a thousandth',
         f"write {intended or 'an amount in Mi or Gi'}",
         Fix(f"write {intended}", (Edit("set", path, intended),), safe=False) if intended else None,
     )

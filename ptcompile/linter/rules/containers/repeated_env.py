@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import ManifestContainer
+from ptcompile.linter.templates import EnvEntry, ManifestContainer
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path = (*entry.path, "name")
                 yield found_at(
                     path,
-                    f"{entry.name} is set again in entry {last[entry.name].path[-1]}, and the last entry wins",
+                    _message(entry.name, last[entry.name]),
                     "remove all entries but the last",
                     Fix(
                         f"remove the overridden {entry.name}",
@@ -59,6 +59,16 @@ def _check(subject: Subject) -> Iterator[Finding]:
                         safe=entry.name not in referenced,
                     ),
                 )
+
+
+def _message(name: str, last: EnvEntry) -> str:
+    """Return the message, in the API server's words if it warns about the last entry too."""
+    if f"$({name})" in (last.value or ""):
+        return f"{name} is set again in entry {last.path[-1]}, and the last entry wins"
+    return (
+        f'entry {last.path[-1]} hides previous definition of "{name}", which may be dropped when using apply: the last '
+        "entry wins"
+    )
 
 
 def _referenced_variables(container: ManifestContainer) -> set[str]:

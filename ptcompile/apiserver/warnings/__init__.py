@@ -1,0 +1,153 @@
+"""Warnings that the API server sends with its answer (`Warning` headers), in its words and at its paths.
+
+The server accepts the object. The modules of a kind are imported when its first object is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from ptcompile.apiserver.kinds import CUSTOM, is_built_in
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.unstructured import kind_of, nested_map
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.registry.model import ApiServer
+from ptcompile.registry.table import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.apiserver.crds import Definitions
+
+    Table = Mapping[str, Callable[[Mapping[str, Any], ApiServer], Iterator[Problem]]]
+
+__all__ = ["server_warnings"]
+
+
+def server_warnings(
+    manifest: Mapping[str, Any], versions: Versions | None = None, definitions: Definitions | None = None
+) -> Iterator[Problem]:
+    """Yield the warnings that the API server sends when the object is created, if it accepts the object.
+
+    `versions` are the cluster's releases (default: the newest supported), `definitions` those of kinds that users
+    supply.
+    """
+    releases = versions or Versions()
+    server, kind = ApiServer(releases.kubernetes), kind_of(manifest)
+    metadata = nested_map(manifest, "metadata")
+    if metadata.get("ownerReferences"):
+        from ptcompile.apiserver.warnings.metadata import owner_warnings
+
+        yield from owner_warnings(manifest)
+    if kind in CUSTOM or not is_built_in(kind):
+        yield from _custom_warnings(manifest, releases, definitions)
+        return
+    if kind[0] == "v1" or "beta" in kind[0]:
+        from ptcompile.apiserver.warnings.deprecations import built_in_version_warnings
+
+        yield from built_in_version_warnings(kind, server)
+    load = _TABLES.get((kind[0].rpartition("/")[0], kind[1]))
+    if load is not None:
+        yield from load()[kind[1]](manifest, server)
+
+
+def _custom_warnings(
+    manifest: Mapping[str, Any], versions: Versions, definitions: Definitions | None
+) -> Iterator[Problem]:
+    if definitions is not None or kind_of(manifest) not in CUSTOM:
+        yield from _custom_version_warnings(manifest, versions, definitions)
+    if nested_map(manifest, "metadata").get("finalizers"):
+        from ptcompile.apiserver.warnings.metadata import finalizer_warnings
+
+        yield from finalizer_warnings(manifest, ApiServer(versions.kubernetes))
+
+
+def _custom_version_warnings(
+    manifest: Mapping[str, Any], versions: Versions, definitions: Definitions | None
+) -> Iterator[Problem]:
+    """Yield a warning if the CRD deprecates the object's version.
+
+    For a shipped CRD it is a note: it is the CRD of the newest release, and the cluster's may be older.
+    """
+    from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition
+
+    kind = kind_of(manifest)
+    definition = (definitions or NO_DEFINITIONS).find(kind)
+    if not isinstance(definition, Definition) or not definition.deprecation:
+        return
+    if definition.document and kind in KINDS:
+        operator = KINDS[kind][0]
+        if operator.release_in(versions) < operator.release_in(Versions()):
+            return
+    from ptcompile.apiserver.warnings.deprecations import deprecated_version
+
+    problem = deprecated_version(definition.deprecation, "use a newer apiVersion")
+    yield problem._replace(severity="note") if definition.document else problem
+
+
+def _workloads() -> Table:
+    from ptcompile.apiserver.warnings.workloads import WARNINGS
+
+    return WARNINGS
+
+
+def _network() -> Table:
+    from ptcompile.apiserver.warnings.network import WARNINGS
+
+    return WARNINGS
+
+
+def _storage() -> Table:
+    from ptcompile.apiserver.warnings.storage import WARNINGS
+
+    return WARNINGS
+
+
+def _cluster() -> Table:
+    from ptcompile.apiserver.warnings.cluster import WARNINGS
+
+    return WARNINGS
+
+
+def _names() -> Table:
+    from ptcompile.apiserver.warnings.metadata import WARNINGS
+
+    return WARNINGS
+
+
+_TABLES: Final[dict[tuple[str, str], Callable[[], Table]]] = {
+    ("", "Pod"): _workloads,
+    ("", "PodTemplate"): _workloads,
+    ("", "ReplicationController"): _workloads,
+    **dict.fromkeys((("apps", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")), _workloads),
+    ("batch", "CronJob"): _workloads,
+    ("batch", "Job"): _workloads,
+    ("", "Service"): _network,
+    ("", "Endpoints"): _network,
+    ("discovery.k8s.io", "EndpointSlice"): _network,
+    ("networking.k8s.io", "Ingress"): _network,
+    ("networking.k8s.io", "NetworkPolicy"): _network,
+    ("", "PersistentVolume"): _storage,
+    ("", "PersistentVolumeClaim"): _storage,
+    **dict.fromkeys(
+        (("storage.k8s.io", kind) for kind in ("CSIDriver", "CSIStorageCapacity", "StorageClass")), _storage
+    ),
+    ("", "Node"): _cluster,
+    ("", "Secret"): _cluster,
+    ("", "ServiceAccount"): _cluster,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _cluster,
+    ("node.k8s.io", "RuntimeClass"): _cluster,
+    **{
+        ("admissionregistration.k8s.io", kind): _names
+        for kind in (
+            "MutatingAdmissionPolicy",
+            "MutatingAdmissionPolicyBinding",
+            "MutatingWebhookConfiguration",
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding",
+            "ValidatingWebhookConfiguration",
+        )
+    },
+}
+"""Loaders of the table with the kind's function, keyed by API group and kind."""

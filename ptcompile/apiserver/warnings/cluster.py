@@ -1,0 +1,168 @@
+"""Warnings about Nodes, ServiceAccounts, RuntimeClasses, TLS Secrets and CustomResourceDefinitions.
+
+Source: Kubernetes 1.36, the strategies below pkg/registry/core and node; crypto/tls of Go: X509KeyPair;
+apiextensions-apiserver/pkg/apiserver/validation/formats.go: GetUnrecognizedFormats.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.warnings.addresses import cidr_warnings
+from ptcompile.apiserver.warnings.header import deprecated, warning
+from ptcompile.apiserver.warnings.pods import deprecated_label_text
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+_MOUNTABLE_SECRETS: Final = "kubernetes.io/enforce-mountable-secrets"
+_FORMATS: Final = frozenset(
+    {
+        *("bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4", "uuid5"),
+        *("isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor", "byte", "password"),
+        *("date", "duration", "datetime", "k8sshortname", "k8slongname"),
+    }
+)
+"""Formats that the server knows, without their hyphens."""
+
+
+def node_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+    """Yield the warnings about a Node."""
+    spec = nested_map(manifest, "spec")
+    if spec.get("externalID"):
+        text = "this field is deprecated, and is unused by Kubernetes"
+        yield deprecated(("spec", "externalID"), text, "remove externalID")
+    first, ranges = spec.get("podCIDR"), spec.get("podCIDRs")
+    if first and (type(ranges) is not list or ranges[:1] != [first]):
+        yield from cidr_warnings(first, ("spec", "podCIDR"), server, field="spec.podCIDRs[0]")
+        return
+    for index, value in enumerate(ranges if type(ranges) is list else ()):
+        yield from cidr_warnings(value, ("spec", "podCIDRs", index), server)
+
+
+def service_account_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+    """Yield a warning if an annotation limits a ServiceAccount's Secrets (Kubernetes 1.32 and later)."""
+    annotation_map = nested_map(manifest, "metadata", "annotations")
+    if server.at_least(32) and annotation_map.get(_MOUNTABLE_SECRETS) is not None:
+        text = "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"
+        yield deprecated(("metadata", "annotations", _MOUNTABLE_SECRETS), text, "use a namespace for each account")
+
+
+def runtime_class_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+    """Yield the warnings about the node labels of a RuntimeClass."""
+    for label in nested_map(manifest, "scheduling", "nodeSelector"):
+        if text := deprecated_label_text(label):
+            path: Path = ("scheduling", "nodeSelector", label)
+            yield deprecated(path, text, "use the new label", field="scheduling.nodeSelector")
+
+
+def secret_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+    """Yield a warning if a TLS Secret holds no certificate or no private key in PEM form. Their contents, and whether
+    they belong together, are not checked.
+    """
+    if manifest.get("type") != "kubernetes.io/tls":
+        return
+    certificate, key = _secret_value(manifest, "tls.crt"), _secret_value(manifest, "tls.key")
+    for name, why in (("tls.crt", _why_no_certificate(certificate)), ("tls.key", _why_no_key(key))):
+        if why is not None:
+            part = "stringData" if nested_map(manifest, "stringData").get(name) is not None else "data"
+            help = f"put the PEM text into {name}"
+            yield warning("discouraged-value", (part, name), f"tls: {why}", help, field="")
+            return
+
+
+def _secret_value(manifest: Mapping[str, Any], key: str) -> str:
+    """Return a value of a Secret as text; `stringData` replaces `data`."""
+    plain, encoded = nested_map(manifest, "stringData").get(key), nested_map(manifest, "data").get(key)
+    if type(plain) is str:
+        return plain
+    try:
+        return b64decode(encoded).decode("latin-1") if type(encoded) is str else ""
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _pem_types(text: str) -> Iterator[str]:
+    """Yield the type of each PEM block, such as CERTIFICATE."""
+    begun: str | None = None
+    for line in text.split("\n"):
+        plain = line.rstrip()
+        if plain.startswith("-----BEGIN ") and plain.endswith("-----"):
+            begun = plain[len("-----BEGIN ") : -len("-----")]
+        elif begun is not None and plain == f"-----END {begun}-----":
+            yield begun
+            begun = None
+
+
+def _why_no_certificate(text: str) -> str | None:
+    types = list(_pem_types(text))
+    if "CERTIFICATE" in types:
+        return None
+    if not types:
+        return "failed to find any PEM data in certificate input"
+    if len(types) == 1 and types[0].endswith("PRIVATE KEY"):
+        found = "but did find a private key; PEM inputs may have been switched"
+        return f"failed to find certificate PEM data in certificate input, {found}"
+    found = f"after skipping PEM blocks of the following types: [{' '.join(types)}]"
+    return f'failed to find "CERTIFICATE" PEM block in certificate input {found}'
+
+
+def _why_no_key(text: str) -> str | None:
+    types = list(_pem_types(text))
+    if any(name == "PRIVATE KEY" or name.endswith(" PRIVATE KEY") for name in types):
+        return None
+    if not types:
+        return "failed to find any PEM data in key input"
+    if types == ["CERTIFICATE"]:
+        return "found a certificate rather than a key in the PEM for the private key"
+    found = f"after skipping PEM blocks of the following types: [{' '.join(types)}]"
+    return f'failed to find PEM block with type ending in "PRIVATE KEY" in key input {found}'
+
+
+def definition_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+    """Yield a warning for each format in a CustomResourceDefinition that the server does not know (1.34)."""
+    if not server.at_least(34):
+        return
+    reported: set[str] = set()
+    for index, version in f.indexed_mappings(nested_map(manifest, "spec").get("versions")):
+        path: Path = ("spec", "versions", index, "schema", "openAPIV3Schema")
+        for name, format_path in _formats(nested_map(version, "schema", "openAPIV3Schema"), path):
+            if name not in reported and name.replace("-", "") not in _FORMATS:
+                reported.add(name)
+                text = f"unrecognized format {f.quote_value(name)}"
+                yield warning("discouraged-value", format_path, text, "use a pattern instead", field="")
+
+
+def _formats(root: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Path]]:
+    """Yield each format in a schema with its path, except those of numbers."""
+    stack: list[tuple[Any, Path]] = [(root, path)]
+    while stack:
+        node, at = stack.pop()
+        if type(node) is list:
+            stack += [(item, (*at, index)) for index, item in enumerate(node)]
+            continue
+        if type(node) is not dict:
+            continue
+        is_number = node.get("type") in (None, "", "integer", "number")
+        if type(node.get("format")) is str and node["format"] and not is_number:
+            yield node["format"], (*at, "format")
+        for key in ("items", "additionalProperties", "not", "allOf", "anyOf", "oneOf"):
+            stack.append((node.get(key), (*at, key)))
+        stack += [(child, (*at, "properties", name)) for name, child in nested_map(node, "properties").items()]
+
+
+WARNINGS: Final = {
+    "CustomResourceDefinition": definition_warnings,
+    "Node": node_warnings,
+    "RuntimeClass": runtime_class_warnings,
+    "Secret": secret_warnings,
+    "ServiceAccount": service_account_warnings,
+}
+"""The function of each kind."""

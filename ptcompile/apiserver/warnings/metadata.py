@@ -1,0 +1,99 @@
+"""Warnings about metadata: owners, finalizers, and names that are accepted and advised against.
+
+Source: Kubernetes 1.36, apiserver/pkg/endpoints/handlers/create.go: dedupOwnerReferencesAndAddWarning;
+apiextensions-apiserver/pkg/registry/customresource/validator.go: validateKubeFinalizerName; the strategies of Pods and
+workloads; pkg/apis/admissionregistration/validation: WarningsForStaticSuffix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.metadata import owner_key
+from ptcompile.apiserver.warnings.header import repeated, warning
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+_OWNERS_TEXT: Final = (
+    "contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early "
+    "as 1.24; please fix your requests; duplicate UID(s) observed:"
+)
+_PREFER: Final = "prefer a domain-qualified finalizer name"
+_AVOID: Final = "to avoid accidental conflicts with other finalizer writers"
+_STANDARD_FINALIZERS: Final = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
+_GENERATED_BASE_MAX: Final = 58
+
+
+def owner_warnings(manifest: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield a warning at the first owner that equals an earlier one. The header names the UIDs of all of them."""
+    seen: set[str] = set()
+    repeats: list[tuple[int, Mapping[str, Any]]] = []
+    for index, owner in f.indexed_mappings(nested_map(manifest, "metadata").get("ownerReferences")):
+        if owner_key(owner) in seen:
+            repeats.append((index, owner))
+        seen.add(owner_key(owner))
+    if repeats:
+        uids = ", ".join(str(owner.get("uid") or "") for _, owner in repeats)
+        path = ("metadata", "ownerReferences", repeats[0][0])
+        yield repeated(path, f".metadata.ownerReferences {_OWNERS_TEXT} {uids}", "name each owner once", field="")
+
+
+def finalizer_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+    """Yield a warning for each finalizer of a custom resource that names no domain."""
+    finalizers = nested_map(manifest, "metadata").get("finalizers")
+    reported: set[str] = set()
+    for index, name in enumerate(finalizers if type(finalizers) is list else ()):
+        if type(name) is not str or not name or name in reported or "/" in name or name in _STANDARD_FINALIZERS:
+            continue
+        reported.add(name)
+        path = " including a path (/)" if "." in name and server.at_least(33) else ""
+        text = f"{f.quote_value(name)}: {_PREFER}{path} {_AVOID}"
+        help = "name it as domain/name, such as example.com/cleanup"
+        yield warning("discouraged-name", ("metadata", "finalizers", index), text, help, field="metadata.finalizers")
+
+
+def host_name_warnings(manifest: Mapping[str, Any], use: str) -> Iterator[Problem]:
+    """Yield a warning if the object's name cannot be a hostname. `use` says what the name is used in."""
+    metadata = nested_map(manifest, "metadata")
+    key, name = "name", metadata.get("name")
+    if not name and type(metadata.get("generateName")) is str:
+        key, name = "generateName", f"{metadata['generateName'][:_GENERATED_BASE_MAX]}xxxxx"
+    if type(name) is not str or not name or names.is_dns_label(name) or not names.is_dns_subdomain(name):
+        return
+    reasons = ["must be no more than 63 characters"] if len(name) > names.DNS_LABEL_MAX else []
+    reasons += [] if names.is_label(name) else ["must not contain dots"]
+    text = f"this is used in {use}, which can result in surprising behavior; a DNS label is recommended: "
+    help = "use at most 63 lower case letters, digits and '-'"
+    yield warning("discouraged-name", ("metadata", key), f"{text}[{' '.join(reasons)}]", help, field="metadata.name")
+
+
+def static_name_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+    """Yield a warning if a policy or webhook configuration has a name of the static configuration (1.36)."""
+    name = nested_map(manifest, "metadata").get("name")
+    if server.at_least(36) and type(name) is str and name.endswith(".static.k8s.io"):
+        text = (
+            'names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be '
+            "managed via the API"
+        )
+        yield warning("discouraged-name", ("metadata", "name"), text, "give it a name with another ending")
+
+
+WARNINGS: Final = dict.fromkeys(
+    (
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
+        "MutatingWebhookConfiguration",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration",
+    ),
+    static_name_warnings,
+)
+"""The function of each kind whose objects the server may read from files."""

@@ -1,0 +1,165 @@
+"""Warnings about volumes: removed plugins, overlapping paths, claims.
+
+Source: Kubernetes 1.36, pkg/api/pod/warnings.go: warningsForPodSpecAndMeta, warningsForOverlappingVirtualPaths;
+pkg/api/persistentvolumeclaim/util.go: GetWarningsForPersistentVolumeClaimSpec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.warnings.header import deprecated, repeated, warning
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    VolumePath = tuple[str, str, Path]
+    """A path in a volume, the source it comes from ("" in a volume of one source), and its path in the manifest."""
+
+_PATH_MAX: Final = 4096
+"""Length of the longest path that Linux accepts."""
+
+REMOVED_VOLUMES: Final = {
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "flocker": "deprecated in v1.22, non-functional in v1.25+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+}
+"""Volume sources whose plugins Kubernetes removed, with the server's words."""
+
+
+def removed_volume_warnings(source: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield a warning for each source whose plugin was removed, in a pod's volume or a PersistentVolume's spec."""
+    for key, text in REMOVED_VOLUMES.items():
+        if source.get(key) is not None:
+            field = field_path((*path, "storageOS" if key == "storageos" else key))
+            yield deprecated((*path, key), text, "use a CSI driver", field=field)
+
+
+def volume_warnings(spec: Mapping[str, Any], path: Path, server: ApiServer) -> Iterator[Problem]:
+    """Yield the warnings about the volumes of a pod spec."""
+    for index, volume in f.indexed_mappings(spec.get("volumes")):
+        volume_path = (*path, "volumes", index)
+        yield from removed_volume_warnings(volume, volume_path)
+        if volume.get("gitRepo") is not None:
+            text = "deprecated in v1.11" + (", and disabled by default in v1.33+" if server.at_least(33) else "")
+            yield deprecated((*volume_path, "gitRepo"), text, "clone the repository in an init container")
+        claim = nested_map(volume, "ephemeral", "volumeClaimTemplate", "spec")
+        yield from claim_warnings(claim, (*volume_path, "ephemeral", "volumeClaimTemplate", "spec"))
+    if server.at_least(33):
+        for index, volume in f.indexed_mappings(spec.get("volumes")):
+            yield from _overlap_warnings(volume, (*path, "volumes", index))
+
+
+def claim_warnings(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield a warning for each storage amount of a claim that is not a whole number of bytes."""
+    for key in ("requests", "limits"):
+        amounts = nested_map(spec, "resources", key)
+        yield from fractional_warnings(amounts, (*path, "resources", key), ("storage",))
+
+
+def fractional_warnings(amounts: Mapping[str, Any], path: Path, resources: tuple[str, ...]) -> Iterator[Problem]:
+    """Yield a warning for each of these resources whose amount is not a whole number of bytes."""
+    for name in resources:
+        amount = quantity.parse(amounts.get(name))
+        if amount is not None and not amount.rounded().is_integer:
+            value_path = (*path, name)
+            text = f'fractional byte value "{amount.rounded()}" is invalid, must be an integer'
+            help = "write a whole number of bytes, such as 512Mi"
+            yield warning("fractional-bytes", value_path, text, help, field=f.key_path(value_path))
+
+
+def _overlap_warnings(volume: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield a warning for each pair of paths in a volume of which one is, or contains, the other."""
+    volume_name = f.quote_value(volume.get("name") or "")
+    for key, name_field in (("configMap", "name"), ("secret", "secretName"), ("downwardAPI", "")):
+        source = nested_map(volume, key)
+        paths = list(_item_paths(source, (*path, key), ""))
+        yield from _overlaps(paths, f"volume {volume_name} ({_source_name(key, source.get(name_field))})")
+    projected: list[VolumePath] = []
+    for index, source in f.indexed_mappings(nested_map(volume, "projected").get("sources")):
+        projection = (*path, "projected", "sources", index)
+        if all(source.get(key) is None for key in _PROJECTIONS):
+            text = f"volume {volume_name} (Projected) has no sources provided"
+            yield warning("discouraged-value", projection, text, "name a source, or remove the entry", field="")
+        projected += _projected_paths(source, projection)
+    yield from _overlaps(projected, f"volume {volume_name} (Projected)")
+
+
+_PROJECTIONS: Final = (
+    "secret",
+    "configMap",
+    "downwardAPI",
+    "serviceAccountToken",
+    "clusterTrustBundle",
+    "podCertificate",
+)
+_CERTIFICATE_PATHS: Final = (
+    ("certificateChainPath", "PodCertificate chain"),
+    ("keyPath", "PodCertificate key"),
+    ("credentialBundlePath", "PodCertificate credential bundle"),
+)
+
+
+def _source_name(key: str, name: Any) -> str:
+    if key == "downwardAPI":
+        return "DownwardAPI"
+    return f"{key[0].upper()}{key[1:]} {f.quote_value(name or '')}"
+
+
+def _item_paths(source: Mapping[str, Any], path: Path, label: str) -> Iterator[VolumePath]:
+    for index, item in f.indexed_mappings(source.get("items")):
+        if type(item.get("path")) is str:
+            yield item["path"].rstrip("/"), label, (*path, "items", index, "path")
+
+
+def _projected_paths(source: Mapping[str, Any], path: Path) -> Iterator[VolumePath]:
+    """Yield the paths that one source of a projected volume fills."""
+    for key in ("configMap", "secret", "downwardAPI"):
+        projection = nested_map(source, key)
+        if type(projection.get("items")) is list:
+            yield from _item_paths(projection, (*path, key), _source_name(key, projection.get("name")))
+            return
+    token, bundle = nested_map(source, "serviceAccountToken"), nested_map(source, "clusterTrustBundle")
+    if type(token.get("path")) is str:
+        yield token["path"].rstrip("/"), "ServiceAccountToken", (*path, "serviceAccountToken", "path")
+    elif type(bundle.get("path")) is str:
+        label = f"ClusterTrustBundle {f.quote_value(bundle.get('name') or bundle.get('signerName') or '')}"
+        yield bundle["path"].rstrip("/"), label, (*path, "clusterTrustBundle", "path")
+    for key, label in _CERTIFICATE_PATHS:
+        value = nested_map(source, "podCertificate").get(key)
+        if type(value) is str and value:
+            yield value.rstrip("/"), label, (*path, "podCertificate", key)
+
+
+def _overlaps(paths: list[VolumePath], volume: str) -> Iterator[Problem]:
+    """Yield a warning for each path that is, contains or is inside an earlier one. The server names every pair."""
+    seen: dict[str, str] = {}
+    parents: dict[str, tuple[str, str]] = {}
+    for path, label, at in paths:
+        if not path or len(path) > _PATH_MAX:
+            continue
+        parts = path.split("/")
+        prefixes = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+        outer = next((prefix for prefix in prefixes if prefix in seen), None)
+        other = (outer, seen[outer]) if outer is not None else parents.get(path)
+        if other is not None:
+            pair = f"{_labeled(path, label)} with {_labeled(*other)}"
+            yield repeated(at, f"{volume}: overlapping paths: {pair}", "give each file its own path", field="")
+        seen.setdefault(path, label)
+        for prefix in prefixes[:-1]:
+            parents.setdefault(prefix, (path, label))
+
+
+def _labeled(path: str, label: str) -> str:
+    return f"{f.quote_value(path)} ({label})" if label else f.quote_value(path)

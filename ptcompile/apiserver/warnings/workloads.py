@@ -1,0 +1,91 @@
+"""Warnings about Pods and the built-in kinds that create pods.
+
+Source: Kubernetes 1.36, the strategies below pkg/registry/apps, batch and core; pkg/api/job/warnings.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS
+from ptcompile.apiserver.warnings.header import ignored, warning
+from ptcompile.apiserver.warnings.metadata import host_name_warnings
+from ptcompile.apiserver.warnings.pods import pod_warnings
+from ptcompile.apiserver.warnings.volumes import claim_warnings
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+_IN_POD_NAMES: Final = "Pod names and hostnames"
+_KINDS_THAT_NAME_PODS: Final = frozenset({"CronJob", "Deployment", "Job", "ReplicaSet", "ReplicationController"})
+_COMPLETIONS_LIMIT: Final = 100_000
+_PARALLELISM_LIMIT: Final = 10_000
+_MANY_INDEXES: Final = (
+    "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes "
+    "might not be able to track completedIndexes when a big number of indexes fail"
+)
+
+
+def workload_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+    """Yield the warnings about a Pod, a Job, a CronJob, or another built-in kind with a pod template."""
+    group, kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
+    if kind == "Pod":
+        yield from host_name_warnings(manifest, "the Pod's hostname")
+        yield from pod_warnings(manifest, (), server)
+        return
+    if kind in _KINDS_THAT_NAME_PODS:
+        yield from host_name_warnings(manifest, _IN_POD_NAMES)
+    if group == "batch":
+        yield from _job_spec_warnings(manifest, ("spec",) if kind == "Job" else ("spec", "jobTemplate", "spec"))
+    steps = "spec.template" if kind == "Job" else TEMPLATE_PATHS[group, kind][0]
+    path = tuple(steps.split("."))
+    yield from pod_warnings(nested_map(manifest, *path), path, server)
+    if kind == "StatefulSet":
+        yield from _stateful_set_warnings(manifest, server)
+
+
+def _job_spec_warnings(manifest: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Problem]:
+    spec = nested_map(manifest, *path)
+    completions, parallelism = f.as_field_int(spec.get("completions")), f.as_field_int(spec.get("parallelism"))
+    if spec.get("completionMode") != "Indexed" or (completions or 0) <= _COMPLETIONS_LIMIT:
+        return
+    if (1 if parallelism is None else parallelism) > _PARALLELISM_LIMIT:
+        help = f"use at most {_COMPLETIONS_LIMIT} completions, or at most {_PARALLELISM_LIMIT} at a time"
+        at: Path = (*path, "completions")
+        yield warning("discouraged-value", at, _MANY_INDEXES, help, field=field_path(path))
+
+
+def _stateful_set_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+    spec = nested_map(manifest, "spec")
+    for index, claim in f.indexed_mappings(spec.get("volumeClaimTemplates")):
+        place = f"spec.volumeClaimTemplates[{index}]"
+        path = ("spec", "volumeClaimTemplates", index, "spec")
+        for problem in claim_warnings(nested_map(claim, "spec"), path):
+            # the server leaves the claim's `spec` out of the field
+            yield problem._replace(message=problem.message.replace(f"{place}.spec", place, 1))
+    limit = f.as_field_int(spec.get("revisionHistoryLimit"))
+    if limit is not None and limit < 0 and server.at_least(34):
+        text = "a negative value retains all historical revisions; a value >= 0 is recommended"
+        yield ignored(("spec", "revisionHistoryLimit"), text, "write the number of revisions to keep")
+
+
+WARNINGS: Final = dict.fromkeys(
+    (
+        "CronJob",
+        "DaemonSet",
+        "Deployment",
+        "Job",
+        "Pod",
+        "PodTemplate",
+        "ReplicaSet",
+        "ReplicationController",
+        "StatefulSet",
+    ),
+    workload_warnings,
+)
+"""The function of each kind."""

@@ -1,0 +1,121 @@
+"""Warnings about Nodes, ServiceAccounts, RuntimeClasses, TLS Secrets and CRDs (Kubernetes 1.36)."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+import pytest
+
+from tests.apiserver.warnings.conftest import Warned
+
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+KEY = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----\n"
+OTHER = "-----BEGIN X-----\nAAAA\n-----END X-----\n"
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "text"),
+    [
+        (CERTIFICATE, KEY, None),
+        ("x", KEY, "failed to find any PEM data in certificate input"),
+        ("-----BEGIN CERTIFICATE-----\nAAAA", KEY, "failed to find any PEM data in certificate input"),
+        (
+            KEY,
+            KEY,
+            "failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs "
+            "may have been "
+            "switched",
+        ),
+        (
+            OTHER,
+            KEY,
+            'failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the '
+            "following types: "
+            "[X]",
+        ),
+        (CERTIFICATE, "", "failed to find any PEM data in key input"),
+        (CERTIFICATE, CERTIFICATE, "found a certificate rather than a key in the PEM for the private key"),
+        (
+            CERTIFICATE,
+            OTHER,
+            'failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the '
+            "following types: [X]",
+        ),
+    ],
+)
+def test_tls_secrets(warned: Warned, certificate: str, key: str, text: str | None) -> None:
+    expected = [f"tls: {text}"] if text else []
+    plain = {"tls.crt": certificate, "tls.key": key}
+    data = {name: b64encode(value.encode()).decode() for name, value in plain.items()}
+    assert warned("v1", "Secret", {"type": "kubernetes.io/tls", "stringData": plain}) == expected
+    assert warned("v1", "Secret", {"type": "kubernetes.io/tls", "data": data}) == expected
+    assert warned("v1", "Secret", {"type": "Opaque", "data": data}) == []
+
+
+def test_secrets_that_are_not_base64(warned: Warned) -> None:
+    fields = {"type": "kubernetes.io/tls", "data": {"tls.crt": "%", "tls.key": 7}}
+    assert warned("v1", "Secret", fields) == ["tls: failed to find any PEM data in certificate input"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"podCIDRs": ["10.0.0.0/24"]}, []),
+        ({"configSource": {"configMap": {"name": "c"}}}, []),  # the server drops it first
+        ({"externalID": "i"}, ["spec.externalID: this field is deprecated, and is unused by Kubernetes"]),
+        (
+            {"podCIDR": "FD00::/8", "podCIDRs": ["10.0.0.1/8"]},
+            ['spec.podCIDRs[0]: IPv6 CIDR value "FD00::/8" should be in RFC 5952 canonical format ("fd00::/8")'],
+        ),
+        (
+            {"podCIDRs": ["10.0.0.0/8", "FD00::/8"]},
+            ['spec.podCIDRs[1]: IPv6 CIDR value "FD00::/8" should be in RFC 5952 canonical format ("fd00::/8")'],
+        ),
+    ],
+)
+def test_nodes(warned: Warned, spec: dict[str, Any], expected: list[str]) -> None:
+    assert warned("v1", "Node", {"spec": spec}) == expected
+
+
+def test_service_accounts(warned: Warned) -> None:
+    metadata = {"annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}}
+    assert warned("v1", "ServiceAccount", {"metadata": metadata}) == [
+        "metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate "
+        "namespaces to "
+        "isolate access to mounted secrets"
+    ]
+    assert warned("v1", "ServiceAccount", {"metadata": metadata}, "1.31") == []
+
+
+def test_runtime_classes(warned: Warned) -> None:
+    scheduling = {"nodeSelector": {"beta.kubernetes.io/arch": "amd64", "a": "b"}}
+    assert warned("node.k8s.io/v1", "RuntimeClass", {"scheduling": scheduling}) == [
+        'scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/arch" instead'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "string", "format": "date-time"}, []),
+        ({"type": "integer", "format": "int64"}, []),
+        ({"type": "string", "format": "k8s-short-name"}, []),
+        ({"type": "string", "format": "int32"}, ['unrecognized format "int32"']),
+        ({"type": "object", "format": "x"}, ['unrecognized format "x"']),
+        (
+            {
+                "type": "object",
+                "properties": {
+                    "a": {"type": "array", "items": {"type": "string", "format": "x"}},
+                    "b": {"type": "string", "format": "x"},
+                },
+            },
+            ['unrecognized format "x"'],
+        ),
+    ],
+)
+def test_formats_of_crds(warned: Warned, schema: dict[str, Any], expected: list[str]) -> None:
+    fields = {"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}
+    assert warned("apiextensions.k8s.io/v1", "CustomResourceDefinition", fields) == expected
+    assert warned("apiextensions.k8s.io/v1", "CustomResourceDefinition", fields, "1.33") == []

@@ -1,0 +1,69 @@
+"""How a warning of the server becomes a finding."""
+
+from __future__ import annotations
+
+import ptcompile
+from ptcompile.apiserver.warnings.header import deprecated, ignored, repeated
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers:
+  - name: main
+    image: repo/img:1.0
+    env:
+    - {name: A, value: "1"}
+    - {name: A, value: "2"}
+    resources: {limits: {memory: 512m, cpu: 1}}
+    ports: [{containerPort: 80}, {containerPort: 80}]
+"""
+
+
+def test_severity_and_stage() -> None:
+    assert deprecated(("a",), "deprecated in v1.11", "x").stage == "style"
+    assert deprecated(("a",), "deprecated in v1.25, non-functional in v1.26+", "x").stage == "run"
+    assert repeated(("a",), "x", "y").severity == ignored(("a",), "x", "y").severity == "warning"
+    assert ignored(("a", 0), "x", "y").message == "a[0]: x"
+    assert ignored(("a", 0), "x", "y", field="").message == "x"
+
+
+def test_a_rule_and_the_server_give_one_finding() -> None:
+    findings = ptcompile.lint(POD).diagnostics
+    names = [finding.name for finding in findings]
+    assert names.count("repeated-env") == names.count("fractional-bytes") == names.count("repeated-entry") == 1
+    messages = {finding.name: finding.message for finding in findings}
+    assert 'hides previous definition of "A", which may be dropped when using apply' in messages["repeated-env"]
+    assert 'fractional byte value "512m" is invalid, must be an integer' in messages["fractional-bytes"]
+    [repeat] = [finding for finding in findings if finding.name == "repeated-entry"]
+    assert (repeat.severity, repeat.stage, repeat.authority) == ("warning", "style", "kube-apiserver")
+    assert repeat.span is not None
+    assert repeat.span.line == 12
+
+
+def test_no_warning_where_the_server_rejects() -> None:
+    text = POD.replace(
+        "[{containerPort: 80}, {containerPort: 80}]", "[{containerPort: 80}, {containerPort: 80, hostPort: 0.5}]"
+    )
+    assert "repeated-entry" not in [finding.name for finding in ptcompile.lint(text).diagnostics]
+
+
+def test_the_job_of_a_cron_job_is_reported_once() -> None:
+    pod = {"restartPolicy": "Never", "terminationGracePeriodSeconds": -1, "containers": [{"name": "a", "image": "i:1"}]}
+    cron = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "a"},
+        "spec": {"schedule": "0 0 * * *", "jobTemplate": {"spec": {"template": {"spec": pod}}}},
+    }
+    found = [finding.path for finding in ptcompile.lint(cron).diagnostics if finding.name == "ignored-field"]
+    assert found == [("spec", "jobTemplate", "spec", "template", "spec", "terminationGracePeriodSeconds")]
+
+
+def test_comments_and_selection_apply_to_warnings() -> None:
+    assert "repeated-entry" not in [d.name for d in ptcompile.lint(POD, ignore=["PTC852"]).diagnostics]
+    ignored_text = POD.replace(
+        "{containerPort: 80}]", "{containerPort: 80}]  # ptcompile: ignore[repeated-entry] mirrored"
+    )
+    assert "repeated-entry" not in [d.name for d in ptcompile.lint(ignored_text).diagnostics]

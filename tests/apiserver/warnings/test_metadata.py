@@ -1,0 +1,86 @@
+"""Warnings about owners, finalizers and names (Kubernetes 1.36)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.apiserver.warnings.conftest import Warned
+
+OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
+OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may "
+    "reject such "
+    "requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+)
+WRITERS = "to avoid accidental conflicts with other finalizer writers"
+SURPRISE = "which can result in surprising behavior; a DNS label is recommended:"
+
+
+@pytest.mark.parametrize(
+    ("owners", "uids"),
+    [
+        ([OWNER], None),
+        ([OWNER, {**OWNER, "uid": "w"}], None),
+        ([OWNER, {**OWNER, "controller": False}], None),
+        ([OWNER, {**OWNER, "controller": None}], "u"),
+        ([OWNER, OWNER, OWNER], "u, u"),
+    ],
+)
+def test_owners(warned: Warned, owners: list[dict[str, Any]], uids: str | None) -> None:
+    expected = [OWNERS + uids] if uids else []
+    for api_version, kind in (("v1", "ConfigMap"), ("kubeflow.org/v1", "PyTorchJob")):
+        assert warned(api_version, kind, {"metadata": {"ownerReferences": owners}}) == expected
+
+
+@pytest.mark.parametrize(
+    ("finalizer", "text"),
+    [
+        ("example.com/a", None),
+        ("orphan", None),
+        ("cleanup", f"prefer a domain-qualified finalizer name {WRITERS}"),
+        ("a.b", f"prefer a domain-qualified finalizer name including a path (/) {WRITERS}"),
+    ],
+)
+def test_finalizers_of_custom_resources(warned: Warned, finalizer: str, text: str | None) -> None:
+    expected = [f'metadata.finalizers: "{finalizer}": {text}'] if text else []
+    fields = {"metadata": {"finalizers": [finalizer, finalizer]}}
+    assert warned("jobset.x-k8s.io/v1alpha2", "JobSet", fields) == expected
+    assert warned("v1", "ConfigMap", fields) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "metadata", "reason"),
+    [
+        ("Job", {"name": "a-b"}, None),
+        ("Job", {"name": "a.b"}, "must not contain dots"),
+        ("Job", {"name": "a" * 64}, "must be no more than 63 characters"),
+        ("Job", {"name": "a." * 40 + "b"}, "must be no more than 63 characters must not contain dots"),
+        ("Job", {"name": None, "generateName": "a.b-"}, "must not contain dots"),
+        ("Job", {"name": None, "generateName": "a-"}, None),
+        ("Job", {"name": "A_B"}, None),
+    ],
+)
+def test_names_that_become_hostnames(warned: Warned, kind: str, metadata: dict[str, Any], reason: str | None) -> None:
+    text = f"metadata.name: this is used in Pod names and hostnames, {SURPRISE} [{reason}]"
+    assert warned("batch/v1", kind, {"metadata": metadata}) == ([text] if reason else [])
+
+
+def test_the_name_of_a_pod(warned: Warned) -> None:
+    text = f"metadata.name: this is used in the Pod's hostname, {SURPRISE} [must not contain dots]"
+    assert warned("v1", "Pod", {"metadata": {"name": "a.b"}}) == [text]
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "Deployment", "DaemonSet", "StatefulSet"])
+def test_which_kinds_put_their_names_into_hostnames(warned: Warned, kind: str) -> None:
+    found = warned("apps/v1", kind, {"metadata": {"name": "a.b"}})
+    assert bool(found) == (kind in ("ReplicaSet", "Deployment"))
+
+
+def test_names_of_static_policies(warned: Warned) -> None:
+    group, metadata = "admissionregistration.k8s.io/v1", {"name": "a.static.k8s.io"}
+    assert len(warned(group, "ValidatingAdmissionPolicy", {"metadata": metadata})) == 1
+    assert len(warned(group, "MutatingWebhookConfiguration", {"metadata": metadata})) == 1
+    assert warned(group, "ValidatingAdmissionPolicy", {"metadata": metadata}, "1.35") == []
+    assert warned(group, "ValidatingAdmissionPolicy", {}) == []
