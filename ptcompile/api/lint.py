@@ -12,10 +12,11 @@ from itertools import chain
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.apiserver import is_seen_by_webhooks, is_supported, validate
+from ptcompile.apiserver import is_seen_by_webhooks, is_supported, structure_only_note, validate
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, field_path
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.index import ObjectIdentity
+from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.linter import Stream, run
 from ptcompile.linter.foreign import foreign_kind, is_about_written_text, may_be_template, placeholder_note
@@ -247,6 +248,7 @@ def object_diagnostics(
     marked = may_have_marks(parsed.text)
     specs: set[tuple[str, str]] = set()
     reported: set[ObjectIdentity] = set()
+    noted_kinds: set[tuple[str, str]] = set()
     for document in parsed.documents:
         for problem in streams.not_objects(document.data):
             yield streams.to_diagnostic(problem, document, filename)
@@ -271,9 +273,22 @@ def object_diagnostics(
         repeated = streams.repeated_spec(manifest, specs)
         repeated += _defined_earlier(manifest, options, reported)
         findings = (*repeated, *problems, *extension_problems, *_inner_problems(manifest, stream, options))
-        all_problems = (*findings, *_server_warnings(manifest, findings, options))
+        notes = _structure_only_notes(manifest, options, noted_kinds)
+        all_problems = (*findings, *notes, *_server_warnings(manifest, findings, options))
         for problem in without_verdicts_on_marks(all_problems, manifest, marked):
             yield streams.to_diagnostic(problem, document, filename, path, manifest)
+
+
+def _structure_only_notes(
+    manifest: Mapping[str, Any], options: LintOptions, noted_kinds: set[tuple[str, str]]
+) -> list[Problem]:
+    """Return the note on a kind that is not checked by field rules, once per kind."""
+    kind = kind_of(manifest)
+    if kind in noted_kinds:
+        return []
+    noted_kinds.add(kind)
+    note = structure_only_note(kind, options.versions.kubernetes)
+    return [] if note is None else [note]
 
 
 def _defined_earlier(manifest: Mapping[str, Any], options: LintOptions, reported: set[ObjectIdentity]) -> list[Problem]:

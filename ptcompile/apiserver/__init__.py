@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ptcompile.apiserver.evaluations import ASK_SERVER
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
 from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
 from ptcompile.apiserver.structure.violations import SchemaViolation, to_problem
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
-from ptcompile.kubernetes.versions import Versions, parse_version
+from ptcompile.kubernetes.versions import Version, Versions, parse_version
 from ptcompile.registry.model import ApiServer, Established, Foreign, GroupVersionKind, KindContext
 from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     RelatedObjects = Sequence[Mapping[str, Any]]
 
-__all__ = ["is_supported", "validate"]
+__all__ = ["is_supported", "structure_only_note", "validate"]
 
 
 def is_supported(manifest: Mapping[str, Any], definitions: Definitions | None = None) -> bool:
@@ -40,6 +41,21 @@ def is_supported(manifest: Mapping[str, Any], definitions: Definitions | None = 
         return True
 
     return other_kind(kind) is not None or _find_definition(kind, definitions) is not None
+
+
+def structure_only_note(kind: GroupVersionKind, kubernetes: Version) -> Problem | None:
+    """Return the note that a built-in kind is only checked by structure and metadata, or None."""
+    served_kind = None if kind in BUILT_IN or kind in CUSTOM else other_kind(kind)
+    if served_kind is None or not served_kind.served(kubernetes):
+        return None
+    from ptcompile.apiserver.validation import has_field_rules
+
+    if has_field_rules(kind):
+        return None
+    message = f"kind: field rules of {kind[1]} ({kind[0]}) are not checked, only its structure and metadata"
+    return Problem(
+        "structure-only", ("kind",), message, ASK_SERVER, severity="note", stage="style", authority="ptcompile"
+    )
 
 
 def _find_definition(kind: GroupVersionKind, definitions: Definitions | None) -> Definition | JsonSchema | None:

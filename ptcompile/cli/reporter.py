@@ -32,6 +32,10 @@ _EXTENSION_FAILED = "extension-failed"
 """A finding that does not concern the file: a plugin raised an exception."""
 
 
+_ONCE_PER_KIND = "structure-only"
+"""A note about a kind, which does not concern the file."""
+
+
 class LintedFile(NamedTuple):
     """The lint findings of one file, and its counts."""
 
@@ -96,6 +100,8 @@ class Findings:
         self._unchecked: list[str] = []
         self._skipped: list[str] = []
         self._unreadable = False
+        self._noted_kinds: set[str] = set()
+        """The messages about kinds that were reported: a run has one for each kind, not one for each file."""
 
     def report_unreadable(self, reasons: Sequence[str]) -> None:
         """Report files that cannot be read; the run continues and ends with status 2."""
@@ -145,11 +151,19 @@ class Findings:
         self._files += 1
         self._documents += documents
         self._unchecked += unchecked
-        self._diagnostics += diagnostics
+        self._diagnostics += [diagnostic for diagnostic in diagnostics if not self._is_repeated_note(diagnostic)]
         if lines is not None:
             self._lines.setdefault(file.name, {}).update(lines)
         elif diagnostics and not hides_lines(file.name):
             self._texts[file.name] = file.text()
+
+    def _is_repeated_note(self, diagnostic: Diagnostic) -> bool:
+        """Return whether the run has reported the note on a kind for another file."""
+        if diagnostic.name != _ONCE_PER_KIND:
+            return False
+        is_repeated = diagnostic.message in self._noted_kinds
+        self._noted_kinds.add(diagnostic.message)
+        return is_repeated
 
     def add_compiled(self, file: InputFile, result: compile.Result, lines: Mapping[int, str] | None = None) -> bool:
         """Count a compiled file. Return False for a file found in a directory that has nothing to compile: it is

@@ -239,6 +239,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "unknown-kueue-label": ("PTC490", "differs"),
     "kueue-framework-off": ("PTC491", "differs"),
     "processes-differ-from-slots": ("PTC495", "differs"),
+    "structure-only": ("PTC496", "unchecked"),
     "unknown-rdzv-option": ("PTC464", "differs"),
     "nccl-without-gpu": ("PTC465", "fails"),
     # 5xx: errors of the API server, by the server's own error types

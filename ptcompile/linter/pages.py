@@ -172,6 +172,11 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "or the evaluator does not support it. The API server limits costly rules too.",
         "fix the CRD or the schema, or check with the API server: kubectl apply --dry-run=server",
     ),
+    "structure-only": CodePage(
+        "ptcompile knows the fields of this built-in kind, but not the rules by which the API server validates their "
+        "values. A note, once per kind and run: no finding does not mean that the server accepts the object.",
+        "check with the API server: kubectl apply --dry-run=server",
+    ),
     "pod-security": CodePage(
         "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does "
         "not allow the pod. A Pod is rejected; a job is accepted, but its pods are rejected and it waits.",

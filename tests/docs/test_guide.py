@@ -21,6 +21,7 @@ from ptcompile.spec.cluster_profile import ProfileSpec
 from ptcompile.spec.training_job import RunPolicy
 from tests.cli.running import here
 from website.blocks import PAGES, ROOT, blocks
+from website.refresh import kind_tables
 
 GUIDE = ROOT / "docs" / "guide"
 
@@ -31,6 +32,11 @@ def text(name: str) -> str:
 
 def between(name: str, marker: str) -> str:
     return text(name).partition(f"<!-- {marker} -->")[2].partition(f"<!-- /{marker} -->")[0]
+
+
+def test_the_tables_of_built_in_kinds_are_those_of_the_rules() -> None:
+    for marker, table in kind_tables().items():
+        assert between("lint.md", marker) == f"\n{table}\n"
 
 
 def test_every_accelerator_and_fabric_is_listed() -> None:

@@ -20,7 +20,7 @@ from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_
 from ptcompile.apiserver.validation.values import why_not_path_segment
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.registry.model import ApiServer, GroupVersionKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     KindCheck = Callable[[Mapping[str, Any], ApiServer, f.Problems], None]
 
 
-__all__ = ["KINDS", "ApiServer", "metadata_problems", "pod_spec"]
+__all__ = ["KINDS", "ApiServer", "has_field_rules", "metadata_problems", "pod_spec"]
 
 
 def _pod_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
@@ -339,6 +339,23 @@ _CHECKS_BY_GROUP: Final[dict[str, Callable[[], Mapping[str, KindCheck]]]] = {
     "storage.k8s.io": _storage_checks,
 }
 """Loaders of the checks per kind, keyed by API group. A loader imports its modules when it is called."""
+
+
+_METADATA_ALONE: Final = frozenset({("", "ServiceAccount")})
+"""Kinds of which the server validates metadata alone, by API group and kind."""
+
+_OLDER_MODELS: Final = frozenset({"resource.k8s.io/v1alpha2"})
+"""apiVersions whose kinds have other fields than the later ones that the checks are about."""
+
+
+def has_field_rules(kind: GroupVersionKind) -> bool:
+    """Return whether objects of a built-in kind are checked by the server's field rules, not only by structure and
+    metadata.
+    """
+    group = kind[0].rpartition("/")[0]
+    if kind in KINDS or (group, kind[1]) in _METADATA_ALONE:
+        return True
+    return kind[0] not in _OLDER_MODELS and group in _CHECKS_BY_GROUP and kind[1] in _CHECKS_BY_GROUP[group]()
 
 
 def _why_not_cron_job(name: str) -> str | None:
