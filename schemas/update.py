@@ -20,6 +20,7 @@ from typing import Any
 
 import crds
 import descriptions
+import gates
 import groups
 
 Schema = dict[str, Any]
@@ -139,7 +140,8 @@ def merge(
         if (name, prop) in DEFAULTS:
             entry["default"] = DEFAULTS[name, prop]
         known = sorted(by_version) if refer is not in_core else every
-        properties[prop] = {**entry, **marks(versions, known)}
+        texts = [by_version[v]["properties"][prop].get("description") or "" for v in versions]
+        properties[prop] = {**entry, **marks(versions, known), **gates.of_field(name, prop, texts)}
     out: Schema = {"type": "object"}
     if properties:
         out["properties"] = properties

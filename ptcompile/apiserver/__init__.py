@@ -87,7 +87,8 @@ def validate(
     if kind is None:
         return []
     releases = versions or Versions()
-    context = ApiServer(parse_version(kubernetes) if kubernetes else releases.kubernetes)
+    server = parse_version(kubernetes) if kubernetes else releases.kubernetes
+    context = ApiServer(server, gates=releases.kubernetes_gates)
     problems = _server_problems(manifest, kind, context, releases, others, definitions, webhooks=webhooks)
     if not webhooks or not foreign:
         return problems
@@ -113,7 +114,8 @@ def _server_problems(
     from ptcompile.apiserver.validation import KINDS
 
     return _merge_problems(
-        structure_violations(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context)
+        structure_violations(manifest, kind, known_version(context.kubernetes), context.gates),
+        KINDS[kind](manifest, context),
     )
 
 
@@ -177,7 +179,7 @@ def _other_kind_problems(
         from ptcompile.apiserver.validation import built_in_problems
 
         return _merge_problems(
-            structure_violations(manifest, kind, known_version(context.kubernetes)),
+            structure_violations(manifest, kind, known_version(context.kubernetes), context.gates),
             built_in_problems(manifest, context),
         )
     definition = _find_definition(kind, definitions)
@@ -210,10 +212,10 @@ def _operator_kind_problems(
     current, others = operator_kind.in_current_fields(manifest, release), objects(others)
     server = known_version(context.kubernetes)
     defaulted = operator_kind.default(current, complete=True) if checks_webhooks else current
-    exact = checks_webhooks and is_complete(defaulted, kind, server)
+    exact = checks_webhooks and is_complete(defaulted, kind, server, context.gates)
     if checks_webhooks and not exact:
         defaulted = operator_kind.default(current)
-    violations = [] if exact else structure_violations(defaulted, kind, server)
+    violations = [] if exact else structure_violations(defaulted, kind, server, context.gates)
     pods = list(template_problems(defaulted, context._replace(exact=exact)))
     layers: list[Iterable[Problem]] = [
         metadata_problems(defaulted.get("metadata"), ("metadata",), context, built_in=False)
@@ -222,7 +224,8 @@ def _operator_kind_problems(
     if checks_webhooks:
         for violation in violations:
             # the webhook decodes the whole object in Go, so values that break the pods are rejected on apply
-            violation.stage = "apply"
+            if violation.severity == "error":
+                violation.stage = "apply"
         # servers before 1.36 do not limit a CRD's integers to 32 bits, but Go does
         same_server = context.kubernetes == releases.kubernetes
         established = Established(exact=exact, decodes=exact and context.at_least(36), pods=not pods and same_server)

@@ -12,6 +12,7 @@ from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, field_path
+from ptcompile.kubernetes.feature_gates import first_stage, gates_of, is_group, stage_in
 from ptcompile.registry.table import OPERATORS
 from ptcompile.source import streams
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from ptcompile._internal.arguments import ProfileSource
     from ptcompile.extending import Extensions
+    from ptcompile.kubernetes.versions import Version
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -85,7 +87,7 @@ def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
         return None, blocking([problem])
     profile, problems = decode_profile(data)
     if profile is not None:
-        problems += [*profile_template_problems(profile), *_unmodeled_releases(profile)]
+        problems += [*profile_template_problems(profile), *_unmodeled_releases(profile), *_gate_problems(profile)]
     return (None if any(problem.severity == "error" for problem in problems) else profile), blocking(problems)
 
 
@@ -117,6 +119,41 @@ def _unmodeled_releases(profile: ClusterProfile) -> Iterator[Problem]:
                 stage="style",
                 authority="ptcompile",
             )
+
+
+def _gate_problems(profile: ClusterProfile) -> Iterator[Problem]:
+    """Yield a problem for each feature gate that the cluster's release does not have, or has locked."""
+    versions, gates = profile.versions(), profile.spec.feature_gates
+    for software, title, release in (
+        ("kubernetes", "Kubernetes", versions.kubernetes),
+        ("jobset", "JobSet", versions.jobset),
+    ):
+        for gate, value in getattr(gates, software).items():
+            path = ("spec", "featureGates", software, gate)
+            named = f"{title} {release[0]}.{release[1]}"
+            stage = stage_in(software, gate, release)
+            if stage is None and not is_group(gate):
+                yield _unknown_gate(path, named, release)
+            elif stage is not None and stage.locked and value != stage.default:
+                state = "on" if stage.default else "off"
+                message = f"{named} does not start with this value: the gate is {stage.name} and locked to {state}"
+                yield Problem("locked-gate", path, f"{field_path(path)}: {message}", "remove it", authority="ptcompile")
+
+
+def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Problem:
+    """Return the warning about a gate that the release does not have, or that ptcompile does not know."""
+    software, gate = path[-2:]
+    first = first_stage(software, gate)
+    if first is not None:
+        text = f"{named} does not have this feature gate: added in {release[0]}.{first.since}"
+        help = f"remove it, or correct spec.versions.{software}"
+    else:
+        text = f"{named} has no known feature gate of this name"
+        similar = closest_match(gate, gates_of(software))
+        help = f'did you mean "{similar}"?' if similar else "check the name: it has no effect on what is checked"
+    return Problem(
+        "unknown-gate", path, f"{field_path(path)}: {text}", help, "warning", "style", "ptcompile", on_key=True
+    )
 
 
 def load_profile(

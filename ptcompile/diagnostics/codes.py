@@ -39,6 +39,9 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "kubernetes-too-old": ("PTC065", "differs"),
     "word-without-effect": ("PTC067", None),
     "unmodeled-release": ("PTC068", None),
+    "gate-off": ("PTC070", "differs"),
+    "unknown-gate": ("PTC071", None),
+    "locked-gate": ("PTC072", None),
     # 1xx: resources and devices
     "request-above-limit": ("PTC101", None),
     "gpu-request-differs-from-limit": ("PTC102", None),

@@ -259,6 +259,21 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "the oldest release that it models. Today that is Kueue before 0.18.",
         "ask the cluster where they may differ: kubectl apply --dry-run=server",
     ),
+    "gate-off": CodePage(
+        "The API server drops a field without a word, because the field's feature gate is off, in this release or in "
+        "the profile. The object is accepted and runs without the field.",
+        "remove the field; if the cluster switches the gate on, repeat that in spec.featureGates of the profile",
+    ),
+    "unknown-gate": CodePage(
+        "The profile names a feature gate that the cluster's release does not have. The component would not start with "
+        "it, and ptcompile ignores it.",
+        "correct the name, or the release in spec.versions",
+    ),
+    "locked-gate": CodePage(
+        "The profile sets a feature gate to a value that the release does not accept: the feature is stable or "
+        "withdrawn, and the gate is locked.",
+        "remove the gate from the profile",
+    ),
     "same-image-beside": CodePage(
         "A pod template patch adds a second container with the main container's image. Most likely it should change "
         "the main container, which a patch finds by its name.",

@@ -22,6 +22,7 @@ from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, JobClaim, Role, channel_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names, quantity
+from ptcompile.kubernetes.feature_gates import is_switched
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.versions import Version
 from ptcompile.registry import queues
@@ -191,6 +192,7 @@ def reject_host_names(job: Job, giver: str) -> Iterator[Problem]:
 
 
 _CLAIMS_BY_DEFAULT: Version = (1, 34)
+_CLAIMS_GATE = "DynamicResourceAllocation"
 _CLAIMS_SINCE: Version = (1, 32)
 _NO_WAIT_SINCE: Version = (25, 8)
 
@@ -247,9 +249,11 @@ def check_claim_support(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             path, f"claims of devices need Kubernetes 1.32, but the cluster has {release}", "use Kubernetes 1.34"
         )
         return
-    message = f"Kubernetes {release} drops claims of devices unless the feature gate DynamicResourceAllocation is on"
+    if is_switched("kubernetes", _CLAIMS_GATE, kubernetes, cluster.versions().kubernetes_gates):
+        return
+    message = f"Kubernetes {release} drops claims of devices unless the feature gate {_CLAIMS_GATE} is on"
     text = f"{field_path(path)}: {message}"
-    help = "turn the gate on, or use Kubernetes 1.34"
+    help = f"use Kubernetes 1.34; if the gate is on, set spec.featureGates.kubernetes.{_CLAIMS_GATE} in the profile"
     yield Problem("kubernetes-too-old", path, text, help, severity="warning", stage="run", authority="kube-apiserver")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.feature_gates import is_switched
 from ptcompile.kubernetes.index import GroupVersionKind as GroupVersionKind
 from ptcompile.kubernetes.versions import Version, Versions
 
@@ -170,10 +171,20 @@ class ApiServer(NamedTuple):
     """Major and minor version, for example `(1, 36)`."""
     exact: bool = False
     """Whether equal parts of the object are the same data: `structure.complete`."""
+    gates: tuple[tuple[str, bool], ...] = ()
+    """Its feature gates that differ from their defaults."""
 
     def at_least(self, minor: int) -> bool:
         """Return whether the server is Kubernetes 1.`minor` or newer."""
         return self.kubernetes >= (1, minor)
+
+    def has_gate(self, gate: str, on_since: int | None) -> bool:
+        """Return whether a feature gate is on; `on_since` is the first minor version with it on by default."""
+        if self.gates:
+            switched = is_switched("kubernetes", gate, self.kubernetes, self.gates)
+            if switched is not None:
+                return switched
+        return on_since is not None and self.at_least(on_since)
 
 
 class Update(NamedTuple):

@@ -251,6 +251,20 @@ class OperatorVersions(Model):
     torch: str | None = Field(default=None, pattern=_RELEASE, description='PyTorch in the images, such as "2.5".')
 
 
+class FeatureGates(Model):
+    """Feature gates that differ from their defaults."""
+
+    kubernetes: dict[str, bool] = Field(
+        default={},
+        description=(
+            "Feature gates of kube-apiserver by name, as in its `--feature-gates`, such as EmptyDirVolumeMode: true."
+        ),
+    )
+    jobset: dict[str, bool] = Field(
+        default={}, description="Feature gates of JobSet's manager by name, such as InPlaceRestart: true."
+    )
+
+
 class OperatorImage(Model):
     """Image of the operator."""
 
@@ -283,6 +297,10 @@ class ProfileSpec(Model):
 
     versions: OperatorVersions = Field(
         default_factory=OperatorVersions.model_construct, description="Versions of Kubernetes and the operators."
+    )
+    feature_gates: FeatureGates = Field(
+        default_factory=FeatureGates.model_construct,
+        description="Feature gates of Kubernetes and JobSet that differ from their defaults in the release.",
     )
     cloud: Literal["gke", "eks", "aks", "oke"] | None = Field(
         default=None,

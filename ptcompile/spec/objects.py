@@ -140,14 +140,20 @@ class Profile(SpecFields):
         spec: Any
 
     def versions(self) -> Versions:
-        """Return the operator versions: the profile's, else the newest known."""
-        versions = self.spec.versions
-        return _parse_versions(tuple(vars(versions).items()) if versions.model_fields_set else ())
+        """Return the operator versions, the profile's or else the newest known, and the profile's feature gates."""
+        versions, gates = self.spec.versions, self.spec.feature_gates
+        parsed = _parse_versions(tuple(vars(versions).items()) if versions.model_fields_set else ())
+        if not gates.model_fields_set:
+            return parsed
+        return parsed._replace(
+            kubernetes_gates=tuple(gates.kubernetes.items()), jobset_gates=tuple(gates.jobset.items())
+        )
 
 
 @lru_cache(256)
 def _parse_versions(versions: tuple[tuple[str, str | None], ...]) -> Versions:
-    return Versions(**{name: parse_version(text) for name, text in versions if text is not None})
+    parsed: dict[str, Any] = {name: parse_version(text) for name, text in versions if text is not None}
+    return Versions(**parsed, declared=frozenset(parsed))
 
 
 class PlainObject(SpecFields):

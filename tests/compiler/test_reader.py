@@ -14,3 +14,33 @@ def test_releases_that_are_not_modeled(release: str, is_noted: bool) -> None:
     assert read is not None
     found = [(problem.code, problem.severity, problem.path) for problem in problems]
     assert found == ([("PTC068", "note", ("spec", "versions", "kueue"))] if is_noted else [])
+
+
+def _with_gates(release: str = "1.37", /, **gates: dict[str, bool]) -> dict[str, object]:
+    spec = {"versions": {"kubernetes": release, "jobset": "0.10"}, "featureGates": gates}
+    return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "p"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        (_with_gates(kubernetes={"EmptyDirVolumeMode": True}), []),
+        (_with_gates(jobset={"InPlaceRestart": True}), [("PTC071", "warning", "versions.jobset")]),
+        (_with_gates(kubernetes={"AllAlpha": True}), []),
+        (_with_gates(kubernetes={"NoSuchGate": True}), [("PTC071", "warning", "check the name")]),
+        (_with_gates(kubernetes={"EmptyDirVolumeMod": True}), [("PTC071", "warning", "EmptyDirVolumeMode")]),
+        (_with_gates("1.36", kubernetes={"EmptyDirVolumeMode": True}), [("PTC071", "warning", "versions.kubernetes")]),
+        (_with_gates(kubernetes={"SidecarContainers": True}), []),
+        (_with_gates(kubernetes={"SidecarContainers": False}), [("PTC072", "error", "remove it")]),
+        (_with_gates("1.32", kubernetes={"SidecarContainers": False}), []),
+    ],
+)
+def test_gates_of_the_release(document: dict[str, object], expected: list[tuple[str, str, str]]) -> None:
+    _, problems = load_profile(document)
+    assert [(problem.code, problem.severity) for problem in problems] == [row[:2] for row in expected]
+    assert all(row[2] in str(problem.help) for problem, row in zip(problems, expected, strict=True))
+
+
+def test_a_gate_is_a_boolean() -> None:
+    _, problems = load_profile(_with_gates(kubernetes={"EmptyDirVolumeMode": "yes"}))  # type: ignore[dict-item]
+    assert [problem.path for problem in problems] == [("spec", "featureGates", "kubernetes", "EmptyDirVolumeMode")]

@@ -56,6 +56,12 @@ def test_templates_in_the_fields_of_each_kubernetes(release: str, version: str, 
     assert warned == expected
 
 
+def test_claims_of_a_cluster_whose_gate_is_on() -> None:
+    gates = {"kubernetes": {"DynamicResourceAllocation": True}}
+    profile = {"versions": {"kubernetes": "1.33"}, "gpu": {"claim": {}}, "featureGates": gates}
+    assert list(making.compiled(making.smallest(GPU), "job", making.profile(profile)).problems) == []
+
+
 def test_before_1_32_there_are_no_claims() -> None:
     profile = {"versions": {"kubernetes": "1.31"}, "cloud": "eks"}
     (problem,) = making.compiled(making.smallest(GB200), "job", making.profile(profile)).problems

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.kinds import versions
-from ptcompile.apiserver.structure.checks import definition_check
+from ptcompile.apiserver.structure.checks import SchemaScope, definition_check
 from ptcompile.apiserver.structure.violations import to_problem, type_mismatch
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path, Problem, field_path
@@ -265,7 +265,7 @@ def _decode_problems(schema: SchemaObject, path: Path) -> list[Problem]:
     """Return a problem for each value that Go cannot decode. Unknown fields are excluded: they are dropped or reported
     with the object.
     """
-    check = definition_check(_DOCUMENT, "v1.JSONSchemaProps", versions()[-1], False)
+    check = definition_check("v1.JSONSchemaProps", SchemaScope(_DOCUMENT, versions()[-1], False))
     problems: list[Problem] = []
     for node_path, node, opaque in _schemas_below(schema, path):
         violations = (check(node) or []) if opaque else []

@@ -22,28 +22,31 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.structure.violations import ValueCheck
+    from ptcompile.kubernetes.feature_gates import Switches
 
 
 _UNKNOWN_FIELD_RULES: Final = frozenset({"unknown-field", "version-unknown-field"})
 
 
-def structure_violations(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> list[SchemaViolation]:
+def structure_violations(
+    manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str, gates: Switches = ()
+) -> list[SchemaViolation]:
     """Return the violations that the server's decoder, or the CRD's schema, finds in a manifest.
 
     `kind` is a key of `BUILT_IN` or `CUSTOM`, or one that `kinds.other_kind` finds; `kubernetes` is one of
-    `kinds.versions()`.
+    `kinds.versions()`; `gates` are the server's feature gates that differ from their defaults.
     """
-    return root_check(kind, kubernetes)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
+    return root_check(kind, kubernetes, gates)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
 
 
-def is_complete(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> bool:
+def is_complete(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str, gates: Switches = ()) -> bool:
     """Return whether an operator's object has no violation and Go would leave its spec unchanged: no nulls, no
     fractions.
 
     In such an object equal values are identical: 1, 1.0 and True never occur in the same field. The check may return
     False for an object that qualifies.
     """
-    return root_check(kind, kubernetes, complete=True)(manifest) is None
+    return root_check(kind, kubernetes, gates, complete=True)(manifest) is None
 
 
 def rejected_paths(violations: list[SchemaViolation]) -> set[Path]:
@@ -66,17 +69,18 @@ def is_outside(problem: Problem, paths: set[Path]) -> bool:
 
 
 @cache
-def root_check(kind: tuple[str, str], kubernetes: str, *, complete: bool = False) -> ValueCheck:
+def root_check(kind: tuple[str, str], kubernetes: str, gates: Switches = (), *, complete: bool = False) -> ValueCheck:
     """Return the compiled check of a kind's whole manifest."""
     if kind in BUILT_IN:
-        return definition_check(CORE, BUILT_IN[kind], kubernetes, False)
+        return definition_check(BUILT_IN[kind], SchemaScope(CORE, kubernetes, False, gates=gates))
     if kind not in CUSTOM:
         served_kind = other_kind(kind)
         assert served_kind is not None  # noqa: S101  # the caller knows that the kind exists
-        return definition_check(served_kind.document, served_kind.definition, kubernetes, False)
+        scope = SchemaScope(served_kind.document, kubernetes, False, gates=gates)
+        return definition_check(served_kind.definition, scope)
     document = CUSTOM[kind]
     schema = load(document)
-    scope = SchemaScope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete)
+    scope = SchemaScope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete, gates)
     return without_status(compile_node(schema, scope))
 
 

@@ -28,6 +28,7 @@ from ptcompile.apiserver.structure.violations import (
     SchemaViolation,
     Violations,
     bare_unknown_field,
+    gate_off,
     known_fields,
     set_homes,
     type_mismatch,
@@ -35,6 +36,7 @@ from ptcompile.apiserver.structure.violations import (
     wrong_version,
 )
 from ptcompile.diagnostics.fixes import NO_ITEM, fix_list
+from ptcompile.kubernetes.feature_gates import is_switched
 from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.violations import ValueCheck
+    from ptcompile.kubernetes.feature_gates import Switches
 
 
 NEWEST: Final = Versions().kubernetes
@@ -60,6 +63,8 @@ class SchemaScope(NamedTuple):
     """Whether to report valid values too that Go may change: nulls, fractions such as 4.0, and values without a
     schema.
     """
+    gates: Switches = ()
+    """Feature gates of the API server that differ from their defaults."""
 
 
 def possible_change(value: Any) -> Violations:
@@ -70,6 +75,18 @@ def possible_change(value: Any) -> Violations:
 def doubtful_types_of(scope: SchemaScope) -> frozenset[type]:
     """Return the types of values that are reported wherever they occur."""
     return frozenset({type(None), float} if scope.complete else ())
+
+
+def has_gate_off(field: Schema, scope: SchemaScope) -> bool:
+    """Return whether the server drops a field because the field's feature gate is off."""
+    gate = field.get("x-gate")
+    if gate is None:
+        return False
+    server = scope.server if scope.crd else as_tuple(scope.version)
+    switched = is_switched("kubernetes", gate, server, scope.gates)
+    if switched is not None:
+        return not switched
+    return "x-gate-on" not in field or server < as_tuple(field["x-gate-on"])
 
 
 def is_in_version(field: Schema, version: str) -> bool:
@@ -84,7 +101,7 @@ def fields_of(schema: Schema, scope: SchemaScope) -> Mapping[str, Any]:
     for _ in range(4):
         if "$ref" in schema:
             document, name = resolve(scope.document, schema["$ref"])
-            schema, scope = load(document)["$defs"][name], SchemaScope(document, scope.version, scope.crd)
+            schema, scope = load(document)["$defs"][name], scope._replace(document=document)
         elif "items" in schema:
             schema = schema["items"]
         elif isinstance(schema.get("additionalProperties"), dict):
@@ -141,31 +158,48 @@ class Checks(dict[str, "ValueCheck | None"]):
         field = self.properties.get(key)
         if field is None or not is_in_version(field, self.scope.version):
             return self.default
-        check = self[key] = compile_node(field, self.scope)
+        check = compile_node(field, self.scope)
+        check = self[key] = _check_dropped(check, field, self.scope) if has_gate_off(field, self.scope) else check
         return check
 
 
+def _check_dropped(check: ValueCheck, field: Schema, scope: SchemaScope) -> ValueCheck:
+    """Return the check of a field that the server decodes and then drops: its feature gate is off."""
+    server = scope.server if scope.crd else as_tuple(scope.version)
+
+    def checked(value: Any) -> Violations:
+        violations = check(value)
+        if violations is None and value not in _UNSET:
+            return [gate_off(field["x-gate"], field.get("x-gate-drops", ""), server, scope.gates)]
+        return violations
+
+    return checked
+
+
+_UNSET: Final[tuple[object, ...]] = ("", [], {})
+"""Values that a server keeps as little as an absent field, besides null."""
+
+
 @cache
-def definition_check(
-    document: str, name: str, version: str, crd: bool, server: Version = NEWEST, complete: bool = False
-) -> ValueCheck:
-    """Return the compiled check of a definition in a schema file."""
-    if document == CORE and (name, crd) in SCALAR_DEFINITIONS:
-        return SCALAR_DEFINITIONS[name, crd]
-    schema = load(document)["$defs"][name]
-    if crd and "x-in-crd" in schema:
-        return definition_check(*resolve(document, schema["x-in-crd"]), version, crd, server, complete)
-    if complete and name in _ALWAYS_WRITTEN:
+def definition_check(name: str, scope: SchemaScope) -> ValueCheck:
+    """Return the compiled check of a definition in the schema file of `scope`."""
+    if scope.document == CORE and (name, scope.crd) in SCALAR_DEFINITIONS:
+        return SCALAR_DEFINITIONS[name, scope.crd]
+    schema = load(scope.document)["$defs"][name]
+    if scope.crd and "x-in-crd" in schema:
+        document, name = resolve(scope.document, schema["x-in-crd"])
+        return definition_check(name, scope._replace(document=document))
+    if scope.complete and name in _ALWAYS_WRITTEN:
         schema = {**schema, "required": [*schema.get("required", ()), _ALWAYS_WRITTEN[name]]}
-    return compile_node(schema, SchemaScope(document, version, crd, server, complete))
+    return compile_node(schema, scope)
 
 
 def compile_node(schema: Schema, scope: SchemaScope) -> ValueCheck:
     """Return the check of one schema node, for values that are not null."""
     if "$ref" in schema:
         crd = scope.crd and not schema.get("x-decoded")
-        complete = scope.complete and crd
-        return definition_check(*resolve(scope.document, schema["$ref"]), scope.version, crd, scope.server, complete)
+        document, name = resolve(scope.document, schema["$ref"])
+        return definition_check(name, scope._replace(document=document, crd=crd, complete=scope.complete and crd))
     check = _compile_type(schema, scope)
     return with_keywords(check, schema, scope.server) if scope.crd else check
 
@@ -221,7 +255,11 @@ def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
     properties: Mapping[str, Schema] = schema.get("properties", {})
     any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields")) and not scope.complete
     checks = Checks(properties, scope, any_other=any_other)
-    plain = {k: t for k, s in properties.items() if (t := _plain_type(s)) and is_in_version(s, scope.version)}
+    plain = {
+        key: kind
+        for key, field in properties.items()
+        if (kind := _plain_type(field)) and is_in_version(field, scope.version) and not has_gate_off(field, scope)
+    }
     required = tuple(schema.get("required", ())) if scope.crd else ()
     doubtful_types = doubtful_types_of(scope)
 

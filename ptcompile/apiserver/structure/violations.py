@@ -8,13 +8,16 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path
 from ptcompile.diagnostics.fixes import FixTemplate, fix_key, fix_type
+from ptcompile.kubernetes.feature_gates import is_switched, stage_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.kinds import Schema
-    from ptcompile.diagnostics.terms import Stage
+    from ptcompile.diagnostics.terms import Severity, Stage
+    from ptcompile.kubernetes.feature_gates import Switches
+    from ptcompile.kubernetes.versions import Version
 
     FieldsOf = Callable[[Schema], Mapping[str, Any]]
     """Returns the fields of a schema node, following references, list items and map values."""
@@ -23,13 +26,26 @@ if TYPE_CHECKING:
 class SchemaViolation:
     """One structural mistake. `path` is reversed: each container appends its key on the way to the root."""
 
-    __slots__ = ("fix_template", "help", "home", "moved_value", "name", "on_key", "path", "stage", "suggestion", "text")
+    __slots__ = (
+        "fix_template",
+        "help",
+        "home",
+        "moved_value",
+        "name",
+        "on_key",
+        "path",
+        "severity",
+        "stage",
+        "suggestion",
+        "text",
+    )
 
     def __init__(self, name: str, text: str, help: str | None = None, *, stage: Stage = "apply") -> None:
         self.name = name
         self.text = text
         self.help = help
         self.stage: Stage = stage
+        self.severity: Severity = "error"
         self.path: list[str | int] = []
         self.on_key = False
         self.suggestion: str | None = None
@@ -112,7 +128,16 @@ def to_problem(violation: SchemaViolation) -> Problem:
             fix = Fix(f"move it to {field_path(home)}", edits, safe=False)
     where = field_path(path)
     message = f"{where}: {violation.text}" if where else violation.text
-    return Problem(violation.name, path, message, help_text, stage=violation.stage, on_key=violation.on_key, fix=fix)
+    return Problem(
+        violation.name,
+        path,
+        message,
+        help_text,
+        violation.severity,
+        violation.stage,
+        on_key=violation.on_key,
+        fix=fix,
+    )
 
 
 _NO_HINT: Final = "remove it, or check where it belongs"
@@ -204,6 +229,28 @@ def wrong_version(key: str, since: str | None, until: str | None, version: str, 
     violation = SchemaViolation("version-unknown-field", f"unknown field in {owner}: {change}")
     violation.help = "remove it" if in_crd or not since else f"remove it, or use Kubernetes {since} or newer"
     violation.path.append(key)
+    violation.on_key = True
+    return violation
+
+
+def gate_off(gate: str, whole_field: str, server: Version, gates: Switches) -> SchemaViolation:
+    """Return the warning about a field that the server drops: its feature gate is off.
+
+    `whole_field` is the name of the field that the server drops, if it is not this field itself.
+    """
+    release = f"{server[0]}.{server[1]}"
+    dropped = f"drops the whole {whole_field}" if whole_field else "drops this field"
+    stage = stage_in("kubernetes", gate, server)
+    why = f"{stage.name} and off by default" if stage is not None else "not in this release"
+    if is_switched("kubernetes", gate, server, gates) is False:
+        why = "switched off in the profile"
+    violation = SchemaViolation(
+        "gate-off", f"Kubernetes {release} {dropped}: the feature gate {gate} is {why}", stage="run"
+    )
+    violation.severity = "warning"
+    violation.help = (
+        f"remove it; if the cluster enables the gate, set spec.featureGates.kubernetes.{gate} to true in the profile"
+    )
     violation.on_key = True
     return violation
 

@@ -202,7 +202,7 @@ def check_stateful_set(manifest: Mapping[str, Any], context: ApiServer, problems
         f.invalid(problems, (*path, "podManagementPolicy"), order, "must be 'OrderedReady' or 'Parallel'")
     if context.at_least(34) and type(service) is str and service and (why := names.why_not_dns_label(service)):
         f.invalid(problems, (*path, "serviceName"), service, why)
-    _check_update_strategy(f.as_field_mapping(spec.get("updateStrategy")), (*path, "updateStrategy"), problems)
+    _check_update_strategy(f.as_field_mapping(spec.get("updateStrategy")), (*path, "updateStrategy"), context, problems)
     policy = f.as_field_mapping(spec.get("persistentVolumeClaimRetentionPolicy"))
     for name in ("whenDeleted", "whenScaled"):
         if policy.get(name):
@@ -236,19 +236,27 @@ def _without_pod_names(template: Any) -> Any:
     return {**template, "spec": kept}
 
 
-def _check_update_strategy(strategy: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_update_strategy(strategy: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
     kind, rolling, rolling_path = (
         strategy.get("type") or "RollingUpdate",
         strategy.get("rollingUpdate"),
         (*path, "rollingUpdate"),
     )
-    if type(kind) is str and kind not in _STRATEGIES:
+    recreates = kind == "Recreate" and context.has_gate("StatefulSetRecreateStrategy", None)
+    if type(kind) is str and kind not in _STRATEGIES and not recreates:
         f.invalid(problems, (*path, "type"), kind, "must be 'RollingUpdate' or 'OnDelete'")
     elif kind == "OnDelete" and rolling is not None:
         f.invalid(problems, rolling_path, rolling, "only allowed for updateStrategy 'RollingUpdate'", "remove it")
     elif type(rolling) is dict:
         check_counts(rolling, rolling_path, problems, "partition")
-        # servers 1.35 and 1.36 drop maxUnavailable: its gate is off
+        unavailable = rolling.get("maxUnavailable")
+        if unavailable is None or not context.has_gate("MaxUnavailableStatefulSet", 37):
+            return
+        check_amount_or_percent(unavailable, (*rolling_path, "maxUnavailable"), problems)
+        if amount_of(unavailable) == 0:
+            f.invalid(
+                problems, (*rolling_path, "maxUnavailable"), unavailable, "cannot be 0", "use 1 or more, or remove it"
+            )
 
 
 def check_controller_revision(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:

@@ -32,8 +32,12 @@ def check_autoscaler(manifest: Mapping[str, Any], context: ApiServer, problems: 
     """Check a HorizontalPodAutoscaler of v1 or v2, except its metadata."""
     spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     low, high = spec.get("minReplicas"), spec.get("maxReplicas")
-    if type(low) is int and low < 1:
-        f.invalid(problems, (*path, "minReplicas"), low, "must be greater than or equal to 1")
+    least = 0 if context.has_gate("HPAScaleToZero", 37) else 1
+    if type(low) is int and low < least:
+        f.invalid(problems, (*path, "minReplicas"), low, f"must be greater than or equal to {least}")
+    if low == 0 and least == 0 and not _scales_from_zero(spec.get("metrics")):
+        why = "must specify at least one Object or External metric to support scaling to zero replicas"
+        f.forbidden(problems, (*path, "metrics"), why, "add such a metric, or raise minReplicas to 1")
     high = 0 if high is None else high
     if type(high) is int and high < 1:
         f.invalid(problems, (*path, "maxReplicas"), high, "must be greater than 0")
@@ -51,6 +55,11 @@ def check_autoscaler(manifest: Mapping[str, Any], context: ApiServer, problems: 
         rules = f.as_field_mapping(spec.get("behavior")).get(name)
         if type(rules) is dict:
             _check_rules(rules, (*path, "behavior", name), problems)
+
+
+def _scales_from_zero(metrics: Any) -> bool:
+    """Return whether a metric has a value even without pods."""
+    return any(metric.get("type") in ("External", "Object") for _, metric in f.indexed_mappings(metrics))
 
 
 def _check_reference(

@@ -63,7 +63,7 @@ def check_runtime_class(manifest: Mapping[str, Any], context: ApiServer, problem
     scheduling = f.as_field_mapping(manifest.get("scheduling"))
     check_labels(scheduling.get("nodeSelector"), ("scheduling", "nodeSelector"), problems)
     for index, toleration in f.indexed_mappings(scheduling.get("tolerations")):
-        check_toleration(toleration, ("scheduling", "tolerations", index), problems)
+        check_toleration(toleration, ("scheduling", "tolerations", index), context, problems)
 
 
 _TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule", "PreferNoSchedule")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import FIELD_ON_SINCE, PodContext, is_dropped
+from ptcompile.apiserver.validation.context import FIELD_GATES, PodContext, is_dropped
 from ptcompile.apiserver.validation.env import check_env, check_env_from
 from ptcompile.apiserver.validation.mounts import check_devices, check_mounts
 from ptcompile.apiserver.validation.resources import check_resources
@@ -112,7 +112,7 @@ def _check_sleep(action: dict[str, Any], path: Path, scope: PodContext) -> None:
     configured = f.as_field_int(scope.spec.get("terminationGracePeriodSeconds"))
     grace = GRACE_SECONDS if configured is None else max(configured, 1)
     # before 1.33 a sleep of 0 is rejected (PodLifecycleSleepActionAllowZero)
-    low = 0 if scope.context.at_least(33) else 1
+    low = 0 if scope.context.has_gate("PodLifecycleSleepActionAllowZero", 33) else 1
     if type(seconds) is int and not low <= seconds <= grace:
         why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
         f.invalid(scope.problems, path, seconds, why, "shorten the sleep, or lengthen the grace period")
@@ -149,7 +149,7 @@ def check_containers(value: Any, path: Path, seen: set[str], scope: PodContext) 
         sidecar = not init or container.get("restartPolicy") == "Always"
         for key, part in container.items():
             check = _FIELDS.get(key)
-            if check is None or part is None or (key in FIELD_ON_SINCE and is_dropped(key, scope.context)):
+            if check is None or part is None or (key in FIELD_GATES and is_dropped(key, scope.context)):
                 continue
             if not sidecar and key in _SIDECAR_FIELDS:
                 why = "may not be set for init containers without restartPolicy=Always"
@@ -189,7 +189,7 @@ def _check_restart(value: Any, path: Path, container: dict[str, Any], scope: Pod
     """Check `restartPolicy`. Until 1.34 only init containers have it, and only Always (ContainerRestartRules is beta
     since 1.35).
     """
-    if scope.context.at_least(35):
+    if scope.context.has_gate("ContainerRestartRules", 35):
         f.check_choice(scope.problems, path, value, RESTART_POLICIES)
     elif path[-3] == "containers":
         f.forbidden(scope.problems, path, "may not be set for non-init containers")
@@ -198,7 +198,7 @@ def _check_restart(value: Any, path: Path, container: dict[str, Any], scope: Pod
 
 
 def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
-    if type(value) is not list or not scope.context.at_least(35):
+    if type(value) is not list or not scope.context.has_gate("ContainerRestartRules", 35):
         return
     problems = scope.problems
     if container.get("restartPolicy") is None and value:
@@ -206,11 +206,13 @@ def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scop
         f.required(problems, (*path[:-1], "restartPolicy"), why)
     if len(value) > _RULES_MAX:
         f.too_many(problems, path, len(value), _RULES_MAX)
+    all_containers = scope.context.has_gate("RestartAllContainersOnContainerExits", 36)
+    actions = ("Restart", "RestartAllContainers") if all_containers else ("Restart",)
     for index, rule in f.indexed_mappings(value):
         rule_path = (*path, index)
         action, codes = rule.get("action"), rule.get("exitCodes")
         action = "" if action is None else action
-        f.check_choice(problems, (*rule_path, "action"), action, ("Restart", "RestartAllContainers"))
+        f.check_choice(problems, (*rule_path, "action"), action, actions)
         if codes is None:
             f.required(problems, (*rule_path, "exitCodes"), "must be specified")
         elif type(codes) is dict:

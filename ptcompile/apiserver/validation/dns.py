@@ -30,7 +30,7 @@ def why_not_ip(text: str, context: ApiServer) -> str | None:
     """
     if not is_ip(text):
         return "must be a valid IP address"
-    if context.at_least(36):
+    if context.has_gate("StrictIPCIDRValidation", 36):
         if ":" not in text and any(len(part) > 1 and part[0] == "0" for part in text.split(".")):
             return "must not have leading 0s"
         if is_mapped_ip(text):
@@ -72,7 +72,7 @@ def why_not_cidr(text: str, context: ApiServer) -> str | None:
     if not is_cidr(text):
         return "must be a valid CIDR value"
     address, _, bits = text.partition("/")
-    if not context.at_least(36):
+    if not context.has_gate("StrictIPCIDRValidation", 36):
         return None
     if why := why_not_ip(address, context):
         return why
@@ -149,7 +149,7 @@ def _check_searches(searches: list[str], path: Path, scope: PodContext) -> None:
         f.invalid(problems, path, searches, f"must not have more than {_SEARCHES_MAX} search paths")
     if len(" ".join(searches)) > _SEARCH_CHARACTERS_MAX:
         f.invalid(problems, path, searches, f"must not have more than {_SEARCH_CHARACTERS_MAX} characters")
-    relaxed = scope.context.at_least(33)  # RelaxedDNSSearchValidation: '_' and a lone '.'
+    relaxed = scope.context.has_gate("RelaxedDNSSearchValidation", 33)  # RelaxedDNSSearchValidation: '_' and a lone '.'
     for index, search in enumerate(searches):
         if relaxed and search == ".":
             continue
@@ -183,7 +183,7 @@ def check_label_field(value: Any, path: Path, scope: PodContext) -> None:
 
 def check_hostname_override(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.hostnameOverride` (Kubernetes 1.35 and later; older servers drop it)."""
-    if type(value) is not str or not scope.context.at_least(35):
+    if type(value) is not str or not scope.context.has_gate("HostnameOverride", 35):
         return
     problems, spec = scope.problems, scope.spec
     if spec.get("setHostnameAsFQDN") is True:

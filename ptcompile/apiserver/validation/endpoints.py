@@ -108,7 +108,9 @@ def _check_endpoint(endpoint: dict[str, Any], kind: Any, path: Path, context: Ap
         f.invalid(problems, (*path, "hostname"), host, why)
     hints = f.as_field_mapping(endpoint.get("hints"))
     _check_hints(hints.get("forZones"), (*path, "hints", "forZones"), why_not_value, problems)
-    if context.at_least(34):  # PreferSameTrafficDistribution: before, the server drops the field
+    if context.has_gate(
+        "PreferSameTrafficDistribution", 34
+    ):  # PreferSameTrafficDistribution: before, the server drops the field
         _check_hints(hints.get("forNodes"), (*path, "hints", "forNodes"), names.why_not_dns_subdomain, problems)
 
 

@@ -57,13 +57,21 @@ def why_not_env(text: str, context: ApiServer) -> str | None:
     """Return why a server rejects a variable name, or None. Since 1.32 only `=` and non-ASCII are invalid, before that
     leading digits too.
     """
-    return names.why_not_env_name(text) if context.at_least(32) else names.why_not_classic_env_name(text)
+    return (
+        names.why_not_env_name(text)
+        if context.has_gate("RelaxedEnvironmentVariableValidation", 32)
+        else names.why_not_classic_env_name(text)
+    )
 
 
 def check_env(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """Check `env` of a container."""
     problems = scope.problems
-    why_not = names.why_not_env_name if scope.context.at_least(32) else names.why_not_classic_env_name
+    why_not = (
+        names.why_not_env_name
+        if scope.context.has_gate("RelaxedEnvironmentVariableValidation", 32)
+        else names.why_not_classic_env_name
+    )
     for index, entry in f.indexed_mappings(value):
         name = entry.get("name")
         if type(name) is not str or not name:
@@ -100,7 +108,7 @@ def _check_file_volume(name: Any, path: Path, scope: PodContext) -> None:
     """Check the volume of `fileKeyRef`: an emptyDir that an init container fills (EnvFiles, beta since 1.35)."""
     if type(name) is not str or not names.is_dns_label(name) or scope.volumes is None:
         return  # reported elsewhere
-    if not scope.context.at_least(35):
+    if not scope.context.has_gate("EnvFiles", 35):
         return
     volume = scope.volumes.get(name, 0)
     if volume == 0:

@@ -95,13 +95,13 @@ def check_job_counts(spec: dict[str, Any], path: Path, context: ApiServer, probl
     _check_index_limits(spec, path, indexed, problems)
     _check_replacement(spec, path, problems)
     manager = spec.get("managedBy")
-    if type(manager) is str and context.at_least(32):
+    if type(manager) is str and context.has_gate("JobManagedBy", 32):
         if len(manager) > _MANAGED_BY_MAX:
             f.too_long(problems, (*path, "managedBy"), _MANAGED_BY_MAX)
         elif why := names.why_not_domain_prefixed_path(manager):
             f.invalid(problems, (*path, "managedBy"), manager, why)
     check_failure_policy(spec, path, problems)
-    if context.at_least(31):
+    if context.has_gate("JobSuccessPolicy", 31):
         check_success_policy(spec, path, problems)
 
 
@@ -451,7 +451,8 @@ def _mutable_template_paths(update: Update) -> list[tuple[str, ...]]:
     spec, status = nested_map(update.old, "spec"), nested_map(update.old, "status")
     if spec.get("suspend") is not True or not _has_no_pods(status, update.versions.kubernetes):
         return []
-    if update.versions.kubernetes < (1, 36):
+    server = ApiServer(update.versions.kubernetes, gates=update.versions.kubernetes_gates)
+    if not server.has_gate("MutablePodResourcesForSuspendedJobs", 36):
         return list(_SUSPENDED_MUTABLE_PATHS)
     return [*_SUSPENDED_MUTABLE_PATHS, _resources_path(), ("spec", "initContainers", "*", "resources")]
 

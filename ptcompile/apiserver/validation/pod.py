@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.containers import RESTART_POLICIES, check_containers
-from ptcompile.apiserver.validation.context import FIELD_ON_SINCE, PodContext, is_dropped
+from ptcompile.apiserver.validation.context import FIELD_GATES, PodContext, is_dropped
 from ptcompile.apiserver.validation.dns import (
     check_dns_config,
     check_dns_policy,
@@ -208,7 +208,7 @@ def check_pod_spec(
         check_containers(inits, (*path, "initContainers"), seen, scope)
     for key, value in spec.items():
         check = _FIELDS.get(key)
-        if check is None or value is None or (key in FIELD_ON_SINCE and is_dropped(key, context)):
+        if check is None or value is None or (key in FIELD_GATES and is_dropped(key, context)):
             continue
         check(value, (*path, key), scope)
     _check_host_ports(spec, path, problems, template)

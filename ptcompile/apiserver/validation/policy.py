@@ -219,7 +219,7 @@ def check_amount(name: str, text: Any, path: Path, problems: f.Problems) -> None
 
 
 def _check_scopes(scopes: list[str], hard: Iterable[str], path: Path, context: ApiServer, problems: f.Problems) -> None:
-    supported = _SCOPES | {"VolumeAttributesClass"} if context.at_least(34) else _SCOPES
+    supported = _SCOPES | {"VolumeAttributesClass"} if context.has_gate("VolumeAttributesClass", 34) else _SCOPES
     for scope in scopes:
         if scope not in supported:
             f.invalid(problems, path, scope, "unsupported scope", f"use one of {', '.join(sorted(supported))}")

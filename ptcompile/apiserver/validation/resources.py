@@ -186,7 +186,7 @@ def _check_claims(claims: Any, path: Path, scope: PodContext) -> None:
 
 def check_pod_resources(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.resources`, for the pod as a whole (Kubernetes 1.34 and later; older servers drop it)."""
-    if type(value) is not dict or not scope.context.at_least(34):
+    if type(value) is not dict or not scope.context.has_gate("PodLevelResources", 34):
         return
     problems = scope.problems
     if f.as_field_mapping(scope.spec.get("os")).get("name") == "windows":

@@ -19,6 +19,7 @@ from ptcompile.apiserver.validation.metadata import (
 )
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
+from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _check_pod_term(term: dict[str, Any], path: Path, scope: PodContext) -> None
         f.required(problems, (*path, "topologyKey"), "can not be empty", "name a node label")
     else:
         check_key(topology, (*path, "topologyKey"), problems)
-    if scope.context.at_least(31):
+    if scope.context.has_gate("MatchLabelKeysInPodAffinity", 31):
         _check_label_keys(term, path, problems)
 
 
@@ -172,10 +173,10 @@ def check_node_selector(value: Any, path: Path, scope: PodContext) -> None:
 def check_tolerations(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.tolerations`."""
     for index, toleration in f.indexed_mappings(value):
-        check_toleration(toleration, (*path, index), scope.problems)
+        check_toleration(toleration, (*path, index), scope.context, scope.problems)
 
 
-def check_toleration(toleration: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def check_toleration(toleration: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
     """Check one toleration (Kubernetes 1.36 `ValidateTolerations`). The operators Lt and Gt need an alpha gate."""
     key, operator = toleration.get("key"), toleration.get("operator") or ""
     operator_path = (*path, "operator")
@@ -185,18 +186,34 @@ def check_toleration(toleration: dict[str, Any], path: Path, problems: f.Problem
             f.invalid(problems, operator_path, operator, why, "set a key, or operator: Exists to tolerate every taint")
     elif type(key) is str and (why_key := why_not_key(key)):
         f.invalid(problems, (*path, "key"), key, why_key)
-    value = toleration.get("value") or ""
+    value = toleration.get("value")
+    if type(operator) is str:
+        _check_toleration_value(operator, value if type(value) is str else "", path, context, problems)
+    _check_effect(toleration, (*path, "effect"), problems)
+
+
+def _check_toleration_value(operator: str, value: str, path: Path, context: ApiServer, problems: f.Problems) -> None:
+    operator_path = (*path, "operator")
     if operator in ("", "Equal"):
-        if type(value) is str and (why_value := why_not_value(value)):
+        if why_value := why_not_value(value):
             f.invalid(problems, operator_path, value, why_value, "change the toleration's value")
     elif operator == "Exists":
         if value:
-            f.invalid(
-                problems, operator_path, value, "value must be empty when `operator` is 'Exists'", "remove the value"
-            )
-    elif type(operator) is str:
+            why = "value must be empty when `operator` is 'Exists'"
+            f.invalid(problems, operator_path, value, why, "remove the value")
+    elif operator not in ("Gt", "Lt") or not context.has_gate("TaintTolerationComparisonOperators", None):
         f.unsupported(problems, operator_path, operator, ("Equal", "Exists"))
-    _check_effect(toleration, (*path, "effect"), problems)
+    elif not _is_decimal(value):
+        why = "must be a valid decimal integer in canonical form"
+        f.invalid(problems, (*path, "value"), value, why, "write a whole number, such as 950")
+
+
+def _is_decimal(text: str) -> bool:
+    """Return whether a text is an integer of 64 bits, written as Go formats it."""
+    digits = text.removeprefix("-")
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 19:
+        return False
+    return text == str(int(text)) and -(2**63) <= int(text) < 2**63
 
 
 def _check_effect(toleration: dict[str, Any], path: Path, problems: f.Problems) -> None:

@@ -37,7 +37,8 @@ def check_container_security(value: Any, path: Path, container: dict[str, Any], 
     _check_profiles(value, path, problems)
     proc = value.get("procMount")
     f.check_choice(problems, (*path, "procMount"), proc, ("Default", "Unmasked"))
-    if proc == "Unmasked" and scope.context.at_least(33) and scope.spec.get("hostUsers") is not False:
+    kept = scope.context.has_gate("ProcMountType", 33)
+    if proc == "Unmasked" and kept and scope.spec.get("hostUsers") is not False:
         f.invalid(problems, (*path, "procMount"), proc, "`hostUsers` must be false to use `Unmasked`")
     if value.get("allowPrivilegeEscalation") is False:
         added = f.as_field_mapping(value.get("capabilities")).get("add")
@@ -166,7 +167,10 @@ def check_host_namespaces(spec: Any, path: Path, context: ApiServer, problems: f
         field = field_path((*path, "securityContext", "shareProcessNamespace"))
         f.invalid(problems, (*path, "shareProcessNamespace"), True, why, field=field)
     if spec.get("hostUsers") is False:
-        for name in ("hostNetwork", "hostPID", "hostIPC"):
+        namespaces: tuple[str, ...] = ("hostPID", "hostIPC")
+        if not context.has_gate("UserNamespacesHostNetworkSupport", None):
+            namespaces = ("hostNetwork", *namespaces)
+        for name in namespaces:
             if spec.get(name) is True:
                 f.forbidden(problems, (*path, name), "when `hostUsers` is false", "leave `hostUsers` out")
         for key in ("containers", "initContainers") if context.at_least(35) else ():

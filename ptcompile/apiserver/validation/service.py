@@ -44,7 +44,11 @@ _FAMILIES: Final = ("IPv4", "IPv6")
 
 def why_not_service_name(name: str, context: ApiServer) -> str | None:
     """Return why a Service may not have a name, or None. Until 1.35 the name must begin with a letter."""
-    return names.why_not_dns_label(name) if context.at_least(36) else names.why_not_dns_1035_label(name)
+    return (
+        names.why_not_dns_label(name)
+        if context.has_gate("RelaxedServiceNameValidation", 36)
+        else names.why_not_dns_1035_label(name)
+    )
 
 
 def check_service(manifest: Any, context: ApiServer, problems: f.Problems) -> None:

@@ -117,9 +117,7 @@ def _check_classes(spec: dict[str, Any], path: Path, context: ApiServer, problem
     storage, attributes = spec.get("storageClassName"), spec.get("volumeAttributesClassName")
     if type(storage) is str and storage and (why := names.why_not_dns_subdomain(storage)):
         f.invalid(problems, (*path, "storageClassName"), storage, why)
-    if type(attributes) is not str or not context.at_least(
-        34
-    ):  # before, the gate is off and the server drops the field
+    if type(attributes) is not str or not context.has_gate("VolumeAttributesClass", 34):
         return
     class_path = (*path, "volumeAttributesClassName")
     if not attributes:

@@ -50,30 +50,30 @@ def check_claim_spec(
             f.invalid(problems, (*path, name), value, why)
     f.check_choice(problems, (*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
     for name in ("dataSource", "dataSourceRef"):
-        if type(spec.get(name)) is dict and not (drops and drops_source(name, spec[name])):
+        if type(spec.get(name)) is dict and not (drops and drops_source(name, spec[name], context)):
             _check_source(spec[name], (*path, name), problems)
-    _check_same_source(spec, path, problems, drops)
+    _check_same_source(spec, path, context, problems, drops)
 
 
-def _check_same_source(spec: dict[str, Any], path: Path, problems: f.Problems, drops: bool) -> None:
+def _check_same_source(spec: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems, drops: bool) -> None:
     """Check that both data sources, if neither is dropped, name the same object."""
     sources = []
     for name in ("dataSource", "dataSourceRef"):
-        if type(spec.get(name)) is not dict or (drops and drops_source(name, spec[name])):
+        if type(spec.get(name)) is not dict or (drops and drops_source(name, spec[name], context)):
             return
         sources.append([spec[name].get(key) or "" for key in ("apiGroup", "kind", "name")])
     if sources[0] != sources[1]:
         f.invalid(problems, path, spec["dataSource"], "must match dataSourceRef", "keep dataSourceRef")
 
 
-def drops_source(name: str, source: Mapping[str, Any]) -> bool:
+def drops_source(name: str, source: Mapping[str, Any], context: ApiServer = DEFAULT_SERVER) -> bool:
     """Return whether the server drops a data source.
 
-    It drops a `dataSource` that is neither a claim nor a snapshot, and a `dataSourceRef` into another namespace, whose
-    gate is off.
+    It drops a `dataSource` that is neither a claim nor a snapshot, and, unless an alpha gate is on, a `dataSourceRef`
+    into another namespace.
     """
     if name == "dataSourceRef":
-        return bool(source.get("namespace"))
+        return bool(source.get("namespace")) and not context.has_gate("CrossNamespaceVolumeDataSource", None)
     group, kind = source.get("apiGroup") or "", source.get("kind")
     kept_kinds = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
     return (group, kind) not in kept_kinds

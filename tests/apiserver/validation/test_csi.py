@@ -74,7 +74,8 @@ def test_rule(row: Row) -> None:
 
 
 def test_older_servers_drop_newer_fields_of_a_driver() -> None:
-    assert messages(changed(GOOD["driver"], "spec.nodeAllocatableUpdatePeriodSeconds", 9), "1.34") == []
+    (message,) = messages(changed(GOOD["driver"], "spec.nodeAllocatableUpdatePeriodSeconds", 9), "1.34")
+    assert "drops this field: the feature gate MutableCSINodeAllocatableCount is beta" in message
 
 
 @pytest.mark.parametrize(
