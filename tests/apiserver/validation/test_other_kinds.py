@@ -21,6 +21,13 @@ def _kind(api_version: str, kind: str, **body: Any) -> Json:
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, **body}
 
 
+_CRD_SPEC = {
+    "group": "example.com",
+    "scope": "Namespaced",
+    "names": {"kind": "Foo", "plural": "foos"},
+    "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}],
+}
+
 GOOD: dict[str, Json] = {
     "deployment": _kind("apps/v1", "Deployment", spec={"selector": SELECTOR, "template": TEMPLATE}),
     "replica-set": _kind("apps/v1", "ReplicaSet", spec={"selector": SELECTOR, "template": TEMPLATE}),
@@ -101,7 +108,10 @@ GOOD: dict[str, Json] = {
     "lease": _kind("coordination.k8s.io/v1", "Lease", spec={"holderIdentity": "x", "leaseDurationSeconds": 15}),
     "account": _kind("v1", "ServiceAccount", automountServiceAccountToken=False),
     "webhooks": _kind("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", webhooks=[]),
-    "any-crd": _kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", spec={"scope": "Namespaced"}),
+    "any-crd": {
+        **_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", spec=_CRD_SPEC),
+        "metadata": {"name": "foos.example.com"},
+    },
 }
 
 BAD: list[tuple[str, str, Any, str]] = [
