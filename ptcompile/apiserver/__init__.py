@@ -110,13 +110,33 @@ def _server_problems(
         request = KindContext(releases, objects(others))
         return _other_kind_problems(manifest, kind, context, definitions, request if webhooks else None)
     if kind in CUSTOM:
-        return _operator_kind_problems(manifest, kind, context, releases, others, webhooks=webhooks)
+        problems = _operator_kind_problems(manifest, kind, context, releases, others, webhooks=webhooks)
+        return [*problems, *_user_definition_problems(manifest, kind, context, definitions, problems)]
     from ptcompile.apiserver.validation import KINDS
 
     return _merge_problems(
         structure_violations(manifest, kind, known_version(context.kubernetes), context.gates),
         KINDS[kind](manifest, context),
     )
+
+
+def _user_definition_problems(
+    manifest: Mapping[str, Any],
+    kind: GroupVersionKind,
+    context: ApiServer,
+    definitions: Definitions | None,
+    problems: Sequence[Problem],
+) -> Iterator[Problem]:
+    """Yield what only the user's CRD of an operator's kind reports: the shipped one may be of another release."""
+    definition = definitions.kinds.get(kind) if definitions is not None else None
+    if definition is None or definitions is None:
+        return
+    from ptcompile.apiserver.crds import definition_problems
+
+    paths = {problem.path for problem in problems}
+    for problem in definition_problems(manifest, definition, context.kubernetes, definitions.evaluations):
+        if is_outside(problem, paths):
+            yield problem
 
 
 def is_seen_by_webhooks(manifest: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from ptcompile._internal import files as disk
@@ -127,6 +127,7 @@ def to_dialect(node: Mapping[str, Any]) -> dict[str, Any]:
     if node.get("x-kubernetes-embedded-resource"):
         children = {**children, "apiVersion": _TEXT_SCHEMA, "kind": _TEXT_SCHEMA, "metadata": _METADATA_REFERENCE}
         converted["required"] = ["apiVersion", "kind"]
+        converted["x-embedded"] = True
     if children:
         converted["properties"] = children
     required = [name or "" for name in node.get("required") or () if "default" not in children.get(name, {})]
@@ -142,13 +143,17 @@ def to_dialect(node: Mapping[str, Any]) -> dict[str, Any]:
     rules = [dict(rule) for rule in node.get("x-kubernetes-validations") or () if isinstance(rule, dict)]
     if rules:
         converted["x-rules"] = rules
-    children_and_items = [
-        *children.values(),
-        *(converted[key] for key in ("items", "additionalProperties") if key in converted),
-    ]
-    if rules or any(child.get("x-ruled") for child in children_and_items):
-        converted["x-ruled"] = True
+    parts = [*children.values(), *(converted[key] for key in ("items", "additionalProperties") if key in converted)]
+    _mark_parts(converted, parts)
     return converted
+
+
+def _mark_parts(converted: dict[str, Any], parts: Sequence[Mapping[str, Any]]) -> None:
+    """Mark a node that has rules or embedded objects, or a part with some."""
+    if "x-rules" in converted or any(part.get("x-ruled") for part in parts):
+        converted["x-ruled"] = True
+    if "x-embedded" in converted or any(part.get("x-embeds") for part in parts):
+        converted["x-embeds"] = True
 
 
 def _own_keywords(node: Mapping[str, Any]) -> dict[str, Any]:

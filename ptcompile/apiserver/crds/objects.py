@@ -7,9 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.apiserver.crds import definition_problems, shipped_definition
 from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.structure import is_outside
-from ptcompile.apiserver.validation.metadata import metadata_problems
+from ptcompile.apiserver.structure.json_schema import JsonSchema
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.metadata import check_metadata, metadata_problems
 from ptcompile.apiserver.validation.templates import other_template_problems
+from ptcompile.apiserver.validation.values import why_not_path_segment
 from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes import names
 from ptcompile.registry.table import kind_named
 
 TYPE_CHECKING = False
@@ -18,7 +22,6 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.crds import Definition
     from ptcompile.apiserver.evaluations import Evaluations
-    from ptcompile.apiserver.structure.json_schema import JsonSchema
     from ptcompile.diagnostics import Path
     from ptcompile.registry.model import ApiServer, GroupVersionKind, Kind, KindContext
 
@@ -39,12 +42,56 @@ def defined_kind_problems(
         problems += _shipped_problems(current, kind, definition, context, problems)
         problems = [explain_rule(problem, operator_kind) for problem in problems]
     paths = {problem.path for problem in problems}
+    embedded: f.Problems = []
+    if not isinstance(definition, JsonSchema):
+        _check_embedded(definition.schema, current, (), embedded)
     later = [
+        *embedded,
         *metadata_problems(current.get("metadata"), ("metadata",), context, built_in=False),
         *other_template_problems(current, context),
     ]
     problems += [problem for problem in later if is_outside(problem, paths)]
     return problems if request is None else _with_webhooks(problems, operator_kind, current, request)
+
+
+def _check_embedded(schema: Mapping[str, Any], value: Any, path: Path, problems: f.Problems) -> None:
+    """Check the objects embedded in an object (`x-kubernetes-embedded-resource`): apiVersion, kind and metadata.
+
+    Source: apiextensions-apiserver 1.36, pkg/apiserver/schema/objectmeta/validation.go.
+    """
+    if not schema.get("x-embeds"):
+        return
+    if type(value) is list:
+        for index, item in enumerate(value):
+            _check_embedded(schema.get("items", {}), item, (*path, index), problems)
+    elif type(value) is dict:
+        if schema.get("x-embedded"):
+            _check_embedded_object(value, path, problems)
+        properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+        for key, item in value.items():
+            child = properties.get(key, additional if isinstance(additional, dict) else {})
+            _check_embedded(child, item, (*path, key), problems)
+
+
+def _check_embedded_object(value: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    version, kind, meta = value.get("apiVersion"), value.get("kind"), value.get("metadata")
+    if version == "":
+        f.invalid(problems, (*path, "apiVersion"), version, "must not be empty", "set the apiVersion of the object")
+    elif type(version) is str and version.count("/") > 1:
+        why = f"unexpected GroupVersion string: {version}"
+        f.invalid(problems, (*path, "apiVersion"), version, why, "write it as group/version")
+    if kind == "":
+        f.invalid(problems, (*path, "kind"), kind, "must not be empty", "set the kind of the object")
+    elif type(kind) is str and (why_not := names.why_not_dns_1035_label(kind.lower())):
+        why = f"may have mixed case, but should otherwise match: {why_not}"
+        f.invalid(problems, (*path, "kind"), kind, why)
+    if type(meta) is dict:
+        name = {} if meta.get("name") else {"name": "unnamed"}  # the server needs no name here
+        check_metadata({**meta, **name}, (*path, "metadata"), problems, why_not_path_segment, built_in=False)
+        namespace = meta.get("namespace")
+        if type(namespace) is str and namespace and (why_not := names.why_not_dns_label(namespace)):
+            f.invalid(problems, (*path, "metadata", "namespace"), namespace, why_not)
+        f.check_not_negative(problems, (*path, "metadata", "generation"), meta.get("generation"))
 
 
 def _shipped_problems(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile.apiserver.cel.environments import compares_types, why_invalid_device_expression
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key
 from ptcompile.apiserver.validation.values import check_driver_name
@@ -16,74 +17,6 @@ from ptcompile.registry.model import ApiServer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
-
-
-_CEL_NAMES: Final = frozenset(
-    [
-        "device",
-        "true",
-        "false",
-        "null",
-        "in",
-        "has",
-        "size",
-        "cel",
-        "math",
-        "sets",
-        "int",
-        "uint",
-        "double",
-        "string",
-        "bool",
-        "bytes",
-        "type",
-        "dyn",
-    ]
-)
-_FUNCTIONS: Final = frozenset(
-    [
-        "quantity",
-        "isQuantity",
-        "semver",
-        "isSemver",
-        "url",
-        "isURL",
-        "ip",
-        "isIP",
-        "cidr",
-        "isCIDR",
-        "duration",
-        "timestamp",
-    ]
-)
-_STRING: Final = Pattern(r"[rRbB]{0,2}(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')")
-_IDENTIFIER: Final = Pattern(r"(?<![\w.?])[A-Za-z_]\w*")
-_MACRO: Final = Pattern(
-    r"\.(?:all|exists|exists_one|existsOne|filter|map|transformList|transformMap)\s*\(\s*(\w+)(?:\s*,\s*(\w+)(?=\s*,))?"
-)
-_BIND: Final = Pattern(r"cel\.bind\s*\(\s*(\w+)")
-
-
-def why_not_device_expression(text: str) -> str | None:
-    """Return why the server cannot compile a selector: an empty one or one with an unknown name. None means no certain
-    error.
-    """
-    if not text.strip():
-        return "compilation failed: the expression is empty"
-    text_without_strings = _STRING.sub("''", text)
-    variables = {
-        name
-        for match in (
-            *_MACRO.findall(text_without_strings),
-            *((variable,) for variable in _BIND.findall(text_without_strings)),
-        )
-        for name in match
-    }
-    for match in _IDENTIFIER.finditer(text_without_strings):
-        identifier = match.group()
-        if identifier not in _CEL_NAMES and identifier not in _FUNCTIONS and identifier not in variables:
-            return f"compilation failed: undeclared reference to '{identifier}'"
-    return None
 
 
 _LIST_ITEMS_MAX: Final = 32
@@ -255,11 +188,13 @@ def _check_selectors(selectors: Any, path: Path, problems: f.Problems) -> None:
             text = "" if cel.get("expression") is None else cel["expression"]
             if type(text) is not str:
                 continue
-            if len(text) > _EXPRESSION_MAX:
+            if len(text.encode("utf-8", "surrogatepass")) > _EXPRESSION_MAX:
                 f.too_long(problems, (*cel_path, "expression"), _EXPRESSION_MAX)
-            elif why := why_not_device_expression(text):
+            elif why := why_invalid_device_expression(text):
                 help = 'write a condition on the device: device.driver == "gpu.nvidia.com"'
                 f.invalid(problems, (*cel_path, "expression"), text, why, help)
+            elif compares_types(text):
+                f.forbidden(problems, (*cel_path, "expression"), "too complex, exceeds cost limit", "compare values")
 
 
 def _check_references(references: Any, request_names: _AlternativesByRequest, path: Path, problems: f.Problems) -> None:

@@ -67,3 +67,59 @@ def test_webhooks_alone_write_amounts_as_text() -> None:
     assert not ptcompile.lint(queue).diagnostics
     (diagnostic,) = ptcompile.lint(queue, webhooks=False).diagnostics
     assert diagnostic.path[-1] == "nominalQuota"
+
+
+def crd_of(group: str, kind: str, version: str, schema: dict[str, Any]) -> dict[str, Any]:
+    names = {"kind": kind, "plural": f"{kind.lower()}s"}
+    entry = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{names['plural']}.{group}"},
+        "spec": {"group": group, "names": names, "scope": "Namespaced", "versions": [entry]},
+    }
+
+
+EMBEDDED = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
+PIPELINE = {"type": "object", "properties": {"steps": {"type": "array", "items": EMBEDDED}}}
+STEP = {"apiVersion": "v1", "kind": "ConfigMap"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, []),
+        ({"data": {"a": "b"}, "metadata": {"name": "A_b", "finalizers": ["plain"], "namespace": ""}}, []),
+        ({"apiVersion": ""}, ['steps[0].apiVersion: Invalid value: "": must not be empty']),
+        (
+            {"apiVersion": "a/b/c"},
+            ['steps[0].apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
+        ),
+        ({"kind": ""}, ['steps[0].kind: Invalid value: "": must not be empty']),
+        ({"kind": "a b"}, ['steps[0].kind: Invalid value: "a b": may have mixed case, but should otherwise match: ']),
+        ({"metadata": {"name": "a/b"}}, ["steps[0].metadata.name: Invalid value: \"a/b\": may not contain '/'"]),
+        ({"metadata": {"namespace": "LABEL"}}, ['steps[0].metadata.namespace: Invalid value: "LABEL": ']),
+        ({"metadata": {"labels": {"a b": ""}}}, ['steps[0].metadata.labels: Invalid value: "a b": ']),
+        ({"metadata": {"generation": -1}}, ["steps[0].metadata.generation: Invalid value: -1: "]),
+        ({"metadata": {"ownerReferences": [{"apiVersion": "a/b/c", "kind": "A", "name": "b"}]}}, ["version", "uid"]),
+    ],
+)
+def test_embedded_objects(change: dict[str, Any], expected: list[str]) -> None:
+    crd = crd_of("example.com", "Pipeline", "v1", PIPELINE)
+    pipeline = {"apiVersion": "example.com/v1", "kind": "Pipeline", "metadata": {"name": "p"}}
+    objects = yaml.safe_dump_all([crd, {**pipeline, "steps": [{**STEP, **change}]}])
+    messages = [d.message for d in ptcompile.lint(objects).diagnostics]
+    assert len(messages) == len(expected), messages
+    assert all(part in message for part, message in zip(expected, messages, strict=True)), messages
+
+
+def test_a_users_crd_of_an_operators_kind_is_applied_too(tmp_path: Path) -> None:
+    spec = {"type": "object", "properties": {"minMember": {"type": "integer", "minimum": 2}}}
+    crd = crd_of("scheduling.volcano.sh", "PodGroup", "v1beta1", {"type": "object", "properties": {"spec": spec}})
+    path = tmp_path / "crd.yaml"
+    path.write_text(yaml.safe_dump(crd))
+    group = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "a"}}
+    group["spec"] = {"minMember": 1}
+    assert not ptcompile.lint(group).diagnostics
+    (diagnostic,) = ptcompile.lint(group, schemas=[path]).diagnostics
+    assert diagnostic.message == "spec.minMember: Invalid value: 1: must be greater than or equal to 2"
