@@ -1,0 +1,10 @@
+"""A whole result of this package, as recorded in catalogue.txt."""
+
+from __future__ import annotations
+
+from tests.recordings import RECORDINGS, recorded
+
+
+def test_recording() -> None:
+    name = "hardware/catalogue.txt"
+    assert RECORDINGS[name]() == recorded(name)

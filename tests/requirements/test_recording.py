@@ -1,0 +1,10 @@
+"""A whole result of this package, as recorded in requirements.txt."""
+
+from __future__ import annotations
+
+from tests.recordings import RECORDINGS, recorded
+
+
+def test_recording() -> None:
+    name = "requirements/requirements.txt"
+    assert RECORDINGS[name]() == recorded(name)
