@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,13 @@ import yaml
 
 import ptcompile
 from ptcompile.hardware import tables
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import needs
+from ptcompile.registry.table import OPERATORS
 from tests.compiler.effects import PROFILE, SPECS, spec_for
 from tests.variations import variations
 
+MAX_LENGTH = 300
 FOLDER = Path(__file__).parent
 EXPLAINED = ("tolerations", "command", "env", "resources", "affinity", "name", "backoffLimit", "labels")
 
@@ -65,12 +68,40 @@ def words_of_rules() -> str:
     return "".join(f"{name}: {words[name]}\n" for name in sorted(words))
 
 
+def records_of_operators() -> str:
+    """Return the attributes of all operators and their kinds, with the newest supported releases."""
+    lines = [f"{name} {'.'.join(map(str, version))}" for name, version in Versions()._asdict().items()]
+    for operator in OPERATORS:
+        for record in (operator, *operator.kinds):
+            lines += ["", f"{type(record).__module__}.{type(record).__name__}", *_attributes(record)]
+    return "\n".join(lines) + "\n"
+
+
+def _attributes(record: object) -> Iterator[str]:
+    for name in dir(record):
+        value = _plain(getattr(record, name))
+        if not name.startswith("_") and value not in (None, "", (), {}) and len(text := repr(value)) < MAX_LENGTH:
+            yield f"  {name}: {text}"
+
+
+def _plain(value: Any) -> Any:
+    """Return settings as plain data; None for objects and functions."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {key: plain for key, inner in value._asdict().items() if (plain := _plain(inner)) not in (None, (), "")}
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    if isinstance(value, frozenset):
+        return tuple(sorted(map(str, value)))
+    return value if isinstance(value, bool | int | str) else None
+
+
 RECORDINGS: dict[str, Callable[[], str]] = {
     "hardware/catalogue.txt": catalogue,
     "explainer/explanations.txt": explanations,
     "differ/differences.txt": differences,
     "requirements/requirements.txt": requirements,
     "linter/words.txt": words_of_rules,
+    "registry/operators.txt": records_of_operators,
 }
 
 
