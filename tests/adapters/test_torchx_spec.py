@@ -113,8 +113,11 @@ def test_mounts() -> None:
         {"name": "mount-1", "hostPath": {"path": "/mnt"}},
         {"name": "mount-2", "hostPath": {"path": "/dev/x"}},
     ]
-    assert found["volumeMounts"][0] == {"name": "mount-0", "mountPath": "/data", "readOnly": True}
-    assert found["volumeMounts"][1] == {"name": "mount-1", "mountPath": "/scratch"}
+    assert found["volumeMounts"] == [
+        {"name": "mount-0", "mountPath": "/data", "readOnly": True},
+        {"name": "mount-1", "mountPath": "/scratch"},
+        {"name": "mount-2", "mountPath": "/dev/x"},
+    ]
 
 
 @pytest.mark.parametrize(

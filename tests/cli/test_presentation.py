@@ -181,3 +181,11 @@ def test_color_is_off_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
     assert paint("  + a: 1\n", RESULT) == "\x1b[32m  + a:\x1b[0m 1\n"
     monkeypatch.setenv("NO_COLOR", "1")
     assert paint("  + a: 1\n", RESULT) == "  + a: 1\n"
+
+
+def test_white_space_is_kept() -> None:
+    """Tabs and other spaces within a line are part of a value."""
+    assert (
+        fold("name  a\tb " + "c" * 20 + "\x0bd " + "e" * 20, 40)
+        == "name  a\tb " + "c" * 20 + "\x0bd\n      " + "e" * 20 + "\n"
+    )

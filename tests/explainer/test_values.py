@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ptcompile._internal.paths import MISSING
-from ptcompile.explainer.values import changed_paths, differences, identity, leaves, value_at
+from ptcompile.explainer.values import changed_paths, differences, identity, leaves, option_name, value_at
 
 A, B, C = ({"name": name, "value": name.lower()} for name in "ABC")
 
@@ -95,3 +95,11 @@ def test_differences_at_their_highest_place() -> None:
         (("old",), {"x": 1}, MISSING),
     ]
     assert list(differences([A, B], [B])) == [((0,), A, MISSING)]
+
+
+@pytest.mark.parametrize(
+    ("argument", "name"),
+    [("--a=1", "--a"), ("--a", "--a"), ("-a", None), ("a", None), ("", None), (3, None), (None, None), (["--a"], None)],
+)
+def test_names_of_options(argument: Any, name: str | None) -> None:
+    assert option_name(argument) == name

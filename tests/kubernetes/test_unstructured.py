@@ -34,3 +34,22 @@ def test_integer(value: Any, expected: int) -> None:
 )
 def test_object_name(metadata: Any, expected: str) -> None:
     assert unstructured.object_name({"metadata": metadata}) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"a": None, "b": 1}, {"b": 1}),
+        ({"a": {"b": None}}, {"a": {}}),
+        ({"a": ["x", {"b": None, "c": "y"}]}, {"a": ["x", {"c": "y"}]}),
+        ([[{"a": None}], "x"], [[{}], "x"]),
+        ({"a": [None, "x"]}, {"a": [None, "x"]}),
+    ],
+)
+def test_fields_that_are_null_are_dropped(value: Any, expected: Any) -> None:
+    assert unstructured.without_nulls(value) == expected
+
+
+@pytest.mark.parametrize("value", [{"a": {"b": ["x", {"c": 1}]}, "d": "e"}, [], {}, ["a", [1]], 3, None])
+def test_data_without_nulls_is_the_same_object(value: Any) -> None:
+    assert unstructured.without_nulls(value) is value

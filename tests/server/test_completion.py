@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ptcompile.registry.targets import TARGETS
@@ -164,3 +166,9 @@ def test_the_codes_of_a_comment() -> None:
 
 def test_no_completions_in_a_block_scalar() -> None:
     assert not completions("apiVersion: v1\nkind: ConfigMap\ndata:\n  a: ^\n    text |".replace("^", ">"))
+
+
+def test_host_names_of_few_pods_of_each_role() -> None:
+    nodes = re.sub(r"nodes: \d+", "nodes: 12", SPEC)
+    names = [name for name in completions(nodes + "  args: [--server, |]") if name.startswith("train-")]
+    assert names == ["train-master-0.train", *(f"train-worker-{index}.train" for index in range(8))]

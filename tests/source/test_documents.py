@@ -316,3 +316,17 @@ def test_lines_that_begin_inside_a_value_or_a_key() -> None:
     assert [line for line in lines if source.continues_scalar(line)] == [2, 3, 5]
     assert [line for line in lines if source.in_scalar(line, 3)] == [2, 3, 5]
     assert [column for column in range(1, 9) if source.in_scalar(6, column)] == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"), [(0, 3, 3), (0, 99, 4), (0, 4, 4), (0, 5, 5), (6, 99, 7), (8, 99, 99), (4, 99, 4)]
+)
+def test_the_end_of_a_line(start: int, end: int, expected: int) -> None:
+    assert read("a: 1\r\nb\nc: 1").line_end(start, end) == expected
+
+
+def test_the_template_of_a_document() -> None:
+    stream = read("# Source: chart/a.yaml\na: 1\n---\nb: 1\n---\n# Source:  chart/c.yaml \nc: 1\n")
+    assert [document.template for document in stream.documents] == ["chart/a.yaml", None, "chart/c.yaml"]
+    assert [document.template for document in stream.documents] == ["chart/a.yaml", None, "chart/c.yaml"]
+    assert from_data({"a": 1}).documents[0].template is None

@@ -153,3 +153,21 @@ def test_ruamel_round_trip() -> None:
 def test_json_in_a_string_needs_no_escapes(value: str, text: str) -> None:
     assert emit({"a": value}) == f"a: {text}\n"
     assert yaml.safe_load(emit({"a": value})) == {"a": value}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.0, "1"),
+        (-2.0, "-2"),
+        (1.5, "1.5"),
+        (2.0**62, "4611686018427387904"),
+        (-(2.0**62), "-4611686018427387904"),
+        (2.0**63, "9.223372036854776e+18"),
+        (1e22, "1.0e+22"),
+        (1e-7, "1.0e-07"),
+        (1.5e300, "1.5e+300"),
+    ],
+)
+def test_numbers(value: float, text: str) -> None:
+    assert emit({"a": value}) == f"a: {text}\n"

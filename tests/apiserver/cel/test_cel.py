@@ -56,6 +56,9 @@ def value(text: str, budget: int = 1_000_000) -> Any:
     self.list.transformMap(i, v, v > 1, v) == {1: 2, 2: 3} && cel.bind(x, 2, x + x) == 4
     size(self.list) == 3 && self.text.size() == 4 && size(self.map) == 2
     self.?q.orValue(3) == 3 && self.?a.orValue(3) == 1 && self.list[?9].hasValue() == false && self.?map.x.value() == 1
+    self.map[?'x'].value() == 1 && !self.map[?'q'].hasValue() && self.list[?0].value() == 1
+    self.list[?2].value() == 3 && self.list[?1].value() == 2
+    !self.list[?3].hasValue() && !self.?q[?0].hasValue() && self.?list[?1].value() == 2 && !self.?map[?'q'].hasValue()
     [?optional.none(), 1] == [1] && {?'a': optional.of(1)} == {'a': 1} && optional.of(1).optMap(x, x + 1).value() == 2
     type(1) == int && type([]) == list && type('') == string && type(null) == null_type
     int('12') == 12 && int(1.9) == 1 && string(1.5) == '1.5' && string(1e6) == '1e+06' && double('1e3') == 1000.0

@@ -131,3 +131,9 @@ def test_intervals_in_order() -> None:
 
 def test_short_secrets_do_not_occur_anywhere() -> None:
     assert occurrences(["a1B", ""]) is None
+
+
+@pytest.mark.parametrize(("length", "is_option"), [(79, True), (80, True), (81, False)])
+def test_options_are_short(length: int, is_option: bool) -> None:
+    option = "--" + "a" * (length - 2)
+    assert option_name(option) == (option[2:] if is_option else None)
