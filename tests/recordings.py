@@ -16,6 +16,7 @@ from ptcompile.registry.table import OPERATORS
 from tests.compiler.effects import PROFILE, SPECS, spec_for
 from tests.variations import variations
 
+AGAIN = "after a change that is meant: python -m tests.recordings"
 MAX_LENGTH = 300
 FOLDER = Path(__file__).parent
 EXPLAINED = ("tolerations", "command", "env", "resources", "affinity", "name", "backoffLimit", "labels")
@@ -70,7 +71,10 @@ def words_of_rules() -> str:
 
 def records_of_operators() -> str:
     """Return the attributes of all operators and their kinds, with the newest supported releases."""
-    lines = [f"{name} {'.'.join(map(str, version))}" for name, version in Versions()._asdict().items()]
+    releases = {
+        name: version for name, version in Versions()._asdict().items() if isinstance(version, tuple) and version
+    }
+    lines = [f"{name} {'.'.join(map(str, version))}" for name, version in releases.items()]
     for operator in OPERATORS:
         for record in (operator, *operator.kinds):
             lines += ["", f"{type(record).__module__}.{type(record).__name__}", *_attributes(record)]

@@ -13,4 +13,4 @@ RECORDED = json.loads(RECORD.read_text())
 
 @pytest.mark.parametrize("target", SPECS)
 def test_effects(target: str) -> None:
-    assert effects(target) == RECORDED[target]
+    assert effects(target) == RECORDED[target], "after a change that is meant: python -m tests.compiler.effects"

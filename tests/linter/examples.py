@@ -23,6 +23,7 @@ from ptcompile.source.documents import read
 from tests.variations import variations
 
 TESTS = Path(__file__).parent.parent
+AGAIN = "after a change that is meant: python -m tests.linter.examples"
 EXAMPLES, NEAR_MISSES = "examples.json", "near_misses.json"
 
 

@@ -54,4 +54,4 @@ def _recorded(folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def check_world(folder: str, body: str) -> None:
-    assert worlds.world(folder, body) == worlds.recorded(folder)[body]
+    assert worlds.world(folder, body) == worlds.recorded(folder)[body], "if meant: python -m tests.operators.worlds"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.recordings import RECORDINGS, recorded
+from tests.recordings import AGAIN, RECORDINGS, recorded
 
 
 def test_recording() -> None:
     name = "registry/operators.txt"
-    assert RECORDINGS[name]() == recorded(name)
+    assert RECORDINGS[name]() == recorded(name), AGAIN
