@@ -1,0 +1,10 @@
+"""The words of this operator's checks, as recorded in verdicts.json."""
+
+from __future__ import annotations
+
+from tests.operators.verdicts import AGAIN, RECORDS, recorded_verdicts
+
+
+def test_verdicts() -> None:
+    folder = "jobset"
+    assert RECORDS[folder]() == recorded_verdicts(folder), AGAIN
