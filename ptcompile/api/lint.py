@@ -81,7 +81,7 @@ def lint_object(manifest: Mapping[str, Any], others: Stream, options: LintOption
         )
         return [
             *rejections,
-            *_admission_problems(manifest, others, options),
+            *_admission_problems(manifest, rejections, others, options),
             *_rule_findings(manifest, rejections, others, options),
         ]
     if not streams.is_ours(manifest):
@@ -105,13 +105,15 @@ _ADMISSION_KINDS = frozenset(
     }
 )
 """Kinds whose objects make admission plugins reject others, as words of `Stream.kinds`."""
-ADMISSION_RULES = frozenset({"exceeds-quota"})
+ADMISSION_RULES = frozenset({"denied-by-policy", "exceeds-quota", "policy-not-evaluated"})
 """Rules whose findings depend on what else exists, so that only creation decides."""
 _PRIORITY_FIELDS = frozenset({"priority", "preemptionPolicy"})
 """Fields that admission rejects without an object beside."""
 
 
-def _admission_problems(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem]:
+def _admission_problems(
+    manifest: Mapping[str, Any], rejections: Sequence[Problem], others: Stream, options: LintOptions
+) -> Iterable[Problem]:
     """Return the rejections of admission plugins, by the objects of the stream and the profile."""
     if options.profile is None and _ADMISSION_KINDS.isdisjoint(others.kinds):
         texts = others.texts.get(id(manifest))
@@ -119,7 +121,8 @@ def _admission_problems(manifest: Mapping[str, Any], others: Stream, options: Li
             return ()
     from ptcompile.apiserver.admission import admission_problems
 
-    return admission_problems(manifest, others.cached(options.cluster_state))
+    valid = not any(problem.severity == "error" for problem in rejections)
+    return admission_problems(manifest, others.cached(options.cluster_state), valid=valid)
 
 
 def _rule_findings(

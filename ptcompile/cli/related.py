@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.cli.files import InputFile
 from ptcompile.kubernetes.index import selector
-from ptcompile.kubernetes.unstructured import object_name
+from ptcompile.kubernetes.unstructured import nested_map, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +26,18 @@ _KINDS: Final = frozenset(
         "Cohort",
         "ResourceFlavor",
         "Service",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
     }
 )
 _KIND_WORDS: Final = tuple(kind.encode() for kind in sorted(_KINDS))
+_PARAM_KIND: Final = b"paramKind"
+
+
+class RelatedObject(dict[str, object]):
+    """An object with the name of its file, which findings about other objects name."""
+
+    origin: str = ""
 
 
 class RelatedObjects:
@@ -40,7 +49,12 @@ class RelatedObjects:
     def __init__(self, inputs: Sequence[InputFile], *, is_complete: bool) -> None:
         self.is_complete = is_complete
         some = len(inputs) > 1
-        self.files = {file.name: file for file in inputs if some and any(word in file.content for word in _KIND_WORDS)}
+        with_params = any(_PARAM_KIND in file.content for file in inputs)  # any kind may be a parameter
+        self.files = {
+            file.name: file
+            for file in inputs
+            if some and (with_params or any(word in file.content for word in _KIND_WORDS))
+        }
         """Files that may contain such an object, by name."""
         self._objects: dict[str, list[Mapping[str, Any]]] | None = None
 
@@ -59,7 +73,9 @@ class RelatedObjects:
     def objects_by_file(self) -> Mapping[str, list[Mapping[str, Any]]]:
         """Return the related objects of every file that may have some."""
         if self._objects is None:
-            self._objects = {name: list(_related_objects(file)) for name, file in self.files.items()}
+            policies = [file for file in self.files.values() if _PARAM_KIND in file.content]
+            params = {kind for file in policies for kind in _param_kinds(_related_objects(file))}
+            self._objects = {name: list(_related_objects(file, params)) for name, file in self.files.items()}
         return self._objects
 
 
@@ -69,12 +85,23 @@ def _may_serve(service: Mapping[str, Any], content: bytes) -> bool:
     return any(word and word.encode(errors="replace") in content for word in words)
 
 
-def _related_objects(file: InputFile) -> Iterator[Mapping[str, Any]]:
+def _param_kinds(objects: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the kinds of the parameters of admission policies."""
+    for manifest in objects:
+        kind = nested_map(manifest, "spec", "paramKind").get("kind")
+        if manifest["kind"] == "ValidatingAdmissionPolicy" and isinstance(kind, str):
+            yield kind
+
+
+def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a file that affect other files; `more` are further kinds."""
     from ptcompile.source import documents as source
     from ptcompile.source.streams import objects_in
 
     for document in source.read(file.content, file.name).documents:
         for _, manifest in objects_in(document.data):
             kind = manifest.get("kind")
-            if isinstance(kind, str) and kind in _KINDS:
-                yield manifest
+            if isinstance(kind, str) and (kind in _KINDS or kind in more):
+                related = RelatedObject(manifest)
+                related.origin = file.name
+                yield related

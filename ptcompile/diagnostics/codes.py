@@ -262,6 +262,8 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "unread-rule": ("PTC591", "unchecked"),
     "pod-security": ("PTC592", None),
     "field-conflict": ("PTC593", None),
+    "denied-by-policy": ("PTC594", None),
+    "policy-not-evaluated": ("PTC595", "unchecked"),
     "repeated-object": ("PTC576", "differs"),
     # 55x: errors of an operator's webhook or controller
     "webhook-refusal": ("PTC551", None),

@@ -196,6 +196,19 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "rejected; pods that wait for one another then wait forever.",
         "set the amounts that the message names, request less, use fewer pods, or raise the quota",
     ),
+    "denied-by-policy": CodePage(
+        "A ValidatingAdmissionPolicy of the files or the profile denies the object through one of its bindings, or "
+        "warns of it. It is evaluated as on the API server: rules, selectors, match conditions, variables, "
+        "parameters, messages and actions. Pods of a job are denied when its controller creates them. It is a warning "
+        "if the files do not say whether the policy applies, because they lack the namespace.",
+        "change the object as the policy's message says; the help names the file of the policy",
+    ),
+    "policy-not-evaluated": CodePage(
+        "The files do not settle what an admission policy answers: it asks for the permissions or the name of the "
+        "user, a parameter or the namespace is in no file, or an expression takes too many steps. A note.",
+        "add the missing object to the files or to the profile, or check with the API server: "
+        "kubectl apply --dry-run=server",
+    ),
     "field-conflict": CodePage(
         "Another manager owns a field that the file changes, such as a controller that scales the job. A server-side "
         "apply without --force-conflicts is rejected.",

@@ -22,6 +22,8 @@ DECIDING: Final = frozenset(
         "Cohort",
         "ResourceFlavor",
         "Service",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
     }
 )
 """Kinds that affect objects of other files."""

@@ -104,3 +104,35 @@ def test_services_of_another_file_are_related(tmp_path: Path, capsys: Capture) -
     assert "PTC486" not in here(capsys, "lint", tmp_path).out
     service.write_text(SERVICE.replace("job-name: train", "job-name: other"), encoding="utf-8")
     assert "warning[PTC486" in here(capsys, "lint", tmp_path).out
+
+
+def test_policies_and_their_parameters_in_other_files(tmp_path: Path, capsys: Capture) -> None:
+    """The finding names the file of the policy; a parameter may be of any kind."""
+    (tmp_path / "policy.yaml").write_text(
+        """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: images}
+spec:
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]
+  validations: [{expression: "object.spec.containers.all(c, c.image == params.data.image)"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: everywhere}
+spec: {policyName: images, validationActions: [Deny], paramRef: {name: allowed, parameterNotFoundAction: Deny}}
+""",
+        encoding="utf-8",
+    )
+    config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: allowed}\ndata: {image: %s}\n"
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: 'i:1'}]}\n"
+    (tmp_path / "pod.yaml").write_text(pod, encoding="utf-8")
+    (tmp_path / "config.yaml").write_text(config % "'i:2'", encoding="utf-8")
+    denied = here(capsys, "lint", tmp_path)
+    assert denied.status == 1
+    assert "ValidatingAdmissionPolicy 'images' with binding 'everywhere' denied request: failed expr" in denied.out
+    assert "policy.yaml requires\n" in denied.out.partition("as the policy in ")[2]
+    (tmp_path / "config.yaml").write_text(config % "'i:1'", encoding="utf-8")
+    assert here(capsys, "lint", tmp_path).status == 0

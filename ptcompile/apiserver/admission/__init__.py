@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ptcompile.apiserver import evaluations
 from ptcompile.apiserver.admission.limit_range import limit_problems, with_defaults
 from ptcompile.apiserver.admission.pod_security import pod_security_problems
+from ptcompile.apiserver.admission.policies import policy_problems
 from ptcompile.apiserver.admission.priority import priority_problems, with_class
 from ptcompile.apiserver.admission.quota import quota_problems
 from ptcompile.apiserver.admission.request import ClusterState, Request, requests_of
@@ -37,23 +38,28 @@ VALIDATING: Final[tuple[Callable[[Sequence[Request], ClusterState], Iterator[Pro
     limit_problems,
     _pod_security,
     priority_problems,
+    policy_problems,
     quota_problems,
 )
 """Plugins that may reject an object, in the server's order: quotas come last, because they count what is admitted."""
 
 
-def admission_problems(manifest: Json, state: ClusterState, old: Json | None = None) -> Iterator[Problem]:
+def admission_problems(
+    manifest: Json, state: ClusterState, old: Json | None = None, *, valid: bool = True
+) -> Iterator[Problem]:
     """Yield what the admission plugins reject of an object, and of the pods that its controller creates.
 
-    `old` is the stored object, for an update.
+    `old` is the stored object, for an update. No policy is evaluated for an object that is not `valid`: the server
+    rejects it before, and expressions would fail on its values.
     """
     try:
         requests = list(requests_of(manifest, state, old))
         for mutate in MUTATING:
             requests = [mutate(request, state) for request in requests]
         for problems in VALIDATING:
-            yield from problems(requests, state)
+            if valid or problems is not policy_problems:
+                yield from problems(requests, state)
     except evaluations.OutOfEvaluationsError:
-        why = "its quotas and limit ranges have too many entries for all of these pods"
+        why = "its quotas, limit ranges and policies take too many steps for all objects together"
         message = f"{manifest.get('kind')} was not fully checked: {why}"
         yield evaluations.unchecked_problem(("kind",), message)

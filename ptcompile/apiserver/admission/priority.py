@@ -93,7 +93,7 @@ def priority_problems(requests: Sequence[Request], state: ClusterState) -> Itera
     """Yield a problem for each pod whose priority or preemption policy is not its class's, and for a second default
     class.
 
-    Without a class they are warnings: the cluster may have a default class with this priority.
+    Without a class in the pod or in the files they are warnings: the cluster may have a default class.
     """
     for request in requests:
         if request.is_pod and request.old is None:
@@ -105,15 +105,16 @@ def priority_problems(requests: Sequence[Request], state: ClusterState) -> Itera
 def _pod_problems(request: Request, state: ClusterState) -> Iterator[Problem]:
     spec = request.spec
     given = _priority_of(spec, state)
-    is_certain = given is not None
+    # files with classes have the default class too, if there is one
+    is_certain = given is not None or bool(_classes(state))
     if given is None and spec.get("priorityClassName"):
         if as_int(spec.get("priority")) > _HIGHEST_OF_USERS:
-            yield from _with_severity(request, _wrong_priority(request, spec, None), True)
+            yield from _with_severity(request, _wrong_priority(request, spec, None, False), True)
         return
     given = given or _NO_CLASS
     priority, preemption = spec.get("priority"), spec.get("preemptionPolicy")
     if type(priority) is int and priority != given.value:
-        problems = _wrong_priority(request, spec, given)
+        problems = _wrong_priority(request, spec, given, is_certain)
         yield from _with_severity(request, problems, is_certain or priority > _HIGHEST_OF_USERS)
     if isinstance(preemption, str) and preemption != given.preemption and preemption in _POLICIES:
         why = f"the string value of PreemptionPolicy ({preemption}) must not be provided in pod spec"
@@ -127,11 +128,11 @@ def _pod_problems(request: Request, state: ClusterState) -> Iterator[Problem]:
 _POLICIES: Final = ("Never", "PreemptLowerPriority")
 
 
-def _wrong_priority(request: Request, spec: Json, given: PodPriority | None) -> f.Problems:
+def _wrong_priority(request: Request, spec: Json, given: PodPriority | None, is_certain: bool) -> f.Problems:
     problems: f.Problems = []
     why = f"the integer value of priority ({spec.get('priority')}) must not be provided in pod spec"
     help = "remove it: the class sets it" if spec.get("priorityClassName") else "name a class in priorityClassName"
-    suffix = _computed(given.value, bool(given.class_name)) if given is not None else ""
+    suffix = _computed(given.value, is_certain) if given is not None else ""
     f.forbidden(problems, request.path_of("spec", "priority"), why + suffix, help)
     return problems
 

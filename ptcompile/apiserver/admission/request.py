@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from ptcompile.registry.model import GroupVersionKind
 
 
+_POLICY_STEPS: Final = 3_000_000
+"""Steps of all policies for all objects of a call, which take a few seconds."""
+
+
 class ClusterState:
     """What admission knows of the cluster: objects of the files and of the profile."""
 
@@ -56,6 +60,10 @@ class ClusterState:
         self.definitions = definitions
         self.evaluations = Evaluations()
         """Steps left to all plugins together, so many quotas and many pods do not take the product of their numbers."""
+        self.policy_steps = _POLICY_STEPS
+        """Steps left to the expressions of all policies; each object adds some."""
+        self.profile_ids = frozenset(map(id, existing))
+        """Identities of the objects of the profile."""
         self.indexes: dict[tuple[str, str], Any] = {}
         """What plugins derived from the objects of a namespace, by plugin and namespace."""
 
@@ -70,6 +78,7 @@ class ClusterState:
     def _is_accepted(self, manifest: Json) -> bool:
         """Return whether the server accepts an object; it cannot affect others otherwise."""
         context = ApiServer(self.versions.kubernetes)
+        manifest = dict(manifest)
         violations = structure_violations(manifest, kind_of(manifest), known_version(context.kubernetes))
         return not violations and not any(p.severity == "error" for p in built_in_problems(manifest, context))
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from ptcompile.apiserver.cel import values
 from ptcompile.apiserver.cel.syntax import CelSyntaxError
-from ptcompile.apiserver.cel.values import ABSENT, CelError, Optional, are_equal, no_overload, spend
+from ptcompile.apiserver.cel.values import ABSENT, CelError, ComputedFields, Optional, are_equal, no_overload, spend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ def _invoke(functions: Any, scope: Bindings, arguments: list[Any]) -> Any:
     return function(scope[""], *arguments)
 
 
-def _get_field(name: str, unescaped_name: str, _scope: Bindings, value: Any) -> Any:
+def _get_field(name: str, unescaped_name: str, scope: Bindings, value: Any) -> Any:
     if type(value) is dict:
         if name in value:
             return value[name]
@@ -285,15 +285,19 @@ def _get_field(name: str, unescaped_name: str, _scope: Bindings, value: Any) -> 
             return value[unescaped_name]
         raise CelError(f"no such key: {unescaped_name}")
     if type(value) is Optional:
-        return _get_optional_field(name, unescaped_name, _scope, value)
+        return _get_optional_field(name, unescaped_name, scope, value)
+    if type(value) is ComputedFields:
+        return value.read(unescaped_name, scope[""])
     raise no_overload()
 
 
-def _get_optional_field(name: str, unescaped_name: str, _scope: Bindings, value: Any) -> Optional:
+def _get_optional_field(name: str, unescaped_name: str, scope: Bindings, value: Any) -> Optional:
     if type(value) is Optional:
         if not value.present:
             return ABSENT
         value = value.value
+    if type(value) is ComputedFields:
+        return Optional(True, value.read(unescaped_name, scope[""]))
     if type(value) is not dict:
         raise no_overload()
     for key in (name, unescaped_name):

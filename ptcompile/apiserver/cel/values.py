@@ -57,6 +57,16 @@ class Optional(NamedTuple):
     value: Any = None
 
 
+class ComputedFields:
+    """A value whose fields are computed when an expression reads them."""
+
+    __slots__ = ("read",)
+
+    def __init__(self, read: Callable[[str, StepBudget], Any]) -> None:
+        self.read = read
+        """Returns the value of a field, or raises what the expression then raises."""
+
+
 ABSENT: Final = Optional(False)
 _TYPE_NAMES: Final[dict[type, str]] = {
     bool: "bool",

@@ -32,8 +32,7 @@ WRONG = "must not be provided in pod spec"
         ({"priorityClassName": "system-node-critical", "priority": 1}, ["error: computed 2000001000"]),
         ({"priorityClassName": "unknown", "priority": 1}, []),
         ({"priorityClassName": "unknown", "priority": 2 * 10**9}, ["error: "]),
-        ({"priority": 7}, ["warning: "]),
-        ({"priority": 2 * 10**9}, ["error: "]),
+        ({"priority": 7}, ["error: computed 0"]),
         ({"priority": 0}, []),
     ],
 )
@@ -43,6 +42,14 @@ def test_pods(spec: Json, expected: list[str]) -> None:
     marks = [(text.partition(": ")[0], text.partition(": ")[2]) for text in expected]
     assert [message.partition(": ")[0] for message in found] == [severity for severity, _ in marks]
     assert all(mark in message for message, (_, mark) in zip(found, marks, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("spec", "severity"), [({"priority": 7}, "warning"), ({"priority": 2 * 10**9}, "error")], ids=["may be", "never"]
+)
+def test_without_classes_in_the_files(spec: Json, severity: str) -> None:
+    (found,) = rejections(pod({}, **spec))
+    assert (found.severity, found.message.endswith(WRONG)) == (severity, True)
 
 
 @pytest.mark.parametrize(

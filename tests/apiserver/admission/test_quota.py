@@ -183,4 +183,4 @@ def test_many_quotas_and_pods_are_limited() -> None:
     quotas = [quota({"pods": 5}, name=f"q{i}", **selecting("PriorityClass", "In", f"c{i}", "d")) for i in range(300)]
     pods = [{**pod({}), "metadata": {"name": f"p{i}"}} for i in range(3000)]
     found = ptcompile.lint([*quotas, *pods]).diagnostics
-    assert any(one.code == "PTC591" and "too many entries" in one.message for one in found)
+    assert any(one.code == "PTC591" and "too many steps" in one.message for one in found)

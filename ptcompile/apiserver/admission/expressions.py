@@ -1,0 +1,254 @@
+"""What the expressions of an admission policy read, and the validations that an object does not pass.
+
+Source: Kubernetes 1.36, apiserver pkg/admission/plugin/policy/validating/validator.go, plugin/cel and
+plugin/webhook/matchconditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile._internal.lazy import Pattern, cached_property
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.admission.matching import namespace_labels
+from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
+from ptcompile.apiserver.cel import CelError, CostError, UncheckedError, evaluate, fresh_budget
+from ptcompile.apiserver.cel.values import ComputedFields
+from ptcompile.apiserver.kinds import is_built_in
+from ptcompile.kubernetes.quantity import parse
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.apiserver.cel.values import StepBudget
+    from ptcompile.kubernetes.unstructured import Json
+
+    Variables = dict[str, Any]
+
+_MESSAGE_MAX: Final = 5 * 1024
+"""Maximum number of bytes of a text that `messageExpression` makes."""
+_names_authorizer: Final = Pattern(r"\bauthorizer\b").search
+_UNKNOWN_USER: Final = "the files do not say who applies the object"
+
+
+class Failure(NamedTuple):
+    """A validation that an object does not pass, or that the files do not settle."""
+
+    message: str
+    is_error: bool = False
+    """Whether the expression failed instead of returning false; `failurePolicy` then decides."""
+    unknown: bool = False
+    """Whether the files do not settle the validation; the message says why."""
+
+
+class PolicyInput:
+    """An object under a policy, with one parameter."""
+
+    def __init__(self, request: Request, policy: Json, param: Json | None, state: ClusterState) -> None:
+        self.request = request
+        self.spec = nested_map(policy, "spec")
+        self.param = param
+        self.state = state
+        self.budget: StepBudget = fresh_budget(request.object)
+
+    @cached_property
+    def names(self) -> Variables:
+        """What match conditions read."""
+        request = self.request
+        names: Variables = {
+            "object": decoded(request.object, self.state),
+            "oldObject": None if request.old is None else decoded(request.old, self.state),
+            "request": _request_fields(request, self.state),
+            "namespaceObject": _namespace_object(request, self.state),
+        }
+        if self.spec.get("paramKind") is not None:
+            names["params"] = None if self.param is None else decoded(self.param, self.state)
+        return names
+
+    @cached_property
+    def all_names(self) -> Variables:
+        """What validations read: the policy's variables too, each of which reads those before it."""
+        names = self.names
+        variables = as_mappings(self.spec.get("variables"))
+        if not variables:
+            return names
+        values: dict[str, Any] = {}
+        positions = {as_string(variable.get("name")): index for index, variable in enumerate(variables)}
+
+        def read(limit: int, name: str, budget: StepBudget) -> Any:
+            position = positions.get(name, limit)
+            if position >= limit:
+                raise CelError(f"no such key: {name}")
+            if name not in values:
+                earlier = ComputedFields(lambda inner, inner_budget: read(position, inner, inner_budget))
+                text = as_string(variables[position].get("expression"))
+                try:
+                    values[name] = evaluate(text, {**names, "variables": earlier}, budget)
+                except CelError as error:
+                    values[name] = error
+            if isinstance(values[name], CelError):
+                raise CelError(f'composited variable "{name}" fails to evaluate: {values[name]}')
+            return values[name]
+
+        return {**names, "variables": ComputedFields(lambda name, budget: read(len(variables), name, budget))}
+
+
+def failures(policy_input: PolicyInput) -> Iterator[Failure]:
+    """Yield the validations that an object does not pass. A match condition that is false ends the policy."""
+    errors: list[str] = []
+    unknown: list[str] = []
+    for condition in as_mappings(policy_input.spec.get("matchConditions")):
+        expression = as_string(condition.get("expression"))
+        try:
+            if _evaluate(expression, policy_input.names, policy_input) is False:
+                return
+        except CelError as error:
+            errors.append(_error_text(expression, error))
+        except (CostError, UncheckedError) as error:
+            unknown.append(_why_unknown(expression, error))
+    if unknown:
+        yield Failure(unknown[0], unknown=True)
+    elif errors:
+        yield Failure(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]", is_error=True)
+    else:
+        for validation in as_mappings(policy_input.spec.get("validations")):
+            yield from _validate(validation, policy_input)
+
+
+def _validate(validation: Json, policy_input: PolicyInput) -> Iterator[Failure]:
+    expression = as_string(validation.get("expression"))
+    try:
+        if _evaluate(expression, policy_input.all_names, policy_input) is not True:
+            yield Failure(_message(validation, policy_input))
+    except CelError as error:
+        yield Failure(_error_text(expression, error), is_error=True)
+    except (CostError, UncheckedError) as error:
+        yield Failure(_why_unknown(expression, error), unknown=True)
+
+
+def _evaluate(expression: str, names: Variables, policy_input: PolicyInput) -> Any:
+    if _names_authorizer(expression):
+        raise UncheckedError(_UNKNOWN_USER)
+    return evaluate(expression, names, policy_input.budget)
+
+
+def _error_text(expression: str, error: CelError) -> str:
+    return f"expression '{expression}' resulted in error: {error}"
+
+
+def _why_unknown(expression: str, error: Exception) -> str:
+    text = " ".join(expression.split())
+    return f"{error}: {text if len(text) <= _MAX_QUOTED else f'{text[:_MAX_QUOTED]}...'}"
+
+
+_MAX_QUOTED: Final = 200
+"""Maximum number of characters of an expression that a note repeats."""
+
+
+def _message(validation: Json, policy_input: PolicyInput) -> str:
+    """Return the text that messageExpression makes, else the message, else the expression."""
+    expression = as_string(validation.get("messageExpression"))
+    if expression:
+        try:
+            text = _evaluate(expression, policy_input.all_names, policy_input)
+        except (CelError, CostError, UncheckedError):
+            text = None
+        text = text.strip() if isinstance(text, str) else ""
+        if text and "\n" not in text and len(text.encode("utf-8", "replace")) <= _MESSAGE_MAX:
+            return str(text)
+    message = as_string(validation.get("message")).strip()
+    return message or f"failed expression: {as_string(validation.get('expression')).strip()}"
+
+
+# values
+
+
+def _request_fields(request: Request, state: ClusterState) -> Variables:
+    """Return the fields of the AdmissionRequest that do not depend on the user; the server leaves out empty ones."""
+    resource = resource_of(request.kind, state)
+    kind = {"group": resource.group, "version": resource.version, "kind": request.kind[1]}
+    named = {"group": resource.group, "version": resource.version, "resource": resource.plural}
+    fields = {
+        "kind": kind,
+        "resource": named,
+        "requestKind": kind,
+        "requestResource": named,
+        "name": as_string(nested_map(request.object, "metadata").get("name")),
+        "namespace": namespace_of(request.object) if is_namespaced(request.kind, state) else "",
+        "operation": "CREATE" if request.old is None else "UPDATE",
+        "userInfo": ComputedFields(_unknown_user),
+        "dryRun": False,
+    }
+    return {name: value for name, value in fields.items() if value != ""}
+
+
+def _unknown_user(_name: str, _budget: StepBudget) -> Any:
+    raise UncheckedError(_UNKNOWN_USER)
+
+
+def _namespace_object(request: Request, state: ClusterState) -> Any:
+    """Return the Namespace as expressions read it, or None for an object without a namespace."""
+    if not is_namespaced(request.kind, state):
+        return None
+    name = namespace_of(request.object)
+    labels = namespace_labels(name, state)
+    if labels is None:
+        return ComputedFields(lambda field, _: _unknown_namespace(name, field))
+    written = next(iter(state.objects.by_name(("v1", "Namespace"), name)), {})
+    metadata = {
+        **nested_map(written, "metadata"),
+        "name": name,
+        "labels": {**labels, "kubernetes.io/metadata.name": name},
+    }
+    return decoded({**written, "metadata": metadata}, state)
+
+
+def _unknown_namespace(name: str, field: str) -> Any:
+    if field == "name":
+        return name
+    if field == "metadata":
+        return ComputedFields(lambda inner, _: _unknown_namespace(name, inner))
+    raise UncheckedError(f"the files do not have namespace {name}")
+
+
+def decoded(manifest: Json, state: ClusterState) -> Any:
+    """Return an object as expressions read it: with its namespace, without nulls, and with quantities as texts."""
+    metadata = dict(nested_map(manifest, "metadata"))
+    kind = as_string(manifest.get("apiVersion")), as_string(manifest.get("kind"))
+    if is_namespaced(kind, state):
+        metadata["namespace"] = namespace_of(manifest)
+    value = {**manifest, "metadata": metadata}
+    return _decode(value, "", is_built_in(kind))
+
+
+_QUANTITIES: Final = frozenset({"allocatable", "capacity", "hard", "limits", "overhead", "requests", "used"})
+"""Mappings of quantities in built-in kinds."""
+_OMITTED_IF_EMPTY: Final = frozenset({"annotations", "binaryData", "data", "labels", "matchLabels", "nodeSelector"})
+
+
+def _decode(value: Any, key: str, built_in: bool) -> Any:
+    if isinstance(value, Mapping):
+        parts: dict[str, Any] = {}
+        for name, part in value.items():
+            if part is None or (built_in and _is_omitted(str(name), part)):
+                continue
+            parts[str(name)] = _decode(part, str(name), built_in)
+        if built_in and key in _QUANTITIES:
+            return {name: _as_go_writes_amount(part) for name, part in parts.items()}
+        return parts
+    if isinstance(value, list | tuple):
+        return [_decode(item, "", built_in) for item in value]
+    return value
+
+
+def _as_go_writes_amount(amount: Any) -> Any:
+    """Return a quantity as the server stores it: `2` and `2000m` are both the text `2`."""
+    parsed = parse(amount)
+    return amount if parsed is None else str(parsed)
+
+
+def _is_omitted(name: str, part: Any) -> bool:
+    """Return whether Go leaves an empty value out."""
+    return part == [] or (part == {} and name in _OMITTED_IF_EMPTY)

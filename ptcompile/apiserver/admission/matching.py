@@ -1,0 +1,122 @@
+"""Requests that an admission policy or one of its bindings applies to: rules, selectors, and what is excluded.
+
+Source: Kubernetes 1.36, apiserver pkg/admission/plugin/policy/matching and plugin/webhook/predicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
+from ptcompile.apiserver.kinds import BUILT_IN, other_kind
+from ptcompile.apiserver.validation.metadata import selector_keys, selects
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, namespace_of, nested_map, object_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+_NAMESPACE: Final = ("v1", "Namespace")
+_NAME_LABEL: Final = "kubernetes.io/metadata.name"
+"""The label that the server gives each namespace."""
+
+
+class Decision(IntEnum):
+    """Whether a policy applies. The files may not settle it: the labels of a namespace may not be in them."""
+
+    NO = 0
+    UNKNOWN = 1
+    YES = 2
+
+
+def matches(criteria: Json, request: Request, state: ClusterState) -> Decision:
+    """Return whether `matchConstraints` of a policy or `matchResources` of a binding select a request."""
+    rules, excluded = (as_mappings(criteria.get(key)) for key in ("resourceRules", "excludeResourceRules"))
+    state.evaluations.spend(len(rules) + len(excluded))
+    if not _selects_object(nested_map(criteria, "objectSelector"), request):
+        return Decision.NO
+    equivalent = criteria.get("matchPolicy") != "Exact"
+    if any(_rule_matches(rule, request, state, equivalent) is Decision.YES for rule in excluded):
+        return Decision.NO
+    decision = max((_rule_matches(rule, request, state, equivalent) for rule in rules), default=Decision.YES)
+    return min(decision, _selects_namespace(nested_map(criteria, "namespaceSelector"), request, state))
+
+
+def _selects_object(selector: Json, request: Request) -> bool:
+    sides = [request.object] if request.old is None else [request.object, request.old]
+    return any(selects(selector, nested_map(side, "metadata", "labels")) for side in sides)
+
+
+def _selects_namespace(selector: Json, request: Request, state: ClusterState) -> Decision:
+    if not any(selector.values()):
+        return Decision.YES
+    if request.kind == _NAMESPACE:
+        labels: Mapping[str, str] | None = nested_map(request.object, "metadata", "labels")
+        name = object_name(request.object)
+    elif not is_namespaced(request.kind, state):
+        return Decision.YES
+    else:
+        name = namespace_of(request.object)
+        labels = namespace_labels(name, state)
+    if labels is None and not selector_keys(selector) <= {_NAME_LABEL}:
+        return Decision.UNKNOWN
+    return Decision.YES if selects(selector, {**(labels or {}), _NAME_LABEL: name}) else Decision.NO
+
+
+def namespace_labels(name: str, state: ClusterState) -> Mapping[str, str] | None:
+    """Return the labels of a namespace of the files, or None if no file has it."""
+    written = next(iter(state.objects.by_name(_NAMESPACE, name)), None)
+    return None if written is None else nested_map(written, "metadata", "labels")
+
+
+def _rule_matches(rule: Json, request: Request, state: ClusterState, equivalent: bool) -> Decision:
+    resource = resource_of(request.kind, state)
+    names = as_strings(rule.get("resourceNames"))
+    if names and as_string(nested_map(request.object, "metadata").get("name")) not in names:
+        return Decision.NO
+    operation = "CREATE" if request.old is None else "UPDATE"
+    if not _lists(rule, "operations", operation) or not _lists(rule, "apiGroups", resource.group):
+        return Decision.NO
+    if not _in_scope(rule, request, state) or not any(
+        _names_resource(text, resource.plural) for text in as_strings(rule.get("resources"))
+    ):
+        return Decision.NO
+    if _lists(rule, "apiVersions", resource.version):
+        return Decision.YES
+    # the server converts the object, which is not modeled
+    converted = equivalent and any(
+        _is_served((f"{resource.group}/{version}" if resource.group else version, request.kind[1]), state)
+        for version in as_strings(rule.get("apiVersions"))
+    )
+    return Decision.UNKNOWN if converted else Decision.NO
+
+
+def _lists(rule: Json, key: str, value: str) -> bool:
+    listed = as_strings(rule.get(key))
+    return "*" in listed or value in listed
+
+
+def _names_resource(text: str, plural: str) -> bool:
+    """Return whether a rule's text names the resource itself: `pods`, `pods/*`, `*` and `*/*` do, `pods/log` does
+    not.
+    """
+    resource, _, subresource = text.partition("/")
+    return resource in ("*", plural) and subresource in ("", "*")
+
+
+def _in_scope(rule: Json, request: Request, state: ClusterState) -> bool:
+    scope = rule.get("scope")
+    if scope not in ("Namespaced", "Cluster"):
+        return True
+    namespaced = scope == "Namespaced"
+    return is_namespaced(request.kind, state) is namespaced
+
+
+def _is_served(kind: tuple[str, str], state: ClusterState) -> bool:
+    served = other_kind(kind)
+    if served is not None:
+        return served.served(state.versions.kubernetes)
+    return kind in BUILT_IN or (state.definitions is not None and state.definitions.find(kind) is not None)

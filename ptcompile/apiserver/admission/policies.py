@@ -1,0 +1,172 @@
+"""ValidatingAdmissionPolicy: the policies and bindings of the files, evaluated as the server does.
+
+What depends on the user who applies the object, or on an object that is not in the files, is a note. Source: Kubernetes
+1.36, apiserver pkg/admission/plugin/policy (generic and validating).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.admission.expressions import PolicyInput, failures
+from ptcompile.apiserver.admission.matching import Decision, matches
+from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced
+from ptcompile.apiserver.cel import fresh_budget
+from ptcompile.apiserver.evaluations import OutOfEvaluationsError
+from ptcompile.apiserver.validation.metadata import selects
+from ptcompile.diagnostics import Problem, field_path
+from ptcompile.kubernetes.unstructured import as_string, as_strings, namespace_of, nested_map, object_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.apiserver.admission.expressions import Failure
+    from ptcompile.diagnostics.terms import Authority, Severity
+    from ptcompile.kubernetes.unstructured import Json
+
+_API: Final = "admissionregistration.k8s.io/v1"
+_POLICY: Final = (_API, "ValidatingAdmissionPolicy")
+_BINDING: Final = (_API, "ValidatingAdmissionPolicyBinding")
+_EXEMPT: Final = frozenset(
+    {
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
+    }
+)
+"""Kinds of `admissionregistration.k8s.io` that no policy applies to."""
+_EVALUATIONS_PER_POLICY: Final = 50
+
+
+class BoundPolicy(NamedTuple):
+    """A policy with one of its bindings."""
+
+    policy: Json
+    binding: Json
+
+    @property
+    def names(self) -> str:
+        """Both names, in the server's words."""
+        return f"ValidatingAdmissionPolicy '{object_name(self.policy)}' with binding '{object_name(self.binding)}'"
+
+
+def policy_problems(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+    """Yield what the policies of the files reject, warn of, or do not settle."""
+    bound = _bound_policies(state)
+    for request in requests if bound else ():
+        if request.kind[0].startswith("admissionregistration.k8s.io/") and request.kind[1] in _EXEMPT:
+            continue
+        steps = fresh_budget(request.object)[0]
+        state.evaluations.grant(steps // 100)
+        state.policy_steps += steps
+        for pair in bound:
+            state.evaluations.spend(1)
+            decision = _applies(pair, request, state)
+            if decision is not Decision.NO:
+                yield from _pair_problems(request, pair, decision, state)
+
+
+def _bound_policies(state: ClusterState) -> list[BoundPolicy]:
+    key = ("policies", "")
+    if key not in state.indexes:
+        policies = {object_name(policy): policy for policy in state.of_kind(_POLICY)}
+        bindings = state.of_kind(_BINDING) if policies else []
+        pairs = [(policies.get(as_string(nested_map(item, "spec").get("policyName"))), item) for item in bindings]
+        state.indexes[key] = [BoundPolicy(policy, binding) for policy, binding in pairs if policy is not None]
+    bound: list[BoundPolicy] = state.indexes[key]
+    return bound
+
+
+def _applies(pair: BoundPolicy, request: Request, state: ClusterState) -> Decision:
+    decision = matches(nested_map(pair.policy, "spec", "matchConstraints"), request, state)
+    if decision is Decision.NO:
+        return decision
+    return min(decision, matches(nested_map(pair.binding, "spec", "matchResources"), request, state))
+
+
+def _pair_problems(request: Request, pair: BoundPolicy, decision: Decision, state: ClusterState) -> Iterator[Problem]:
+    params = _params_of(pair, request, state)
+    if isinstance(params, str):
+        yield _unsettled(request, pair, params, state)
+        return
+    for param in params:
+        state.evaluations.spend(_EVALUATIONS_PER_POLICY)
+        if state.policy_steps < 0:
+            raise OutOfEvaluationsError
+        policy_input = PolicyInput(request, pair.policy, param, state)
+        granted = policy_input.budget[0]
+        for failure in failures(policy_input):
+            yield from _to_problems(request, pair, failure, decision, state)
+        state.policy_steps -= granted - policy_input.budget[0]
+
+
+def _params_of(pair: BoundPolicy, request: Request, state: ClusterState) -> list[Json | None] | str:
+    """Return the parameters that a binding selects, None for no parameters, or why they are not known."""
+    kind = nested_map(pair.policy, "spec", "paramKind")
+    reference = nested_map(pair.binding, "spec", "paramRef")
+    if not kind or not reference:
+        return [None]
+    key = as_string(kind.get("apiVersion")), as_string(kind.get("kind"))
+    found: Sequence[Json] = state.objects.of_kind(key)
+    name, namespace = as_string(reference.get("name")), as_string(reference.get("namespace"))
+    if is_namespaced(key, state):
+        namespace = namespace or namespace_of(request.object)
+        found = state.objects.in_namespace(namespace).of_kind(key)
+    if name:
+        found = [item for item in found if object_name(item) == name]
+    else:
+        found = [i for i in found if selects(nested_map(reference, "selector"), nested_map(i, "metadata", "labels"))]
+    state.evaluations.spend(len(found))
+    return list(found) or f"the files have no {key[1]} {name or 'that its paramRef selects'}"
+
+
+def _to_problems(
+    request: Request, pair: BoundPolicy, failure: Failure, decision: Decision, state: ClusterState
+) -> Iterator[Problem]:
+    """Yield the problem of a failed validation, by the binding's actions. Audits only reach the server's log."""
+    if failure.unknown:
+        yield _unsettled(request, pair, failure.message, state)
+        return
+    actions = as_strings(nested_map(pair.binding, "spec").get("validationActions"))
+    if failure.is_error and nested_map(pair.policy, "spec").get("failurePolicy") == "Ignore":
+        return
+    if "Deny" in actions:
+        text = f"{pair.names} denied request: {failure.message}"
+    elif "Warn" in actions:
+        text = f"Validation failed for {pair.names}: {failure.message}"
+    else:
+        return
+    if decision is Decision.UNKNOWN:
+        text += f", if the policy applies: {_why_unknown(request)}"
+    certain = "Deny" in actions and decision is Decision.YES
+    help = f"change the object as the policy in {_origin(pair.policy, state)} requires"
+    yield _problem(request, "denied-by-policy", text, help, "error" if certain else "warning")
+
+
+def _why_unknown(request: Request) -> str:
+    name = namespace_of(request.object)
+    return f"it selects by labels of namespace {name} or by another version, which the files do not settle"
+
+
+def _unsettled(request: Request, pair: BoundPolicy, why: str, state: ClusterState) -> Problem:
+    """Return the note that the files do not settle what a policy answers."""
+    text = f"{pair.names} was not evaluated: {why}"
+    help = f"check the policy in {_origin(pair.policy, state)} with the API server: kubectl apply --dry-run=server"
+    return _problem(request, "policy-not-evaluated", text, help, "note")
+
+
+def _problem(request: Request, name: str, text: str, help: str, severity: Severity) -> Problem:
+    path = request.path if request.written is not None else ()
+    message = f"{field_path(path)}: {text}" if path else text
+    authority: Authority = "ptcompile" if severity == "note" else "kube-apiserver"
+    return Problem(name, path, message, help, severity, request.stage, authority)
+
+
+def _origin(policy: Json, state: ClusterState) -> str:
+    """Return where a policy is: in another file, in the profile or in the same file."""
+    if id(policy) in state.profile_ids:
+        return "the profile"
+    return as_string(getattr(policy, "origin", "")) or "this file"
