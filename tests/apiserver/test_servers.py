@@ -33,6 +33,7 @@ def sampled(name: str, bases: str, step: int) -> list[tuple[dict[str, Any], Any]
         ("versions/1.32", "surface", "1.32", 5, 0.95),
         ("anykind", "anykind", "1.36", 13, 0.99),
         ("builtin", "builtin", "1.36", 2, 0.99),
+        ("policies", "policies", "1.36", 1, 0.99),
     ],
 )
 def test_creations(folder: str, bases: str, kubernetes: str, step: int, floor: float) -> None:

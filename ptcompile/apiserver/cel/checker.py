@@ -275,6 +275,10 @@ class _Checker:
         if name == "cel.bind" and len(arguments) == 3:
             value = self.check(arguments[1], scope)
             return self.check(arguments[2], {**scope, _variable_name(arguments[0]): value})
+        if name in ("math.greatest", "math.least"):  # of any number of arguments
+            for argument in arguments:
+                self.check(argument, scope)
+            return DYN
         candidates = overloads()[0].get(name)
         if candidates is None:
             reference = name if "." not in name else name.partition(".")[0]

@@ -172,12 +172,6 @@ lists.range(int) -> list(int)
 sets.contains(list(A), list(A)) -> bool
 sets.equivalent(list(A), list(A)) -> bool
 sets.intersects(list(A), list(A)) -> bool
-math.greatest(A) -> dyn
-math.greatest(A, B) -> dyn
-math.greatest(A, B, C) -> dyn
-math.least(A) -> dyn
-math.least(A, B) -> dyn
-math.least(A, B, C) -> dyn
 optional.of(A) -> optional(A)
 optional.none() -> optional(A)
 optional.ofNonZeroValue(A) -> optional(A)

@@ -221,11 +221,17 @@ class _SchemaTypes:
             kind = self.declare_child(child) if isinstance(child, Mapping) else None
             if kind is not None:
                 fields[key] = kind
-        if root:
+        if root and not self._has_metadata(fields):
             fields["apiVersion"] = fields["kind"] = STRING
             self.objects[f"{name}.metadata"] = {"name": STRING, "generateName": STRING}
             fields["metadata"] = CelType(f"{name}.metadata")
         return CelType(name)
+
+    def _has_metadata(self, fields: FieldTypes) -> bool:
+        """Return whether a schema declares all fields that objects have anyway; it may then declare further ones."""
+        metadata = self.objects.get(fields["metadata"].name, {}) if "metadata" in fields else {}
+        declared = [fields.get("apiVersion"), fields.get("kind"), metadata.get("name"), metadata.get("generateName")]
+        return declared == [STRING] * 4
 
 
 def rule_environment(schema: Mapping[str, Any], *, root: bool, optional_old: bool = False) -> Environment | None:

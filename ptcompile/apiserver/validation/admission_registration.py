@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlsplit
 
+from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel.environments import policy_environment, why_invalid_policy_expression
 from ptcompile.apiserver.cel.types import BOOL
 from ptcompile.apiserver.validation import field_errors as f
@@ -35,6 +36,8 @@ _ACTIONS: Final = ("Audit", "Deny", "Warn")
 _REVIEW_VERSIONS: Final = ("v1", "v1beta1")
 _CONDITIONS_MAX: Final = 64
 _TIMEOUT_MAX: Final = 30
+_BAD_ESCAPE: Final = Pattern(r"%(?![0-9A-Fa-f]{2}).{0,2}")
+_BAD_HOST_CHARACTER: Final = Pattern(r"[ \\^`{|}]")
 _EXPRESSION_HELP: Final = "see https://kubernetes.io/docs/reference/using-api/cel/"
 
 
@@ -248,11 +251,13 @@ def _check_url(url: str, path: Path, problems: f.Problems) -> None:
     form = "; desired format: https://host[/path]"
     try:
         parts = urlsplit(url)
-        _ = parts.port
     except ValueError as error:
         f.required(problems, path, f"url must be a valid URL: {error}{form}")
         return
     host = parts.netloc.rpartition("@")[2]
+    if why := _why_not_url(url, host):
+        f.required(problems, path, f"url must be a valid URL: {why}{form}")
+        return
     if parts.scheme != "https":
         f.invalid(problems, path, parts.scheme, f"'https' is the only allowed URL scheme{form}")
     if not host:
@@ -263,6 +268,18 @@ def _check_url(url: str, path: Path, problems: f.Problems) -> None:
         f.invalid(problems, path, parts.fragment, "fragments are not permitted in the URL")
     if parts.query:
         f.invalid(problems, path, parts.query, "query parameters are not permitted in the URL")
+
+
+def _why_not_url(url: str, host: str) -> str | None:
+    """Return why Go's `url.Parse` cannot read a URL, as far as Python's parser accepts it, or None."""
+    if any(character < " " or character == "\x7f" for character in url):
+        return "invalid control character in URL"
+    if match := _BAD_ESCAPE.search(url.partition("?")[0]):
+        return f'invalid URL escape "{match.group()}"'
+    if match := _BAD_HOST_CHARACTER.search(host):
+        return f'invalid character "{match.group()}" in host name'
+    _, _, port = host.rpartition("]")[2].rpartition(":")
+    return f'invalid port ":{port}" after host' if ":" in host and port and not port.isdecimal() else None
 
 
 def _check_service(service: dict[str, Any], path: Path, problems: f.Problems) -> None:

@@ -47,6 +47,10 @@ def check_custom_definition(manifest: Mapping[str, Any], context: ApiServer, pro
     if type(name) is str and name and name != f"{plural}.{group}":
         help = f"name it {plural}.{group}" if plural and group else "set spec.names.plural and spec.group"
         f.invalid(problems, ("metadata", "name"), name, 'must be spec.names.plural+"."+spec.group', help)
+    prefix = metadata.get("generateName")
+    if type(prefix) is str and prefix and prefix != f"{plural}.{group}":
+        why = 'must be spec.names.plural+"."+spec.group'
+        f.invalid(problems, ("metadata", "generateName"), prefix, why, "write metadata.name instead")
     _check_group(group, problems)
     scope = spec.get("scope")
     if f.is_empty(scope):

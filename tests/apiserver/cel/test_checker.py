@@ -65,6 +65,8 @@ TYPES = [
     ("[Patch{op: 'add'}]", "list(Patch)"),
     ("Object.spec{replicas: n}", "Object.spec"),
     ("!(n > 1) || -n < 0", "bool"),
+    ("math.greatest(1, n, 2.5, 4)", "dyn"),
+    ("(n > 1 ? d : []) + [1]", "list(int)"),
 ]
 ERRORS = [
     ("x", "undeclared reference to 'x' (in container '')"),

@@ -140,6 +140,17 @@ def test_what_rules_of_crds_cannot_read(text: str, expected: str) -> None:
     assert str(error.value) == expected
 
 
+@pytest.mark.parametrize(
+    ("metadata", "expected"), [(["name", "namespace"], False), (["name", "generateName", "uid"], True)]
+)
+def test_a_schema_may_declare_further_metadata(metadata: list[str], expected: bool) -> None:
+    fields = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
+    meta = {"type": "object", "properties": {name: {"type": "string"} for name in metadata}}
+    environment = rule_environment({"type": "object", "properties": {**fields, "metadata": meta}}, root=True)
+    assert environment is not None
+    assert (metadata[-1] in environment.objects[environment.objects["object.0"]["metadata"].name]) is expected
+
+
 def test_a_schema_without_a_type_has_no_rules() -> None:
     assert rule_environment({"x-kubernetes-preserve-unknown-fields": True}, root=False) is None
     assert rule_environment({"type": "array"}, root=False) is None

@@ -123,3 +123,20 @@ def test_a_users_crd_of_an_operators_kind_is_applied_too(tmp_path: Path) -> None
     assert not ptcompile.lint(group).diagnostics
     (diagnostic,) = ptcompile.lint(group, schemas=[path]).diagnostics
     assert diagnostic.message == "spec.minMember: Invalid value: 1: must be greater than or equal to 2"
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("duration(self) > duration('1s')", "type conversion error from 'string' to 'google.protobuf.Duration'"),
+        ("int(self) > 1", "type conversion error from 'string' to 'int'"),
+        ("self.split('-')[1] == 'a'", "index out of bounds: 1"),
+    ],
+)
+def test_a_rule_that_fails_on_the_value_rejects_the_object(rule: str, expected: str) -> None:
+    text = {"type": "string", "x-kubernetes-validations": [{"rule": rule, "message": "must be good"}]}
+    crd = crd_of("example.com", "Pause", "v1", {"type": "object", "properties": {"time": text}})
+    pause = {"apiVersion": "example.com/v1", "kind": "Pause", "metadata": {"name": "p"}, "time": "a b"}
+    (diagnostic,) = ptcompile.lint(yaml.safe_dump_all([crd, pause])).diagnostics
+    assert (diagnostic.severity, diagnostic.stage, diagnostic.authority) == ("error", "apply", "kube-apiserver")
+    assert diagnostic.message == f"time: Invalid value: {expected} evaluating rule: must be good"

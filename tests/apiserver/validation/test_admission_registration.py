@@ -61,6 +61,11 @@ WEBHOOKS: list[tuple[str, Any, list[str]]] = [
     ("clientConfig", {"url": "https://a/b?c=d"}, ["query parameters are not permitted in the URL"]),
     ("clientConfig", {"url": "https://a/b#c"}, ["fragments are not permitted in the URL"]),
     ("clientConfig", {"url": "https://[a/b"}, ["url must be a valid URL"]),
+    ("clientConfig", {"url": "https://[::1]:70000/b"}, []),
+    ("clientConfig", {"url": "https://a:x/b"}, ['url must be a valid URL: invalid port ":x" after host']),
+    ("clientConfig", {"url": "https://a b/c"}, ['url must be a valid URL: invalid character " " in host name']),
+    ("clientConfig", {"url": "https://a/%zz"}, ['url must be a valid URL: invalid URL escape "%zz"']),
+    ("clientConfig", {"url": "https://a/\x01"}, ["url must be a valid URL: invalid control character in URL"]),
     ("clientConfig.service.name", "", ["clientConfig.service.name: Required value"]),
     (
         "clientConfig.service.port",

@@ -93,6 +93,12 @@ def test_specs(change: Json, expected: list[str]) -> None:
     check(crd(**change), expected)
 
 
+def test_a_generated_name_is_never_the_right_one() -> None:
+    manifest = crd()
+    manifest["metadata"] = {"generateName": "foos-"}
+    check(manifest, ['metadata.generateName: Invalid value: "foos-": must be spec.names.plural+"."+spec.group'])
+
+
 def column(**fields: Any) -> Json:
     return {"additionalPrinterColumns": [{"name": "Color", "type": "string", "jsonPath": ".spec.color", **fields}]}
 
