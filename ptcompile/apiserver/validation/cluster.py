@@ -8,6 +8,7 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import why_not_cidr
 from ptcompile.apiserver.validation.metadata import check_labels, why_not_key, why_not_value
 from ptcompile.apiserver.validation.networking import is_dual_stack
+from ptcompile.apiserver.validation.policy import is_counted
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_toleration
 from ptcompile.apiserver.validation.values import check_port_number
@@ -78,7 +79,7 @@ def check_node(manifest: Mapping[str, Any], context: ApiServer, problems: f.Prob
             amount = parse(0 if text is None else text)
             if amount is not None and amount.nano < 0:
                 f.invalid(problems, ("status", key, name), str(amount), "must be greater than or equal to 0")
-            elif amount is not None and name == "pods" and not amount.is_integer:
+            elif amount is not None and is_counted(name) and not amount.is_integer:
                 f.invalid(problems, ("status", key, name), str(amount), "must be an integer")
     _check_pod_cidrs(_pod_cidrs(spec), ("spec", "podCIDRs"), context, problems)
 
@@ -144,7 +145,7 @@ def check_api_service(manifest: Mapping[str, Any], context: ApiServer, problems:
     spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     group, version = spec.get("group") or "", spec.get("version") or ""
     if type(group) is str and type(version) is str:
-        _check_api_name(f.as_field_mapping(manifest.get("metadata")).get("name"), group, version, problems)
+        _check_api_name(f.as_field_mapping(manifest.get("metadata")), f"{version}.{group}", problems)
         if not group and version != "v1":
             why = "only v1 may have an empty group and it better be legacy kube"
             f.required(problems, (*path, "group"), why)
@@ -176,11 +177,12 @@ def _check_api_backend(spec: dict[str, Any], path: Path, problems: f.Problems) -
             f.invalid(problems, (*path, "insecureSkipTLSVerify"), True, why)
 
 
-def _check_api_name(name: Any, group: str, version: str, problems: f.Problems) -> None:
-    expected = f"{version}.{group}"
-    if type(name) is str and name and name != expected:
-        why = f'must be `spec.version+"."+spec.group`: {f.quote_value(expected)}'
-        f.invalid(problems, ("metadata", "name"), name, why, f"name it {expected}")
+def _check_api_name(meta: dict[str, Any], expected: str, problems: f.Problems) -> None:
+    for key in ("generateName", "name"):
+        name = meta.get(key)
+        if type(name) is str and name and name != expected:
+            why = f'must be `spec.version+"."+spec.group`: {f.quote_value(expected)}'
+            f.invalid(problems, ("metadata", key), name, why, f"set metadata.name to {expected}")
 
 
 _EVENT_FIELD_MAX: Final = 128

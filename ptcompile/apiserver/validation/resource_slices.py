@@ -157,7 +157,7 @@ def _check_devices(spec: dict[str, Any], nested: bool, path: Path, context: ApiS
                 f.duplicate(problems, (*path, index), name)
             seen.add(name)
         device_path = (*path, index, "basic") if nested else (*path, index)
-        if nested and entry.get("basic") is None:
+        if nested and entry.get("basic") is None and not context.at_least(34):
             f.required(problems, device_path)
         _check_device(device, device_path, context, problems)
         if context.at_least(36):

@@ -28,6 +28,8 @@ ROWS: list[Row] = [
     ("driver", "metadata.name", "A.B", ""),
     ("driver", "metadata.name", "a" * 64, "metadata.name: Too long: may not be more than 63 bytes"),
     ("driver", "metadata.name", "a b", "metadata.name: Invalid value"),
+    ("driver", "metadata", {"generateName": "A."}, ""),
+    ("driver", "metadata", {"generateName": "a b"}, "metadata.generateName: Invalid value"),
     ("driver", "metadata.finalizers", ["x"], ""),
     ("driver", "spec.fsGroupPolicy", "x", "spec.fsGroupPolicy: Unsupported value"),
     ("driver", "spec.volumeLifecycleModes", ["Persistent", "x"], "spec.volumeLifecycleModes[1]: Unsupported value"),
