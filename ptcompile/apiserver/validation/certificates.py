@@ -98,10 +98,7 @@ def _check_usages(usages: Any, path: Path, problems: f.Problems) -> None:
     if not usages:
         f.required(problems, path, help="list the usages, such as client auth")
     seen: set[str] = set()
-    for index, item in enumerate(usages if type(usages) is list else ()):
-        usage = "" if item is None else item
-        if type(usage) is not str:
-            continue
+    for index, usage in f.indexed_texts(usages):
         f.check_choice(problems, (*path, index), usage, _USAGES)
         if usage in seen:
             f.duplicate(problems, (*path, index), usage, "keep one of the two")

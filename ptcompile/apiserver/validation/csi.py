@@ -41,18 +41,16 @@ def check_csi_driver(manifest: Mapping[str, Any], context: ApiServer, problems: 
     policy = spec.get("fsGroupPolicy")
     f.check_choice(problems, (*path, "fsGroupPolicy"), policy, ("ReadWriteOnceWithFSType", "File", "None"))
     _check_token_requests(spec.get("tokenRequests"), (*path, "tokenRequests"), problems)
-    modes = spec.get("volumeLifecycleModes")
-    for index, mode in enumerate(modes if type(modes) is list else ()):
-        f.check_choice(
-            problems, (*path, "volumeLifecycleModes", index), "" if mode is None else mode, ("Ephemeral", "Persistent")
-        )
+    for index, mode in f.indexed_texts(spec.get("volumeLifecycleModes")):
+        f.check_choice(problems, (*path, "volumeLifecycleModes", index), mode, ("Ephemeral", "Persistent"))
     seconds = spec.get("nodeAllocatableUpdatePeriodSeconds")
-    # MutableCSINodeAllocatableCount: before, the server drops the field
-    if type(seconds) is int and seconds < _UPDATE_SECONDS_MIN and context.at_least(35):
+    has_period = context.has_gate("MutableCSINodeAllocatableCount", 35)
+    if has_period and type(seconds) is int and seconds < _UPDATE_SECONDS_MIN:
         why = f"must be greater than or equal to {_UPDATE_SECONDS_MIN} seconds"
         f.invalid(problems, (*path, "nodeAllocatableUpdatePeriodSeconds"), seconds, why)
     in_secrets = spec.get("serviceAccountTokenInSecrets")
-    if in_secrets is not None and not spec.get("tokenRequests") and context.at_least(35):
+    has_secrets = context.has_gate("CSIServiceAccountTokenSecrets", 35)
+    if has_secrets and in_secrets is not None and not spec.get("tokenRequests"):
         why = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
         f.invalid(problems, (*path, "serviceAccountTokenInSecrets"), in_secrets, why, "add tokenRequests, or remove it")
 
@@ -97,10 +95,8 @@ def check_csi_node(manifest: Mapping[str, Any], context: ApiServer, problems: f.
 
 def _check_topology_keys(keys: Any, path: Path, problems: f.Problems) -> None:
     seen: set[str] = set()
-    for index, item in enumerate(keys if type(keys) is list else ()):
-        key, key_path = "" if item is None else item, (*path, "topologyKeys", index)
-        if type(key) is not str:
-            continue
+    for index, key in f.indexed_texts(keys):
+        key_path = (*path, "topologyKeys", index)
         if not key:
             f.required(problems, key_path)
         elif why := why_not_key(key):

@@ -133,11 +133,11 @@ def check_dns_config(value: Any, path: Path, scope: PodContext) -> None:
     if type(servers) is list:
         if len(servers) > _SERVERS_MAX:
             f.invalid(problems, (*path, "nameservers"), servers, f"must not have more than {_SERVERS_MAX} nameservers")
-        for index, server in enumerate(servers):
-            if type(server) is str and (why := why_not_ip(server, scope.context)):
+        for index, server in f.indexed_texts(servers):
+            if why := why_not_ip(server, scope.context):
                 f.invalid(problems, (*path, "nameservers", index), server, why)
     if type(searches) is list:
-        _check_searches([s for s in searches if type(s) is str], (*path, "searches"), scope)
+        _check_searches(f.as_texts(searches), (*path, "searches"), scope)
     for index, option in f.indexed_mappings(value.get("options")):
         if f.is_empty(option.get("name")):
             f.required(problems, (*path, "options", index), "must not be empty", "name the option, for example ndots")
@@ -170,8 +170,8 @@ def check_host_aliases(value: Any, path: Path, scope: PodContext) -> None:
         ip, hosts = alias.get("ip") or "", alias.get("hostnames")
         if type(ip) is str and (why := why_not_ip(ip, scope.context)):
             f.invalid(problems, (*path, index, "ip"), ip, why)
-        for number, host in enumerate(hosts if type(hosts) is list else ()):
-            if type(host) is str and (why := names.why_not_dns_subdomain(host)):
+        for number, host in f.indexed_texts(hosts):
+            if why := names.why_not_dns_subdomain(host):
                 f.invalid(problems, (*path, index, "hostnames", number), host, why)
 
 

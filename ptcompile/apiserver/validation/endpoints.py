@@ -98,9 +98,8 @@ def _check_endpoint(endpoint: dict[str, Any], kind: Any, path: Path, context: Ap
         f.required(problems, addresses_path, "must contain at least 1 address")
     elif type(addresses) is list and len(addresses) > _ADDRESSES_MAX:
         f.too_many(problems, addresses_path, len(addresses), _ADDRESSES_MAX)
-    for index, address in enumerate(addresses if type(addresses) is list else ()):
-        text = "" if address is None else address
-        if type(text) is str and (why := _why_not_address(text, kind, context)):
+    for index, text in f.indexed_texts(addresses):
+        if why := _why_not_address(text, kind, context):
             f.invalid(problems, (*addresses_path, index), text, why)
     _check_node(endpoint.get("nodeName"), (*path, "nodeName"), problems)
     host = endpoint.get("hostname")
@@ -108,9 +107,7 @@ def _check_endpoint(endpoint: dict[str, Any], kind: Any, path: Path, context: Ap
         f.invalid(problems, (*path, "hostname"), host, why)
     hints = f.as_field_mapping(endpoint.get("hints"))
     _check_hints(hints.get("forZones"), (*path, "hints", "forZones"), why_not_value, problems)
-    if context.has_gate(
-        "PreferSameTrafficDistribution", 34
-    ):  # PreferSameTrafficDistribution: before, the server drops the field
+    if context.has_gate("PreferSameTrafficDistribution", 34):
         _check_hints(hints.get("forNodes"), (*path, "hints", "forNodes"), names.why_not_dns_subdomain, problems)
 
 

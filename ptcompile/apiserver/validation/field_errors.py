@@ -171,10 +171,16 @@ def indexed_mappings(value: Any) -> Iterable[tuple[int, dict[str, Any]]]:
     return enumerate(value)
 
 
+def indexed_texts(value: Any) -> Iterator[tuple[int, str]]:
+    """Yield the texts of a list with their indexes: null is the empty text, items of other types are skipped."""
+    for index, item in enumerate(value if type(value) is list else ()):
+        if item is None or type(item) is str:
+            yield index, item or ""
+
+
 def as_texts(value: Any) -> list[str]:
     """Return the items of a list of texts: null is the empty text, items of other types are skipped."""
-    items = value if type(value) is list else []
-    return ["" if item is None else item for item in items if item is None or type(item) is str]
+    return [text for _, text in indexed_texts(value)]
 
 
 def container_names(pod: dict[str, Any]) -> set[str]:

@@ -179,7 +179,7 @@ def _check_resource_rule(rule: dict[str, Any], path: Path, problems: f.Problems)
     elif "*" in namespaces:
         _check_alone(namespaces, namespaces_path, "namespaces", problems)
     else:
-        for index, namespace in enumerate(namespaces):
+        for index, namespace in f.indexed_texts(rule.get("namespaces")):
             if why_not := names.why_not_dns_label(namespace):
                 why = f"each member of this list must be '*' or a DNS-1123 label; {why_not}"
                 f.invalid(problems, (*namespaces_path, index), namespace, why)
@@ -193,7 +193,7 @@ def _check_url_rule(rule: dict[str, Any], path: Path, problems: f.Problems) -> N
     elif "*" in urls:
         _check_alone(urls, urls_path, "non-resource URLs", problems)
     else:
-        for index, url in enumerate(urls):
+        for index, url in f.indexed_texts(rule.get("nonResourceURLs")):
             if why := _why_not_url_path(url):
                 f.invalid(problems, (*urls_path, index), url, why)
 

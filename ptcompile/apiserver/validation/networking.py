@@ -44,10 +44,8 @@ def check_ingress(manifest: Mapping[str, Any], context: ApiServer, problems: f.P
     for index, rule in f.indexed_mappings(rules):
         _check_rule(rule, (*path, "rules", index), context, problems)
     for index, tls in f.indexed_mappings(spec.get("tls")):
-        hosts = tls.get("hosts")
-        for host_index, host in enumerate(hosts if type(hosts) is list else ()):
-            if type(host) is str:
-                _check_host(host, (*path, "tls", index, "hosts", host_index), problems)
+        for host_index, host in f.indexed_texts(tls.get("hosts")):
+            _check_host(host, (*path, "tls", index, "hosts", host_index), problems)
         secret = tls.get("secretName")
         if type(secret) is str and secret and (why := names.why_not_dns_subdomain(secret)):
             f.invalid(problems, (*path, "tls", index, "secretName"), secret, why)
@@ -327,11 +325,8 @@ def _check_block(block: dict[str, Any], path: Path, context: ApiServer, problems
         f.invalid(problems, (*path, "cidr"), text, why, "write it as 10.0.0.0/8")
         return
     network = _parse_network(text)
-    holes = block.get("except")
-    for index, hole in enumerate(holes if type(holes) is list else ()):
-        hole_path, hole = (*path, "except", index), "" if hole is None else hole
-        if type(hole) is not str:
-            continue
+    for index, hole in f.indexed_texts(block.get("except")):
+        hole_path = (*path, "except", index)
         if why := why_not_cidr(hole, context):
             f.invalid(problems, hole_path, hole, why)
             continue

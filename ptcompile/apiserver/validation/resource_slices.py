@@ -44,6 +44,10 @@ _TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
 _NESTED_DEVICE_VERSIONS: Final = ("v1alpha3", "v1beta1")
 """API versions whose devices hold their fields in `basic`."""
 
+_PARTITIONS: Final = "DRAPartitionableDevices"
+_TAINTS: Final = "DRADeviceTaints"
+"""Feature gates of several fields each."""
+
 _NUMBER = r"(?:0|[1-9][0-9]*)"
 _PRERELEASE = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
 _is_semver = Pattern(
@@ -61,12 +65,13 @@ def check_resource_slice(manifest: Mapping[str, Any], context: ApiServer, proble
     check_driver_name(spec.get("driver"), (*path, "driver"), problems)
     _check_pool(f.as_field_mapping(spec.get("pool")), (*path, "pool"), problems)
     _check_nodes_of_slice(spec, path, context, problems)
-    if context.at_least(36) and spec.get("sharedCounters") is not None and spec.get("devices") is not None:
+    has_counters = context.has_gate(_PARTITIONS, 36)
+    if has_counters and spec.get("sharedCounters") is not None and spec.get("devices") is not None:
         why = "only one of `sharedCounters` or `devices` is allowed"
         f.invalid(problems, path, "", why, "move the shared counters to another slice")
     nested = version.endswith(_NESTED_DEVICE_VERSIONS)
     _check_devices(spec, nested, (*path, "devices"), context, problems)
-    if context.at_least(36):
+    if has_counters:
         counter_sets = spec.get("sharedCounters")
         sets_path = (*path, "sharedCounters")
         if _is_within(counter_sets, _COUNTER_SETS_MAX, sets_path, problems):
@@ -125,7 +130,7 @@ def _check_nodes_of_slice(spec: dict[str, Any], path: Path, context: ApiServer, 
             f.invalid(problems, terms_path, terms, "must have exactly one node selector term")
     fields: tuple[str, ...] = ("nodeName", "nodeSelector", "allNodes")
     _check_true(spec, "allNodes", path, problems)
-    if context.at_least(36):
+    if context.has_gate(_PARTITIONS, 36):
         fields = (*fields, "perDeviceNodeSelection")
         _check_true(spec, "perDeviceNodeSelection", path, problems)
     chosen, listed = _nodes_of(spec, fields), ", ".join(f"`{name}`" for name in fields)
@@ -141,8 +146,10 @@ def _check_devices(spec: dict[str, Any], nested: bool, path: Path, context: ApiS
         (entry, f.as_field_mapping(entry.get("basic")) if nested else entry, index)
         for index, entry in f.indexed_mappings(spec.get("devices"))
     ]
-    is_advanced = context.at_least(36) and any(
-        device.get("taints") or device.get("consumesCounters") for _, device, _ in devices
+    is_advanced = any(
+        context.has_gate(gate, 36) and device.get(key)
+        for _, device, _ in devices
+        for gate, key in ((_TAINTS, "taints"), (_PARTITIONS, "consumesCounters"))
     )
     if not _is_within(spec.get("devices"), _ADVANCED_DEVICES_MAX if is_advanced else _DEVICES_MAX, path, problems):
         return
@@ -160,10 +167,7 @@ def _check_devices(spec: dict[str, Any], nested: bool, path: Path, context: ApiS
         if nested and entry.get("basic") is None and not context.at_least(34):
             f.required(problems, device_path)
         _check_device(device, device_path, context, problems)
-        if context.at_least(36):
-            _check_device_counters(device, device_path, problems)
-            _check_nodes_of_device(device, per_device, device_path, problems)
-            _check_conditions(device, device_path, problems)
+        _check_gated_fields(device, per_device, device_path, context, problems)
 
 
 def _check_device(device: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
@@ -180,7 +184,7 @@ def _check_device(device: dict[str, Any], path: Path, context: ApiServer, proble
         capacity_path = (*path, "capacity", name)
         _check_device_name(name, capacity_path, problems)
         policy = f.as_field_mapping(capacity).get("requestPolicy")
-        if type(policy) is not dict or not context.at_least(36):
+        if type(policy) is not dict or not context.has_gate("DRAConsumableCapacity", 36):
             continue
         if shared:
             _check_policy(
@@ -317,14 +321,21 @@ def _check_step(
             f.invalid(problems, path, str(amount), why)
 
 
-def _check_device_counters(device: dict[str, Any], path: Path, problems: f.Problems) -> None:
-    taints_path = (*path, "taints")
-    if _is_within(device.get("taints"), _TAINTS_MAX, taints_path, problems):
-        for index, taint in f.indexed_mappings(device.get("taints")):
+def _check_gated_fields(
+    device: dict[str, Any], per_device: bool, path: Path, context: ApiServer, problems: f.Problems
+) -> None:
+    """Check the fields that the server drops while their gates are off."""
+    taints, taints_path = device.get("taints"), (*path, "taints")
+    if context.has_gate(_TAINTS, 36) and _is_within(taints, _TAINTS_MAX, taints_path, problems):
+        for index, taint in f.indexed_mappings(taints):
             _check_taint(taint, (*taints_path, index), problems)
-    consumed, consumed_path = device.get("consumesCounters"), (*path, "consumesCounters")
-    if _is_within(consumed, _CONSUMPTIONS_MAX, consumed_path, problems):
-        _check_counter_sets(consumed, "counterSet", consumed_path, problems)
+    if context.has_gate(_PARTITIONS, 36):
+        consumed, consumed_path = device.get("consumesCounters"), (*path, "consumesCounters")
+        if _is_within(consumed, _CONSUMPTIONS_MAX, consumed_path, problems):
+            _check_counter_sets(consumed, "counterSet", consumed_path, problems)
+        _check_nodes_of_device(device, per_device, path, problems)
+    if context.has_gate("DRADeviceBindingConditions", 36):
+        _check_conditions(device, path, problems)
 
 
 def _check_taint(taint: dict[str, Any], path: Path, problems: f.Problems) -> None:

@@ -106,8 +106,8 @@ def _check_field(requirement: dict[str, Any], path: Path, problems: f.Problems) 
         if key is None or type(key) is str:
             f.invalid(problems, (*path, "key"), key or "", "not a valid field selector key", "use metadata.name")
         return
-    for index, value in enumerate(values if type(values) is list else ()):
-        if type(value) is str and (why := names.why_not_dns_subdomain(value)):
+    for index, value in f.indexed_texts(values):
+        if why := names.why_not_dns_subdomain(value):
             f.invalid(problems, (*path, "values", index), value, why)
 
 
@@ -126,9 +126,8 @@ def _check_pod_term(term: dict[str, Any], path: Path, scope: PodContext) -> None
     problems = scope.problems
     for name in ("labelSelector", "namespaceSelector"):
         check_selector(term.get(name), (*path, name), problems)
-    spaces = term.get("namespaces")
-    for index, space in enumerate(spaces if type(spaces) is list else ()):
-        if type(space) is str and (why := names.why_not_dns_label(space)):
+    for index, space in f.indexed_texts(term.get("namespaces")):
+        if why := names.why_not_dns_label(space):
             f.invalid(problems, (*path, "namespaces", index), space, why, field=field_path((*path, "namespace")))
     topology = term.get("topologyKey")
     if f.is_empty(topology):
@@ -140,10 +139,7 @@ def _check_pod_term(term: dict[str, Any], path: Path, scope: PodContext) -> None
 
 
 def _check_label_keys(term: dict[str, Any], path: Path, problems: f.Problems) -> None:
-    match, mismatch = (
-        [key for key in term.get(name) or () if type(key) is str] if type(term.get(name)) is list else []
-        for name in ("matchLabelKeys", "mismatchLabelKeys")
-    )
+    match, mismatch = (f.as_texts(term.get(name)) for name in ("matchLabelKeys", "mismatchLabelKeys"))
     for name, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
         if keys and term.get("labelSelector") is None:
             f.forbidden(problems, (*path, name), "must not be specified when labelSelector is not set")
@@ -266,10 +262,10 @@ def _check_spread_options(item: dict[str, Any], path: Path, scope: PodContext) -
         if selector is None:
             f.forbidden(problems, (*path, "matchLabelKeys"), "must not be specified when labelSelector is not set")
         used = selector_keys(selector)
-        for index, key in enumerate(keys):
-            if type(key) is str and (why_key := why_not_key(key)):
+        for index, key in f.indexed_texts(keys):
+            if why_key := why_not_key(key):
                 f.invalid(problems, (*path, "matchLabelKeys", index), key, why_key)
-            elif type(key) is str and key in used:
+            elif key in used:
                 why = "exists in both matchLabelKeys and labelSelector"
                 f.invalid(problems, (*path, "matchLabelKeys", index), key, why)
 

@@ -171,10 +171,9 @@ def _check_addresses(
         if type(ip) is str and ip not in ("", "None") and (why := why_not_ip(ip, context) or ""):
             address_path = (*path, "clusterIP") if cluster_ip else (*path, "clusterIPs", index)
             f.invalid(problems, address_path, ip, why, field=f"spec.clusterIPs[{index}]")
-    external_ips = spec.get("externalIPs")
-    for index, ip in enumerate(external_ips if type(external_ips) is list else ()):
-        if type(ip) is str and (why := why_not_ip(ip, context) or why_special_ip(ip) or ""):
-            f.invalid(problems, (*path, "externalIPs", index), ip, why)
+    for index, ip in f.indexed_texts(spec.get("externalIPs")):
+        if why_not := why_not_ip(ip, context) or why_special_ip(ip):
+            f.invalid(problems, (*path, "externalIPs", index), ip, why_not)
 
 
 def _check_external_name(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
@@ -215,9 +214,8 @@ def _check_only_external(spec: dict[str, Any], path: Path, kind: str, problems: 
 
 
 def _check_load_balancer(spec: dict[str, Any], path: Path, kind: str, problems: f.Problems) -> None:
-    ranges = spec.get("loadBalancerSourceRanges")
-    for index, text in enumerate(ranges if type(ranges) is list else ()):
-        if type(text) is str and not is_cidr(text.strip()):
+    for index, text in f.indexed_texts(spec.get("loadBalancerSourceRanges")):
+        if not is_cidr(text.strip()):
             range_path = (*path, "loadBalancerSourceRanges", index)
             f.invalid(
                 problems, range_path, text, "must be a valid CIDR value", "write it as a range, such as 10.0.0.0/8"

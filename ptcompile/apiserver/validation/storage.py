@@ -263,7 +263,7 @@ def _check_topologies(terms: Any, path: Path, problems: f.Problems) -> None:
             if not values:
                 f.required(problems, (*expressions_path, expression_index, "values"))
             elif type(values) is list:
-                plain = [value for value in values if type(value) is str]
+                plain = f.as_texts(values)
                 for value_index, value in enumerate(plain):
                     if value in plain[:value_index]:
                         f.duplicate(problems, (*expressions_path, expression_index, "values", value_index), value)

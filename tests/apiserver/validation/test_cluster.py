@@ -64,6 +64,8 @@ ROWS: list[Row] = [
     ("event", "eventTime", NEW_EVENT["eventTime"], "reportingComponent: Required value"),
     ("new-event", "metadata.name", "Any_Name", "metadata.name: Invalid value"),
     ("new-event", "metadata.finalizers", ["x"], "metadata.finalizers[0]: Invalid value"),
+    ("new-event", "eventTime", "2026-01-01T00:00:00Z", "eventTime: must be a time"),  # six digits of a fraction
+    ("new-event", "eventTime", "2026-01-01T00:00:00.123Z", "eventTime: must be a time"),
     ("new-event", "eventTime", None, "eventTime: Required value"),
     ("new-event", "reportingController", "a b", "reportingController: Invalid value"),
     ("new-event", "reportingInstance", "i" * 129, 'reportingInstance: Invalid value: "": can have at most 128'),

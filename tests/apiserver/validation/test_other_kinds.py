@@ -114,6 +114,9 @@ GOOD: dict[str, Json] = {
     },
 }
 
+_CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+_VOLUME = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
+
 BAD: list[tuple[str, str, Any, str]] = [
     ("deployment", "spec.selector.matchLabels", {"a": "c"}, "spec.template.metadata.labels"),
     ("deployment", "spec.selector", {}, "spec.selector"),
@@ -142,6 +145,18 @@ BAD: list[tuple[str, str, Any, str]] = [
     ),
     ("stateful-set", "spec.serviceName", "a.b", "spec.serviceName"),
     ("stateful-set", "metadata.name", "a.b", "metadata.name"),
+    (
+        "stateful-set",
+        "spec.volumeClaimTemplates",
+        [{"metadata": {"name": "A"}, "spec": _CLAIM}],
+        "spec.volumeClaimTemplates.0.metadata.name",
+    ),
+    (
+        "stateful-set",
+        "spec.volumeClaimTemplates",
+        [{"metadata": {"name": "a"}, "spec": {**_CLAIM, "dataSource": {"apiGroup": "A", "kind": "K", "name": "n"}}}],
+        "spec.volumeClaimTemplates.0.spec.dataSource.apiGroup",
+    ),
     ("controller", "spec.selector", {"a": "c"}, "spec.template.metadata.labels"),
     ("pod-template", "template.spec.containers", [], "template.spec.containers"),
     ("cron-job", "spec.schedule", "0 3 * *", "spec.schedule"),
@@ -168,6 +183,15 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("volume", "spec.nfs", None, "spec"),
     ("volume", "spec.hostPath", {"path": "/x"}, "spec.nfs"),
     ("volume", "spec.local", {"path": "/x"}, "spec.nodeAffinity"),
+    (
+        "volume",
+        "spec",
+        {
+            **_VOLUME,
+            "csi": {"driver": "d", "volumeHandle": "h", "nodeExpandSecretRef": {"name": "A", "namespace": "n"}},
+        },
+        "spec.csi.nodeExpandSecretRef.name",
+    ),
     ("storage-class", "provisioner", "", "provisioner"),
     ("storage-class", "reclaimPolicy", "Recycle", "reclaimPolicy"),
     ("quota", "spec.hard", {"cpus": "1"}, "spec.hard.cpus"),
@@ -180,6 +204,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("autoscaler", "spec.metrics.0.type", "Pods", "spec.metrics.0.pods"),
     ("autoscaler", "spec.metrics.0.resource.target.type", "x", "spec.metrics.0.resource.target.type"),
     ("autoscaler", "spec.scaleTargetRef.apiVersion", "v1", "spec.scaleTargetRef.apiVersion"),
+    ("autoscaler", "spec.scaleTargetRef.apiVersion", "/v1", "spec.scaleTargetRef.apiVersion"),
     ("autoscaler", "spec.behavior", {"scaleUp": {"policies": []}}, "spec.behavior.scaleUp.policies"),
     ("budget", "spec.maxUnavailable", 1, "spec"),
     ("budget", "spec.minAvailable", "101%", "spec.minAvailable"),
@@ -291,6 +316,29 @@ def test_the_overhead_of_a_runtime_class_may_have_no_cpu_for_its_huge_pages() ->
 def test_configuration_of_a_driver() -> None:
     config = [{"opaque": {"driver": "a.b", "parameters": {"kind": "A"}}}]
     assert validate(changed(GOOD["claim-template"], "spec.spec.devices.config", config), kubernetes="1.36") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [("spec.revisionHistoryLimit", -1), ("spec.template.spec.hostname", "A"), ("spec.template.spec.subdomain", "*")],
+)
+def test_what_the_server_does_not_check_of_a_stateful_set(path: str, value: Any) -> None:
+    assert validate(changed(GOOD["stateful-set"], path, value), kubernetes="1.36") == []
+
+
+def test_two_data_sources_of_a_claim_agree() -> None:
+    source = {"kind": "PersistentVolumeClaim", "name": "a"}
+    claim = _kind("v1", "PersistentVolumeClaim", spec={**_CLAIM, "dataSource": source, "dataSourceRef": dict(source)})
+    assert validate(claim) == []
+    (problem,) = validate(changed(claim, "spec.dataSourceRef.name", "b"))
+    assert problem.message == "spec: Invalid value: {...}: must match dataSourceRef"
+    # the server drops a source that is neither a claim nor a snapshot
+    assert validate(changed(claim, "spec.dataSource", {"apiGroup": "a.io", "kind": "K", "name": "n"})) == []
+
+
+def test_a_reference_that_the_server_does_not_check() -> None:
+    source = {"driver": "d", "volumeHandle": "h", "nodeStageSecretRef": {"name": "A"}}
+    assert validate(_kind("v1", "PersistentVolume", spec={**_VOLUME, "csi": source})) == []
 
 
 def test_a_gated_field_is_ignored_until_the_gate_is_on() -> None:

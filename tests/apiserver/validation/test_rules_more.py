@@ -141,6 +141,13 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
     ("envFrom ok", {"C.envFrom": [{"secretRef": {"name": "a-"}}]}, []),
     ("finalizers", {"metadata.finalizers": ["a b"]}, [f"metadata.finalizers[0] {INV}"]),
     ("finalizers", {"metadata.finalizers": ["orphan", "foregroundDeletion"]}, [f"metadata.finalizers {INV}"]),
+    ("null is the empty text", {"spec.dnsConfig": {"nameservers": [None]}}, [f"spec.dnsConfig.nameservers[0] {INV}"]),
+    ("null is the empty text", {"spec.dnsConfig": {"searches": [None]}}, [f"spec.dnsConfig.searches[0] {INV}"]),
+    (
+        "null is the empty text",
+        {"spec.hostAliases": [{"ip": "1.2.3.4", "hostnames": [None]}]},
+        [f"spec.hostAliases[0].hostnames[0] {INV}"],
+    ),
     ("owners", owners({**OWNER, "kind": "Event"}), [f"metadata.ownerReferences {INV}"]),
     ("owners", owners(OWNER, {**OWNER, "name": "m"}), [f"metadata.ownerReferences {INV}"]),
     ("the server drops an identical owner", owners(OWNER, OWNER), []),

@@ -54,6 +54,23 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
     ("Service", "service", {"spec.clusterIP": "x"}, [f"spec.clusterIPs[0] {INV}"]),
     ("Service", "service", {"spec.loadBalancerClass": "a/b"}, [f"spec.loadBalancerClass {F}"]),
     ("Service", "service", {"spec.externalTrafficPolicy": "Local"}, [f"spec.externalTrafficPolicy {INV}"]),
+    ("null is the empty text", "service", {"spec.externalIPs": [None]}, [f"spec.externalIPs[0] {INV}"]),
+    (
+        "null is the empty text",
+        "service",
+        {"spec.type": "LoadBalancer", "spec.loadBalancerSourceRanges": [None]},
+        [f"spec.loadBalancerSourceRanges[0] {INV}"],
+    ),
+    ("modes", "claim", {"spec.accessModes": [None]}, ["spec.accessModes unsupported-value"]),
+    ("modes", "claim", {"spec.accessModes": ["ReadWriteOncePod", "ReadWriteOncePod"]}, []),
+    ("mapped", "service", {"spec.externalIPs": ["::ffff:0102:0304"]}, [f"spec.externalIPs[0] {INV}"]),
+    ("multicast", "service", {"spec.externalIPs": ["224.0.0.1"]}, [f"spec.externalIPs[0] {INV}"]),
+    (
+        "class",
+        "service",
+        {"spec.type": "LoadBalancer", "spec.loadBalancerClass": "a b"},
+        [f"spec.loadBalancerClass {INV}"],
+    ),
     (
         "the server drops the configuration",
         "service",

@@ -147,7 +147,32 @@ FROZEN = _object("ConfigMap", "v1", data={"a": "b"}, immutable=True)
 ROLE = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}
 BINDING = _object("RoleBinding", "rbac.authorization.k8s.io/v1", roleRef=ROLE)
 
+ZONE = {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "a/zone", "operator": "Exists"}]}]}}
+BETA_ZONE = changed(
+    ZONE, "required.nodeSelectorTerms.0.matchExpressions.0.key", "failure-domain.beta.kubernetes.io/zone"
+)
+VOLUME = _object(
+    "PersistentVolume",
+    "v1",
+    spec={
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "nfs": {"server": "s", "path": "/"},
+        "nodeAffinity": BETA_ZONE,
+    },
+)
+BALANCER = changed(
+    SERVICE,
+    "spec",
+    {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "ports": [{"port": 80}], "loadBalancerClass": "a"},
+)
+STABLE = "topology.kubernetes.io/zone"
+KEY = "spec.nodeAffinity.required.nodeSelectorTerms.0.matchExpressions.0.key"
 MAY = [
+    (VOLUME, KEY, STABLE),
+    (VOLUME, "spec.volumeMode", "Filesystem"),
+    (changed(VOLUME, "spec.nodeAffinity", None), "spec.nodeAffinity", ZONE),
+    (BALANCER, "spec.ports.0.port", 81),
     (DEPLOYMENT, "spec.template.spec.containers.0.image", "j"),
     (DEPLOYMENT, "spec.replicas", 3),
     (STATEFUL, "spec.replicas", 3),
@@ -159,6 +184,12 @@ MAY = [
     (_object("Secret", "v1", stringData={"a": "b"}), "stringData.a", "c"),
 ]
 MAY_NOT = [
+    (VOLUME, KEY, "a"),
+    (VOLUME, "spec.nodeAffinity", None),
+    (VOLUME, "spec.volumeMode", "Block"),
+    (BALANCER, "spec.loadBalancerClass", "b"),
+    (BALANCER, "spec.loadBalancerClass", None),
+    (BALANCER, "spec.healthCheckNodePort", 30000),
     (DEPLOYMENT, "spec.selector.matchLabels", {"a": "c"}),
     (STATEFUL, "spec.serviceName", "t"),
     (SERVICE, "spec.clusterIP", "None"),
