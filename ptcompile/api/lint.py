@@ -453,7 +453,9 @@ def lint(
     arguments.check(filename=filename, kubernetes=kubernetes, extensions=extensions, pause=pause)
     beside = None if beside is None else arguments.mappings(beside, "beside")
     repeated = arguments.mapping(earlier, "earlier")
-    parsed = streams.read(source, filename)
+    profile, profile_problems = _profile(cluster)
+    versions = _versions(profile, kubernetes)
+    parsed = streams.read(source, filename, kubectl=versions.kubernetes)
     filename = arguments.filename(source, filename)
     unchecked: list[str] = []
     selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
@@ -464,9 +466,7 @@ def lint(
     if template_problem is not None:
         return _template_report(parsed, *template_problem, selected, filename)
     diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in text_problems(parsed, unchecked)]
-    profile, profile_problems = _profile(cluster)
     diagnostics += profile_problems
-    versions = _versions(profile, kubernetes)
     options = LintOptions(
         profile, versions, webhooks, selected, _definitions(parsed, schemas), extensions, pause, repeated
     )

@@ -122,12 +122,20 @@ def check_api_version(manifest: Mapping[str, Any], kubernetes: Version) -> list[
     """Return the problem of an object whose kind exists under another apiVersion, or None if the kind is unknown."""
     kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     group = kind[0].rpartition("/")[0]
-    if kind[0] in _OLDER_API_VERSIONS:
+    if kind[0] in _OLDER_API_VERSIONS or kind[0].startswith("/"):  # "/v1" is v1
         return None
-    if group in _built_in_groups():
+    if group in _built_in_groups() or (_cannot_exist(kind[0]) and _api_versions(kind[1], kubernetes)):
         return [not_served(kind, kubernetes)]
     is_operator_kind = kind[1] not in _AMBIGUOUS_KINDS and any(kind[1] == name for _, name in _custom_kinds())
     return [not_served(kind, kubernetes)] if is_operator_kind else None
+
+
+def _cannot_exist(api_version: str) -> bool:
+    """Return whether no server can have this apiVersion: its form is wrong, or its group has no dot, as those of CRDs
+    must have.
+    """
+    group, _, version = api_version.rpartition("/")
+    return not version or "/" in group or "." not in group
 
 
 _OLDER_API_VERSIONS: Final = frozenset(

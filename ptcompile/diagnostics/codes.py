@@ -25,6 +25,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "not-a-mapping": ("PTC008", None),
     "no-documents": ("PTC009", "unchecked"),
     "unknown-kind": ("PTC010", "unchecked"),
+    "text-after-end": ("PTC069", "differs"),
     "unrendered-template": ("PTC076", "unchecked"),
     # 02x: TrainingJob and ClusterProfile
     "spec-unknown-field": ("PTC021", None),

@@ -52,6 +52,10 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     "not-a-mapping": CodePage(
         "A document, or an item of a List, is not a mapping.", "start every object with apiVersion and kind"
     ),
+    "text-after-end": CodePage(
+        "Text follows a line `...` that ended the document: kubectl reads neither these fields nor these objects.",
+        "separate documents with a line `---`",
+    ),
     "no-documents": CodePage("The file has no document.", "write one, or exclude the file"),
     "unrendered-template": CodePage(
         "The file is a template: a note, once per file. Templates of Helm, Jinja and ERB are neither checked nor "

@@ -6,21 +6,25 @@ begins with `{` goes through `json_reader`, because kubectl reads it as JSON.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Path, Problem, Span
 from ptcompile.diagnostics.fixes import DEDUPLICATED
+from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.source.fast_reader import read_document
 from ptcompile.source.nodes import Parsed, ReaderProblem, ValueNode, find, scalars, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
-    from typing import Any
+    from typing import Any, Final
 
+    from ptcompile.source.json_reader import JsonValue
+
+NEWEST_KUBECTL: Final = Versions().kubernetes
 
 _rendered_from = Pattern(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
 
@@ -228,8 +232,10 @@ _SEPARATOR = Pattern(r"(?m)^---[^\n]*\n?")
 """A line that begins with `---`, including its line break."""
 
 
-def read(source: str | bytes, filename: str | None = None) -> Source:
-    """Read a YAML or JSON stream as kubectl does. Never raises on its content: mistakes become problems."""
+def read(source: str | bytes, filename: str | None = None, kubectl: Version = NEWEST_KUBECTL) -> Source:
+    """Read a YAML or JSON stream as kubectl of this version does. Never raises on its content: mistakes become
+    problems.
+    """
     allowed = limits()
     if len(source) > allowed.characters:
         message = f"the file is larger than {allowed.characters >> 20} MiB"
@@ -254,7 +260,7 @@ def read(source: str | bytes, filename: str | None = None) -> Source:
         text = source
     result = Source(text.removeprefix("\ufeff"), filename)
     if result.text.lstrip()[:1] == "{":
-        _read_json(result, problems)
+        _read_json(result, problems, kubectl)
     else:
         _read_stream(result, problems)
     return result
@@ -293,70 +299,124 @@ def _without_documents(filename: str | None, name: str, message: str, help: str,
     return result
 
 
-def _read_json(result: Source, problems: list[Problem]) -> None:
+def _read_json(result: Source, problems: list[Problem], kubectl: Version) -> None:
     from ptcompile.source.json_reader import read_json
 
     values, refusal = read_json(result.text)
     if refusal and refusal.name == "yaml-syntax":
+        if kubectl >= _YAML_AFTER_JSON and len(values) <= 1:
+            _read_yaml_after_json(result, problems, values, refusal)
+            return
         # it may still be valid YAML, as our own files may be: report kubectl's error only if that fails too
         _read_stream(result, problems)
         if not result.problems or _looks_like_json(result.text):
             result.problems = (_to_problem(result, 0, refusal),)
         return
     result.is_json = True
-    documents: list[Document] = []
-    for value in values:
-        problems.extend(_to_problem(result, value.start, finding) for finding in value.findings)
-        if value.data is not None:
-            line = result.span(value.start, value.start).line
-            documents.append(
-                document_at(result, Parsed(value.data, None, []), len(documents), line, value.start, value.end)
-            )
+    documents = _json_documents(result, values, problems)
     if refusal:
         problems.append(_to_problem(result, 0, refusal))
     result.documents, result.problems = tuple(documents), tuple(problems)
 
 
+def _json_documents(result: Source, values: list[JsonValue], problems: list[Problem]) -> list[Document]:
+    documents: list[Document] = []
+    for value in values:
+        problems.extend(_to_problem(result, value.start, finding) for finding in value.findings)
+        if value.data is not None:
+            line = result.span(value.start, value.start).line
+            parsed = Parsed(value.data, None, [])
+            documents.append(document_at(result, parsed, len(documents), line, value.start, value.end))
+    return documents
+
+
+_YAML_AFTER_JSON: Final = (1, 33)
+"""The release since which kubectl reads a text as YAML from where it is not JSON, unless two JSON values come first.
+
+Source: apimachinery/pkg/util/yaml/decoder.go: YAMLOrJSONDecoder.Decode."""
+
+
+def _read_yaml_after_json(
+    result: Source, problems: list[Problem], values: list[JsonValue], refusal: ReaderProblem
+) -> None:
+    """Read the text after at most one JSON value as YAML; if that fails too, kubectl reports the error of the JSON."""
+    result.is_json = bool(values)
+    documents = _json_documents(result, values, problems)
+    _read_stream(result, problems, documents, _skip_line(result.text, values[-1].end) if values else 0)
+    if _looks_like_json(result.text) and any(problem.severity == "error" for problem in result.problems):
+        result.problems = (_to_problem(result, 0, refusal),)
+
+
+def _skip_line(text: str, offset: int) -> int:
+    """Return the offset after white space up to the end of the line."""
+    while offset < len(text) and text[offset].isspace():
+        offset += 1
+        if text[offset - 1] == "\n":
+            break
+    return offset
+
+
 _looks_like_json = Pattern(r'\s*\{\s*"').match
 
 
-def _read_stream(result: Source, problems: list[Problem]) -> None:
-    documents: list[Document] = []
-    index = 0
-    for start, end, first_line in _split_documents(result, problems):
-        parsed = read_document(result.text[start:end])
-        problems.extend(_to_problem(result, start, finding) for finding in parsed.findings)
+def _read_stream(result: Source, problems: list[Problem], before: Sequence[Document] = (), start: int = 0) -> None:
+    """Read the text from `start` as a YAML stream, whose documents come after those `before`."""
+    documents = list(before)
+    index = len(documents)
+    first_line = result.span(start, start).line if start else 1
+    for begin, end, line in _split_documents(result, result.text[start:] if start else result.text, problems, start):
+        parsed = read_document(result.text[begin:end])
+        problems.extend(_to_problem(result, begin, finding) for finding in parsed.findings)
         data = parsed.data
         if type(data) is dict:
-            documents.append(document_at(result, parsed, index, first_line, start, end))
+            documents.append(document_at(result, parsed, index, first_line + line - 1, begin, end))
         elif data is not None:
-            problems.append(_not_a_mapping(result, start, end, data))
+            problems.append(_not_a_mapping(result, begin, end, data))
         index += data is not None or bool(parsed.findings)
     result.documents, result.problems = tuple(documents), tuple(problems)
 
 
-def _split_documents(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, int]]:
-    """Yield start, end and first line of every document. kubectl splits at lines `---` before it parses any YAML."""
-    text = source.text
+def _split_documents(source: Source, text: str, problems: list[Problem], offset: int) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and first line of every document of a text that is at `offset` in the source. The line counts
+    from the beginning of the text. kubectl splits at lines `---` before it parses any YAML.
+    """
     start, line, most = 0, 1, limits().documents
+    is_begun = False
     if "---" in text:
         for count, separator in enumerate(_SEPARATOR.finditer(text)):
             begin, end = separator.span()
             if count >= most:
                 finding = ReaderProblem("too-large", f"the file has more than {most} documents", "split it", 0, 1)
-                problems.append(_to_problem(source, begin, finding))
+                problems.append(_to_problem(source, offset + begin, finding))
                 return
             rest = text[begin + 3 : end].strip()
             if rest and rest[0] != "#":
                 message = "kubectl accepts only a comment after '---'"
                 finding = ReaderProblem("yaml-syntax", message, "put a line break after '---'", 0, 3)
-                problems.append(_to_problem(source, begin, finding))
+                problems.append(_to_problem(source, offset + begin, finding))
+            # kubectl drops the line that ends a document, but a document may begin with such a line
+            is_begun = begin == start and not is_begun
+            if is_begun and text[begin + 3 : begin + 4] == "#":
+                message = "kubectl reads '---#' at the beginning of a document as text"
+                finding = ReaderProblem("yaml-syntax", message, "put a space before '#'", 0, 4)
+                problems.append(_to_problem(source, offset + begin, finding))
             if begin > start:
-                yield start + text.startswith("\ufeff", start), begin, line
+                yield offset + _skip_mark(source, text, start, offset, problems), offset + begin, line
             line += text.count("\n", start, end)
             start = end
     if start < len(text):
-        yield start + text.startswith("\ufeff", start), len(text), line
+        yield offset + _skip_mark(source, text, start, offset, problems), offset + len(text), line
+
+
+def _skip_mark(source: Source, text: str, start: int, offset: int, problems: list[Problem]) -> int:
+    """Return where a document starts after its byte order mark. With a second mark, its first key is one column further
+    right than the others, so kubectl reads only that key.
+    """
+    if text.startswith("\ufeff\ufeff", start):
+        message = "kubectl reads only the first key after two byte order marks"
+        finding = ReaderProblem("yaml-syntax", message, "remove the marks (U+FEFF)", 0, 2)
+        problems.append(_to_problem(source, offset + start, finding))
+    return start + text.startswith("\ufeff", start)
 
 
 def _to_problem(source: Source, offset: int, finding: ReaderProblem) -> Problem:

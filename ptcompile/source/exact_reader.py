@@ -426,14 +426,15 @@ def _check_limits(event: Any, frame: Frame, total: int) -> None:
 
 def _unread_rest(text: str, event: Any) -> list[ReaderProblem]:
     """Return the finding for content after a line `...`, which ends a document for go-yaml but not for kubectl's
-    splitter.
+    splitter. Directives for a next document are not content.
     """
-    rest = re.compile(r"^[ \t]*[^\s#]", re.MULTILINE).search(text, event.end_mark.index)
+    rest = re.compile(r"^(?!%)[ \t]*[^\s#]", re.MULTILINE).search(text, event.end_mark.index)
     if rest is None:
         return []
     message = "kubectl reads nothing after the line '...' that ended the document"
     help = "separate documents with a line '---'"
-    return [ReaderProblem("unsupported-yaml", message, help, rest.end() - 1, rest.end(), "ptcompile")]
+    finding = ReaderProblem("text-after-end", message, help, rest.end() - 1, rest.end(), "ptcompile")
+    return [finding._replace(stage="run")]
 
 
 def positions(text: str) -> ValueNode | None:

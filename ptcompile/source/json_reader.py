@@ -22,7 +22,7 @@ _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
 class JsonValue(NamedTuple):
-    """One value of a JSON stream and the offsets of its text; `data` is None if it is rejected."""
+    """One value of a JSON stream and the offsets of its text; `data` is None if it is null or rejected."""
 
     data: dict[str, Any] | None
     start: int
@@ -99,6 +99,8 @@ def _value(text: str, data: Any, start: int, end: int, *, repeated: bool) -> Jso
     if end - start > MAX_DOCUMENT:
         message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
         return JsonValue(None, start, end, [ReaderProblem("too-large", message, "split the document", 0, 1)])
+    if data is None:  # kubectl skips it
+        return JsonValue(None, start, end, [])
     if not isinstance(data, dict):
         message = "the document is not a mapping, as a Kubernetes object must be"
         return JsonValue(

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.diagnostics.selection import Selection
+    from ptcompile.kubernetes.versions import Version
 
 
-def read(stream: Any, filename: str | None, parameter: str = "source") -> source.Source:
-    """Read a source in any of its forms; documents that were not text have no positions.
+def read(
+    stream: Any, filename: str | None, parameter: str = "source", kubectl: Version = source.NEWEST_KUBECTL
+) -> source.Source:
+    """Read a source in any of its forms, text as kubectl of this version does; documents that were not text have no
+    positions.
 
     Raises TypeError, which names the parameter, for any other form.
     """
@@ -26,7 +30,7 @@ def read(stream: Any, filename: str | None, parameter: str = "source") -> source
     if isinstance(stream, list):
         return source.from_data(stream)
     if isinstance(stream, str | bytes):
-        return source.read(stream, filename)
+        return source.read(stream, filename, kubectl)
     if isinstance(stream, Mapping):
         return source.from_data(dict(stream))
     fields = stream.document(only_set=True)
@@ -34,16 +38,34 @@ def read(stream: Any, filename: str | None, parameter: str = "source") -> source
 
 
 def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
-    """Return the objects of a document with their paths: the document itself, or the items of a List."""
+    """Return the objects of a document with their paths: the document itself, or the items of a list kind.
+
+    As in kubectl, items of a ConfigMapList without apiVersion and kind are ConfigMaps of the list's apiVersion.
+    """
     items = data.get("items")
-    if data.get("kind") == "List" and data.get("apiVersion") == "v1" and isinstance(items, list):
-        return [(("items", i), item) for i, item in enumerate(items) if isinstance(item, Mapping)]
-    return [((), data)]
+    if not _is_list(data) or not isinstance(items, list):
+        return [((), data)]
+    kind, api_version = str(data["kind"]).removesuffix("List"), data.get("apiVersion")
+    return [
+        (("items", i), item if not kind or _has_kind(item) else {"apiVersion": api_version, "kind": kind, **item})
+        for i, item in enumerate(items)
+        if isinstance(item, Mapping)
+    ]
+
+
+def _is_list(data: Mapping[str, Any]) -> bool:
+    """Return whether a document is a `List`, or a list of one kind such as `ConfigMapList`."""
+    kind = data.get("kind")
+    return isinstance(kind, str) and kind.endswith("List") and (kind != "List" or data.get("apiVersion") == "v1")
+
+
+def _has_kind(item: Mapping[str, Any]) -> bool:
+    return bool(item.get("kind") or item.get("apiVersion"))
 
 
 def not_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
-    """Yield a problem for each item of a List that is not an object."""
-    items = data.get("items") if data.get("kind") == "List" else None
+    """Yield a problem for each item of a list kind that is not an object."""
+    items = data.get("items") if _is_list(data) or data.get("kind") == "List" else None
     for index, item in enumerate(items if isinstance(items, list) else ()):
         if not isinstance(item, Mapping):
             yield Problem(

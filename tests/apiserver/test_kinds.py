@@ -92,3 +92,22 @@ def test_resolve(document: str, reference: str, target: tuple[str, str]) -> None
 def test_a_version_that_does_not_exist() -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.json"):
         schema_files.schema_text("nothing.json")
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "is_rejected"),
+    [
+        ("core/v1", "ConfigMap", True),
+        ("v1/", "ConfigMap", True),
+        ("a/b/c", "ConfigMap", True),
+        ("v2", "ConfigMap", True),
+        ("kubeflow/v1", "PyTorchJob", True),
+        ("/v1", "ConfigMap", False),
+        ("example.com/v1", "ConfigMap", False),
+        ("skaffold/v4", "Config", False),
+        ("a/b/c", "Unknown", False),
+    ],
+)
+def test_api_versions_that_no_server_has(api_version: str, kind: str, is_rejected: bool) -> None:
+    problems = schemas.check_api_version({"apiVersion": api_version, "kind": kind}, (1, 36))
+    assert [problem.name for problem in problems or ()] == (["no-such-kind"] if is_rejected else [])

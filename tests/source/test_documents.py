@@ -10,6 +10,7 @@ import pytest
 import yaml
 from hypothesis import example, given, settings, strategies as st
 
+import ptcompile
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.source import fast_reader
 from ptcompile.source.documents import from_data, read
@@ -66,13 +67,17 @@ BAD: list[tuple[str, str, tuple[int, int]]] = [
     ("{{- if .x }}\na: 1\n{{- end }}\n", "yaml-syntax", (1, 1)),
     ("a: 1\n--- b\n", "yaml-syntax", (2, 1)),
     ("%YAML 1.2\na: 1\n", "yaml-syntax", (2, 1)),
-    ('{"a": 1,}', "yaml-syntax", (1, 9)),
-    ("{a: 1}", "yaml-syntax", (1, 2)),
+    ('{"a": 1', "yaml-syntax", (1, 8)),
+    ('{"a": 1},', "yaml-syntax", (1, 9)),
+    ('{"a": 1}\n{"b": 2}\n---\n{"c": 3}', "yaml-syntax", (3, 1)),
+    ("---#c\na: 1\n", "yaml-syntax", (1, 1)),
+    ("a: 1\n---\n---#c\nb: 2\n", "yaml-syntax", (3, 1)),
+    ("\ufeff\ufeff\ufeffa: 1\nb: 2\n", "yaml-syntax", (1, 1)),
     ("a: .nan\n", "unsupported-yaml", (1, 4)),
     ("~: a\n", "unsupported-yaml", (1, 1)),
     ("[a]: b\n", "unsupported-yaml", (1, 1)),
     ("a: !Ref x\n", "unsupported-yaml", (1, 4)),
-    ("a: 1\n...\nb: 2\n", "unsupported-yaml", (3, 1)),
+    ("a: 1\n...\nb: 2\n", "text-after-end", (3, 1)),
     ("a: 1\nb: 2\na: 3\n", "duplicate-key", (3, 1)),
     ("on: 1\ntrue: 2\n", "duplicate-key", (2, 1)),
     ('{"a": 1,\n"a": 2}', "duplicate-key", (2, 1)),
@@ -162,6 +167,59 @@ def test_documents_are_independent() -> None:
 def test_empty_streams_have_no_documents(text: str) -> None:
     source = read(text)
     assert (source.documents, source.problems) == ((), ())
+
+
+A, B = {"a": 1}, {"b": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "documents", "older"),
+    [
+        ('{"a": 1}\n{"b": 2}\n', [(A, 1), (B, 2)], None),
+        ('{"a": 1}\nnull\n', [(A, 1)], None),
+        ('{"a": 1}\n# c\n', [(A, 1)], (2, 1)),
+        ('{"a": 1} # c\n', [(A, 1)], (1, 10)),
+        ('{"a": 1}\n---\nb: 2\n', [(A, 1), (B, 3)], (2, 1)),
+        ('{"a": 1} ---\n{"b": 2}\n', [(A, 1), (B, 2)], (1, 10)),
+        ('\n\n{"a": 1}\n\n---\n# c\n---\nb: 2\n', [(A, 3), (B, 8)], (5, 1)),
+        ('{"a": 1,}', [(A, 1)], (1, 9)),
+        ("{a: 1}", [(A, 1)], (1, 2)),
+        ("{a: 1}\n---\n{b: 2}\n", [(A, 1), (B, 3)], (1, 2)),
+        ("a: 1\n---#c\nb: 2\n", [(A, 1), (B, 3)], None),
+        ("---\n---#c\na: 1\n", [(A, 3)], None),
+        ("a: 1\n...\n%YAML 1.2\n---\nb: 2\n", [(A, 1), (B, 5)], None),
+    ],
+)
+def test_streams_as_kubectl_reads_them(text: str, documents: list[Any], older: tuple[int, int] | None) -> None:
+    """apimachinery/pkg/util/yaml/decoder.go: since 1.33 YAML may follow one JSON value."""
+    source = read(text)
+    assert not source.problems
+    assert [(document.data, document.first_line) for document in source.documents] == documents
+    (key,) = documents[-1][0]
+    span = source.documents[-1].span((key,))
+    assert span is not None
+    assert text.split("\n")[span.line - 1][span.column - 1 : span.end_column - 1] == str(documents[-1][0][key])
+    problems = read(text, None, (1, 32)).problems
+    assert [(problem.name, problem.span and problem.span[:2]) for problem in problems] == (
+        [("yaml-syntax", older)] if older else []
+    )
+
+
+def test_verdicts_of_kubectl() -> None:
+    """An error of stage apply for each text that `kubectl create --validate=strict` of 1.37 rejected, and no other."""
+    rows = list(recorded.rows("kubectl-texts"))
+    wrong = [
+        (row["text"], row["message"])
+        for row in rows
+        if row["accepted"] == has_rejection(row["text"], f"x.{row['ext']}")
+    ]
+    assert len(rows) == 783
+    assert wrong == []
+
+
+def has_rejection(text: str, filename: str) -> bool:
+    findings = ptcompile.lint(text, webhooks=False, filename=filename).diagnostics
+    return any(finding.stage == "apply" and finding.severity == "error" for finding in findings)
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])

@@ -53,13 +53,33 @@ ITEMS: list[Any] = [{"kind": "A"}, 3, {"kind": "B"}]
         ({"apiVersion": "v1", "kind": "List", "items": ITEMS}, [("items", 0), ("items", 2)], [("items", 1)]),
         ({"apiVersion": "v1", "kind": "List", "items": {}}, [()], []),
         ({"apiVersion": "v2", "kind": "List", "items": ITEMS}, [()], [("items", 1)]),
-        ({"apiVersion": "v1", "kind": "PodList", "items": ITEMS}, [()], []),
+        ({"apiVersion": "v1", "kind": "PodList", "items": ITEMS}, [("items", 0), ("items", 2)], [("items", 1)]),
+        ({"apiVersion": "v1", "kind": "PodList", "items": {}}, [()], []),
+        ({"apiVersion": "v1", "kind": "Pod", "items": ITEMS}, [()], []),
+        ({"apiVersion": "v1", "kind": 3, "items": ITEMS}, [()], []),
         ({}, [()], []),
     ],
 )
 def test_objects_of_a_list(data: Json, paths: list[Any], bad: list[Any]) -> None:
     assert [path for path, _ in objects_in(data)] == paths
     assert [problem.path for problem in not_objects(data)] == bad
+
+
+def test_items_of_a_list_of_one_kind() -> None:
+    items = [{"metadata": {"name": "a"}}, {"kind": "B"}, {"apiVersion": "v2"}]
+    data = {"apiVersion": "v1", "kind": "ConfigMapList", "items": items}
+    assert [item for _, item in objects_in(data)] == [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}},
+        {"kind": "B"},
+        {"apiVersion": "v2"},
+    ]
+    assert [item for _, item in objects_in({**data, "kind": "List"})] == items
+
+
+def test_text_is_read_as_by_the_given_kubectl() -> None:
+    text = '{"a": 1}\n---\nb: 2\n'
+    assert not read(text, None).problems
+    assert [problem.name for problem in read(text, None, kubectl=(1, 32)).problems] == ["yaml-syntax"]
 
 
 def test_profiles_are_the_documents_of_that_kind_or_all() -> None:
