@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.api.definitions import definitions_for
 from ptcompile.compiler.reader import load_profile
-from ptcompile.diagnostics import Diagnostic, Path
+from ptcompile.diagnostics import Diagnostic, Path, Problem
 from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.applying import ApplyMode, apply_outcome
 from ptcompile.differ.model import Apply
 from ptcompile.differ.pairing import same_objects
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import namespace_of, nested_map
 from ptcompile.registry.table import OPERATORS
 from ptcompile.source import streams
 from ptcompile.source.overrides import NO_OVERRIDES, OverriddenDocument, Overrides, apply_to_stream, read_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from typing import Any
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
+    from ptcompile.source.documents import Source
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 else:
-    ClusterProfile = object  # as text, NamedTuple would compile it
+    ClusterProfile = Definitions = Source = object  # as text, NamedTuple would compile it
 
 _TARGET_OF_KIND = {operator.kinds[0].key: operator.target_name for operator in OPERATORS if operator.target_name}
 """The target that emits each kind."""
@@ -35,6 +39,7 @@ _TARGET_OF_KIND = {operator.kinds[0].key: operator.target_name for operator in O
 class _Input(NamedTuple):
     """One side of the comparison, as passed."""
 
+    source: Source
     documents: tuple[OverriddenDocument, ...]
     profile: ClusterProfile | None
     problems: tuple[Diagnostic, ...]
@@ -62,6 +67,7 @@ def diff(
     server_side: bool = False,
     force_conflicts: bool = False,
     namespace: str | None = None,
+    schemas: Iterable[str | os.PathLike[str]] = (),
     filenames: tuple[str | None, str | None] = (None, None),
     extensions: Extensions | None = None,
 ) -> Difference:
@@ -78,8 +84,12 @@ def diff(
     with `server_side` as `kubectl apply --server-side`, where a field of another manager is a conflict without
     `force_conflicts`. `namespace` is that of objects of `b` that name none.
 
+    `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not know; their list keys,
+    defaults and transition rules decide what an apply does. CRDs of either side count too.
+
     `extensions` are passes and targets of plugins, from `ptcompile.extensions`. Mistakes in either side never raise; if
-    a text or spec has an error, nothing is compared.
+    a text or spec has an error, nothing is compared. Raises ValueError for a path in `schemas` that cannot be read or
+    contains no definition.
     """
     arguments.check(target=target, name=name, namespace=namespace, filenames=filenames, extensions=extensions)
     filenames = arguments.filename(a, filenames[0]), arguments.filename(b, filenames[1])
@@ -87,6 +97,7 @@ def diff(
     first, second = _read_input(a, from_cluster, filenames[0], "a"), _read_input(b, to_cluster, filenames[1], "b")
     if parsed_overrides != NO_OVERRIDES:
         second = _with_overrides(second, parsed_overrides)
+    definitions = definitions_for([first.source, second.source], schemas)
     names = filenames[0] or "a", filenames[1] or "b"
     before, problems = _compile_side(first, target, _target_of(second), extensions)
     after, more_problems = _compile_side(second, target, _target_of(first), extensions)
@@ -94,7 +105,8 @@ def diff(
     diagnostics = tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in all_problems}.values())
     if any(d.severity == "error" for d in diagnostics):
         return Difference(names, (), diagnostics, compared=False)
-    applied = _apply(before, after, second, ApplyMode(server_side, force_conflicts), namespace)
+    mode = ApplyMode(server_side, force_conflicts)
+    applied = _apply(before, after, second, _Application(mode, namespace, definitions))
     all_problems = (*diagnostics, *streams.limit_findings(applied.diagnostics, second.filename))
     return Difference(names, compare(before, applied.after, applied.verdicts), all_problems)
 
@@ -110,19 +122,26 @@ class _Applied(NamedTuple):
     """The second side, with the objects that the server would keep in place of those applied over live ones."""
 
 
-def _apply(before: DiffSide, after: DiffSide, second: _Input, mode: ApplyMode, namespace: str | None) -> _Applied:
+class _Application(NamedTuple):
+    """How the second side is applied."""
+
+    mode: ApplyMode
+    namespace: str | None
+    definitions: Definitions | None
+
+
+def _apply(before: DiffSide, after: DiffSide, second: _Input, how: _Application) -> _Applied:
     """Return the outcome of applying each object of the second side over the first."""
     places = {id(item): (d.document, path) for d in second.documents for path, item in streams.objects_in(d.data)}
     verdicts: dict[int, Apply] = {}
     stored: dict[int, Mapping[str, Any]] = {}
     diagnostics: list[Diagnostic] = []
-    for old, new in same_objects(before.manifests, after.manifests, namespace):
+    for old, new in same_objects(before.manifests, after.manifests, how.namespace):
         document, under = places.get(id(new), (None, ()))
-        outcome = apply_outcome(old, new, after.versions, mode)
+        outcome = apply_outcome(old, new, after.versions, how.mode, how.definitions)
         verdict = outcome.verdict
-        stamped = [
-            streams.to_diagnostic(problem, document, second.filename, under, new) for problem in outcome.problems
-        ]
+        problems = [*outcome.problems, *_namespace_notes(old, new, how.namespace)]
+        stamped = [streams.to_diagnostic(problem, document, second.filename, under, new) for problem in problems]
         rejection = next((item for item in stamped if item.severity == "error"), None)
         if rejection is not None:  # secrets are masked already
             reason = f"{rejection.message}; {rejection.help}" if rejection.help else rejection.message
@@ -132,6 +151,17 @@ def _apply(before: DiffSide, after: DiffSide, second: _Input, mode: ApplyMode, n
         diagnostics += stamped
     manifests = [stored.get(id(manifest), manifest) for manifest in after.manifests]
     return _Applied(verdicts, diagnostics, after._replace(manifests=manifests))
+
+
+def _namespace_notes(old: Mapping[str, Any], new: Mapping[str, Any], namespace: str | None) -> Iterator[Problem]:
+    """Yield a note about an object that is paired with one in another namespace than kubectl's default."""
+    existing = namespace_of(old)
+    if namespace is None and "namespace" not in nested_map(new, "metadata") and existing != "default":
+        message = f"compared with the {new.get('kind')} of this name in the namespace {existing}"
+        help = (
+            f"write metadata.namespace, or give --namespace {existing}: kubectl apply uses the namespace of its context"
+        )
+        yield Problem("guessed-namespace", ("metadata",), message, help, "note", "style", "ptcompile")
 
 
 def _read_input(
@@ -150,7 +180,7 @@ def _read_input(
     if not parsed.documents and not parsed.problems:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
     documents, _ = apply_to_stream(parsed.documents, NO_OVERRIDES, filename)
-    return _Input(tuple(documents), profile, tuple(streams.limit_findings(diagnostics, filename)), filename)
+    return _Input(parsed, tuple(documents), profile, tuple(streams.limit_findings(diagnostics, filename)), filename)
 
 
 def _with_overrides(side: _Input, overrides: Overrides) -> _Input:

@@ -6,12 +6,12 @@ appears.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.api.definitions import definitions_for
 from ptcompile.apiserver import is_seen_by_webhooks, is_supported, structure_only_note, validate
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, field_path
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
@@ -28,6 +28,7 @@ from ptcompile.source.templates import chart_role, may_have_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from typing import Any, Literal
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
@@ -468,7 +469,7 @@ def lint(
     diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in text_problems(parsed, unchecked)]
     diagnostics += profile_problems
     options = LintOptions(
-        profile, versions, webhooks, selected, _definitions(parsed, schemas), extensions, pause, repeated
+        profile, versions, webhooks, selected, definitions_for([parsed], schemas), extensions, pause, repeated
     )
     all_diagnostics = chain(
         diagnostics, object_diagnostics(parsed, filename, options, unchecked, unknown_kinds, beside)
@@ -520,34 +521,6 @@ def _without_suppressed(
 
     reported, suppressed, problems = suppress(parsed, diagnostics, selected)
     return (*reported, *(streams.to_diagnostic(problem, None, filename) for problem in problems)), suppressed
-
-
-def _definitions(parsed: Source, schemas: Iterable[str | os.PathLike[str]]) -> Definitions | None:
-    """Return the kinds that the given files and the CRDs of the stream define."""
-    if not isinstance(schemas, str | os.PathLike):
-        arguments.check(schemas=schemas)
-    paths = (schemas,) if isinstance(schemas, str | os.PathLike) else tuple(schemas)
-    for path in paths:
-        if not isinstance(path, str | os.PathLike):
-            raise TypeError(f"schemas must be a list of paths, but contains {type(path).__name__}")
-    if not paths and not _may_define(parsed):
-        return None
-    from ptcompile.apiserver.crds.loader import definitions_of, read_definitions
-
-    loaded = read_definitions(paths)
-    manifests = (manifest for document in parsed.documents for _, manifest in streams.objects_in(document.data))
-    return loaded._replace(kinds={**loaded.kinds, **definitions_of(manifests)})
-
-
-def _may_define(parsed: Source) -> bool:
-    """Return whether the stream may contain a CRD. A text is searched for the word; mappings are checked by kind."""
-    if parsed.text:
-        return "CustomResourceDefinition" in parsed.text
-    return any(
-        manifest.get("kind") == "CustomResourceDefinition"
-        for document in parsed.documents
-        for _, manifest in streams.objects_in(document.data)
-    )
 
 
 def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:

@@ -84,6 +84,18 @@ def as_stored(file: Mapping[str, Any]) -> dict[str, Any]:
     return stored
 
 
+def as_patched(file: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file without nulls, those in lists too: what a patch of `kubectl apply` leaves of it."""
+    patched: dict[str, Any] = _without_any_nulls(file)
+    return patched
+
+
+def _without_any_nulls(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_any_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_any_nulls(item) for item in value if item is not None] if isinstance(value, list) else value
+
+
 def fields_of(value: Any, fields: Fields) -> dict[str, Any]:
     """Return the tree of the fields that a file has; `fields` tell which lists are merged, and by which keys."""
     if isinstance(value, Mapping):
@@ -163,8 +175,8 @@ def _kept_parts(
 
 
 def _is_member(fields: Fields, part: str) -> bool:
-    """Return whether a field or item itself is in a tree, and not only parts of it."""
-    return part in fields and (not fields[part] or "." in fields[part])
+    """Return whether a field is in a tree, or an item itself and not only parts of it."""
+    return part in fields and (part.startswith("f:") or not fields[part] or "." in fields[part])
 
 
 def overlay(live: Any, file: Any, fields: Fields | None) -> Any:

@@ -1,7 +1,8 @@
 """Server-side apply of a custom resource: merges the file's fields by the schema of the CRD.
 
 A null is a value here. In a mapping, or a list with keys, it removes what the file no longer has; elsewhere it stays,
-and the CRD rejects it. A list with keys that loses its last item is removed.
+and the CRD rejects it. A list with keys that loses its last item is removed, and so is each mapping around it that has
+nothing else.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from ptcompile.apiserver.kinds import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from ptcompile.apiserver.kinds import Schema
 
+
+REMOVED: Final = object()
+"""The result for a value that an apply removes."""
 
 NullPaths = list[tuple[str | int, ...]]
 
@@ -24,7 +28,7 @@ NullPaths = list[tuple[str | int, ...]]
 def merge_by_schema(
     schema: Schema, document: str, old: Any, new: Any, path: tuple[str | int, ...], nulls: NullPaths
 ) -> Any:
-    """Return `new` as it is stored, and append the paths of the remaining nulls to `nulls`."""
+    """Return `new` as it is stored, or `REMOVED`, and append the paths of the remaining nulls to `nulls`."""
     if schema.get("x-decoded"):
         return new
     default, nullable = "default" in schema, schema.get("nullable")
@@ -36,7 +40,7 @@ def merge_by_schema(
     if isinstance(new, list):
         has_keys = schema.get("x-kubernetes-list-type") == "map"
         if has_keys and not new and old:
-            return None
+            return REMOVED
         before = {_item_key(schema, item): item for item in old} if has_keys and isinstance(old, list) else {}
         items = schema.get("items", {})
         return [
@@ -45,7 +49,7 @@ def merge_by_schema(
         ]
     if new is not None or default or nullable:
         return new
-    if isinstance(old, Mapping) and old is not None:
+    if isinstance(old, Mapping) and old:
         return {}
     if not (isinstance(old, list) and schema.get("x-kubernetes-list-type") == "map"):
         nulls.append(path)
@@ -54,7 +58,7 @@ def merge_by_schema(
 
 def _merge_mapping(
     schema: Schema, document: str, old: Any, new: Mapping[str, Any], path: tuple[str | int, ...], nulls: NullPaths
-) -> dict[str, Any]:
+) -> Any:
     properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
     before = old if isinstance(old, Mapping) else {}
     merged = {}
@@ -63,11 +67,15 @@ def _merge_mapping(
         if child is None:
             merged[key] = value
             continue
-        merged[key] = merge_by_schema(child, document, before.get(key), value, (*path, key), nulls)
-    return merged
+        inner = merge_by_schema(child, document, before.get(key), value, (*path, key), nulls)
+        if inner is not REMOVED:
+            merged[key] = inner
+    return merged if merged or not new else REMOVED
 
 
 def _item_key(schema: Schema, item: Any) -> str:
     if not isinstance(item, Mapping):
         return ""
-    return repr([item.get(key) for key in schema.get("x-kubernetes-list-map-keys", ())])
+    properties = schema.get("items", {}).get("properties", {})
+    defaults = {key: properties.get(key, {}).get("default") for key in schema.get("x-kubernetes-list-map-keys", ())}
+    return repr([item.get(key, default) for key, default in defaults.items()])

@@ -296,15 +296,7 @@ def load_with_options(options: Namespace) -> Config:
             raise UsageError(f"--kubernetes-version: {error}") from None
     select = tuple(_split_at_commas(options.select)) or config.select
     schemas = tuple(options.schemas) or config.schemas
-    if schemas:
-        from ptcompile.apiserver.crds.loader import read_definitions
-
-        for path in schemas:
-            files.reject_link_out(path)
-        try:
-            read_definitions(schemas)
-        except ValueError as error:
-            raise UsageError(f"--schemas: {error}") from None
+    check_schemas(schemas)
     return config._replace(
         schemas=schemas,
         select=select,
@@ -314,6 +306,20 @@ def load_with_options(options: Namespace) -> Config:
         kubernetes_version=version,
         fail_on=options.fail_on or config.fail_on,
     )
+
+
+def check_schemas(schemas: Sequence[str]) -> None:
+    """Raise UsageError for a path that cannot be read or contains no definition."""
+    if not schemas:
+        return
+    from ptcompile.apiserver.crds.loader import read_definitions
+
+    for path in schemas:
+        files.reject_link_out(path)
+    try:
+        read_definitions(schemas)
+    except ValueError as error:
+        raise UsageError(f"--schemas: {error}") from None
 
 
 def _split_at_commas(values: Sequence[str]) -> list[str]:

@@ -13,6 +13,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver import is_supported, validate
 from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.apiserver.managed_fields import (
+    as_patched,
     as_stored,
     conflicts,
     fields_of,
@@ -24,6 +25,7 @@ from ptcompile.apiserver.managed_fields import (
     with_server_fields,
     without_removed,
 )
+from ptcompile.apiserver.stored import as_created, as_updated, with_defaults
 from ptcompile.apiserver.validation.cluster import node_update
 from ptcompile.apiserver.validation.config import config_map_update, secret_update
 from ptcompile.apiserver.validation.context import UpdateValidator
@@ -44,7 +46,7 @@ from ptcompile.apiserver.validation.updates import (
 )
 from ptcompile.apiserver.validation.volume_claims import claim_update
 from ptcompile.diagnostics import Problem, deduplicate
-from ptcompile.differ.changes import changes
+from ptcompile.differ.changes import changed_paths, changes
 from ptcompile.differ.model import Apply, Change
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
@@ -54,6 +56,8 @@ from ptcompile.registry.table import OPERATORS, kind_named
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.apiserver.crds import Definitions
 
     Json = Mapping[str, Any]
 else:
@@ -170,29 +174,49 @@ class AppliedObject(NamedTuple):
     """The object that the server would keep, if the old one is live."""
 
 
-def apply_outcome(old: Json, new: Json, versions: Versions, mode: ApplyMode = _CLIENT_SIDE) -> AppliedObject:
-    """Return the outcome of applying `new` over `old`.
+def apply_outcome(
+    old: Json, new: Json, versions: Versions, mode: ApplyMode = _CLIENT_SIDE, definitions: Definitions | None = None
+) -> AppliedObject:
+    """Return the outcome of applying `new` over `old`. `definitions` are those of kinds that users supply.
 
     Both are the same object: group, kind, namespace and name. `old` may be what `kubectl get -o yaml` prints; its
     managers then decide what the apply removes.
     """
-    is_live = "uid" in nested_map(old, "metadata")  # what `kubectl get -o yaml` prints, and no file
-    if is_live and not mode.server_side:
-        server_problems: list[Problem] = []  # to kubectl, a null removes the field
-        new = merged = three_way_merge(old, new)
-    else:
-        merged, server_problems = stored_after_apply(old, new)
+    is_live = _is_live(old)
+    server_problems: list[Problem] = []
+    if mode.server_side:
+        merged, server_problems = stored_after_apply(old, new, definitions)
         if is_live:
             server_problems += conflicts(old, new) if not mode.force_conflicts else ()
-            new = merged = merge(old, new)
-    changed_paths = (change.path for change in changes(old, new) if not _is_empty_change(change))
-    update = Update(old, merged, versions, (*changed_paths, *pointer_changes(old, new)))
-    server_problems += [*_new_problems(update, webhooks=False), *metadata_update(old, new), *_update_problems(update)]
+            new = merged = merge(old, merged)
+    elif is_live:
+        new = merged = three_way_merge(old, new)
+    else:
+        merged = as_patched(new)  # to kubectl, a null removes the field
+    before, after = _stored_pair(old, new, definitions)
+    update = Update(old, merged, versions, tuple(_touched_paths(before, after, old, new)))
+    server_problems += [*_new_problems(update, definitions, webhooks=False), *metadata_update(old, new)]
+    stored_update = update._replace(old=before, new=after) if is_built_in(kind_of(new)) else update
+    server_problems += _update_problems(stored_update, definitions)
     reported_paths = {problem.path for problem in server_problems}
-    rejections = [problem for problem in _new_problems(update, webhooks=True) if problem.authority != "kube-apiserver"]
+    rejections = [p for p in _new_problems(update, definitions, webhooks=True) if p.authority != "kube-apiserver"]
     rejections += _webhook_problems(update)
     problems = [*deduplicate(server_problems), *(p for p in rejections if p.path not in reported_paths)]
     return AppliedObject(apply_verdict(old, new, update.touched, problems), problems, new if is_live else None)
+
+
+def _is_live(manifest: Json) -> bool:
+    """Return whether an object is what `kubectl get -o yaml` prints: no file has `uid`."""
+    return "uid" in nested_map(manifest, "metadata")
+
+
+def _touched_paths(before: Json, after: Json, old: Json, new: Json) -> Iterator[tuple[str, ...]]:
+    """Yield the paths at which the stored objects differ. The fields of Go's types have no defaults left to ignore."""
+    if is_built_in(kind_of(new)):
+        yield from (path for path in changed_paths(before, after) if path != ("metadata", "namespace"))
+    else:
+        yield from (change.path for change in changes(before, after) if not _is_empty_change(change))
+        yield from pointer_changes(old, new)
 
 
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -209,11 +233,27 @@ def three_way_merge(live: Json, file: Json) -> Json:
         last_applied = as_mapping(json.loads(annotation)) if annotation else {}
     except ValueError:
         last_applied = {}
-    applied, fields = as_stored(file), keyed_fields(live) if is_built_in(kind_of(live)) else {}
+    return _merge_file(live, last_applied, file)
+
+
+def _merge_file(live: Json, last_applied: Json, file: Json) -> Json:
+    """Return a live object without what the last applied file has and this one has not, and with this file's values."""
+    applied, fields = as_stored(file), keyed_fields(live) if is_built_in(kind_of(live)) else None
     metadata = nested_map(applied, "metadata")
     applied["metadata"] = {"annotations": {}, **metadata}  # kubectl's own is among them
-    kept = without_removed(live, united([fields_of(last_applied, fields), null_fields(file)]), {}, applied)
-    return with_server_fields(live, overlay(kept, applied, fields))
+    removed = united([fields_of(last_applied, fields or {}), null_fields(file)])
+    return with_server_fields(live, overlay(without_removed(live, removed, {}, applied), applied, fields))
+
+
+def _stored_pair(old: Json, new: Json, definitions: Definitions | None) -> tuple[Json, Json]:
+    """Return both objects with their defaults. Those of an object of a built-in kind stay when a file is applied."""
+    if not is_built_in(kind_of(new)):
+        return with_defaults(old, definitions), with_defaults(new, definitions)
+    before = with_defaults(old) if _is_live(old) else as_created(old)
+    spec = nested_map(new, "spec")
+    if kind_of(new) == ("v1", "Pod") and spec.get("serviceAccount"):  # the old name of the field means the new one
+        new = {**new, "spec": {"serviceAccountName": spec["serviceAccount"], **spec}}
+    return before, as_updated(before, _merge_file(before, as_stored(old), new))
 
 
 def _webhook_problems(update: Update) -> Iterator[Problem]:
@@ -235,12 +275,13 @@ def _is_empty_change(change: Change) -> bool:
     return value == [] or (value == {} and change.path[-1] in ("limits", "requests", "annotations", "labels"))
 
 
-def _new_problems(update: Update, *, webhooks: bool) -> Iterator[Problem]:
+def _new_problems(update: Update, definitions: Definitions | None, *, webhooks: bool) -> Iterator[Problem]:
     """Yield the server's problems with the new object that the old one does not have."""
-    if not is_supported(update.new):
+    if not is_supported(update.new, definitions):
         return
     before, after = (
-        validate(obj, versions=update.versions, webhooks=webhooks, foreign=False) for obj in (update.old, update.new)
+        validate(obj, versions=update.versions, webhooks=webhooks, foreign=False, definitions=definitions)
+        for obj in (update.old, update.new)
     )
     existing = {(problem.name, problem.path, problem.message) for problem in before}
     for problem in after:
@@ -248,11 +289,11 @@ def _new_problems(update: Update, *, webhooks: bool) -> Iterator[Problem]:
             yield problem
 
 
-def _update_problems(update: Update) -> Iterator[Problem]:
+def _update_problems(update: Update, definitions: Definitions | None) -> Iterator[Problem]:
     """Yield what the server rejects about the change from the old object to the new one."""
     api_version, kind = kind_of(update.new)
     key = api_version.rpartition("/")[0], kind
     if key in _UPDATE_VALIDATORS:
         yield from _UPDATE_VALIDATORS[key](update)
     yield from immutable_field_changes(key, update)
-    yield from custom_update((api_version, kind), update)
+    yield from custom_update((api_version, kind), update, definitions)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.paths import get
-from ptcompile.apiserver.defaulting import is_default
+from ptcompile.apiserver.defaulting.meaning import is_default
 from ptcompile.differ.model import Change, KeyPath
 from ptcompile.differ.normal import Keyed, hidden, normalize, to_plain_data
 
@@ -85,6 +85,25 @@ def changes(before: Json, after: Json) -> tuple[Change, ...]:
             key=lambda change: [_sort_key(part) for part in change.path],
         )
     )
+
+
+def changed_paths(before: Json, after: Json) -> Iterator[KeyPath]:
+    """Yield the paths at which two stored objects differ, without regard to what an absent field means."""
+    old, new = normalize(before), normalize(after)
+    if _is_equal(old, new):
+        return
+    if _count_differing(old, new) > MAX_VALUES:
+        yield from ((key,) for key in {**old, **new} if not _is_equal(old.get(key), new.get(key)))
+        return
+    zipped = max(_longest_list(old), _longest_list(new)) > MAX_ALIGNED_ITEMS
+    for kind, keys in _iter_differences(old, new, [], zipped):
+        holder = old if kind == "removed" else new
+        path, whole = _display_path(keys, holder), get(holder, keys)
+        if isinstance(whole, Keyed) and kind in ("added", "removed"):
+            yield from ((*path, f"[{key}]") for key in whole)
+        else:
+            yield path
+    yield from (change.path for change in _reordered_lists(old, new, ()))
 
 
 def _is_equal(a: Any, b: Any) -> bool:

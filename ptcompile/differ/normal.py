@@ -57,7 +57,7 @@ SERVER_METADATA = frozenset(
 """Metadata fields that the API server or a controller writes, not the user."""
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_QUANTITY_MAPPINGS = frozenset({"requests", "limits", "minResources", "capacity", "overhead", "hard"})
+_QUANTITY_MAPPINGS = frozenset({"requests", "limits", "minResources", "capacity", "overhead", "podFixed", "hard"})
 _QUANTITY_FIELDS = frozenset({"sizeLimit", "divisor"})
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.apiserver.defaulting import is_default
+from ptcompile.apiserver.defaulting.meaning import is_default
 from ptcompile.compiler.build import build
 from ptcompile.compiler.checks.job import run_policy
 from ptcompile.compiler.frontend.lowering import lower

@@ -218,6 +218,11 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "apply without --force-conflicts is rejected.",
         "apply with --force-conflicts to take the field over, or remove it from the file to leave it to the manager",
     ),
+    "guessed-namespace": CodePage(
+        "The file names no namespace, and the only object of its kind and name is in another one than `default`. "
+        "`diff` compares them; kubectl apply uses the namespace of its context.",
+        "write metadata.namespace, or pass --namespace to diff",
+    ),
     "wrong-type": CodePage(
         "A value has the wrong type for its field.",
         "write it as the message says; quote a string such as on, 1 or 1e3",

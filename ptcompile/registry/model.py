@@ -451,6 +451,10 @@ class Operator:
         """Yield the objects that an administrator applies for manifests of its target."""
         return iter(())
 
+    def default_foreign(self, manifest: Json, related: Sequence[Json]) -> Json:
+        """Return an object of one of the `foreign` kinds after its mutating webhook."""
+        return manifest
+
     def validate_foreign(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         """Yield its webhook's rejections of an object of one of the `foreign` kinds."""
         return iter(())

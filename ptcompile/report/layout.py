@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _STAGES: Final = {
-    "apply": ("rejected when it is created", "may be rejected when it is created"),
+    "apply": ("rejected when it is applied", "may be rejected when it is applied"),
     "pod": ("accepted, but its pods are rejected", "accepted, but its pods may be rejected"),
 }
 """The sentence for an error, which is certain, and that for warnings and notes."""

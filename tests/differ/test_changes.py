@@ -15,7 +15,7 @@ import yaml
 from deepdiff import DeepDiff
 from hypothesis import given, strategies as st
 
-from ptcompile.apiserver.defaulting import is_default
+from ptcompile.apiserver.defaulting.meaning import is_default
 from ptcompile.differ.changes import _DEEPDIFF_KINDS, MAX_ALIGNED_ITEMS, _prune_common, changes, diff_plain_lists
 from ptcompile.differ.normal import hidden
 from tests.conftest import GOLDEN, ROOT

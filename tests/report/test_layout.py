@@ -72,8 +72,8 @@ def test_only_errors_are_certain(rule: Rule) -> None:
         ("spec-unknown-field", "error", "apply", "ptcompile", "it does not compile"),
         ("word-without-effect", "warning", "apply", "ptcompile", "it compiles"),
         ("too-large", "error", "apply", "ptcompile", "is not checked"),
-        ("required-value", "error", "apply", "kube-apiserver", "rejected when it is created"),
-        ("misspelt-runtime", "warning", "apply", "trainer", "may be rejected when it is created"),
+        ("required-value", "error", "apply", "kube-apiserver", "rejected when it is applied"),
+        ("misspelt-runtime", "warning", "apply", "trainer", "may be rejected when it is applied"),
         ("exceeds-quota", "error", "pod", "kube-apiserver", "accepted, but its pods are rejected"),
         ("image-placeholder", "note", "pod", "kubelet", "accepted, but its pods may be rejected"),
     ],
@@ -93,8 +93,8 @@ def test_a_large_spec_does_not_compile() -> None:
     [
         ("style", "ptcompile", "rule of ptcompile.toml"),
         ("run", "ptcompile", "fails at run time (rule of ptcompile.toml)"),
-        ("apply", "ptcompile", "rejected when it is created (rule of ptcompile.toml)"),
-        ("apply", "kueue", "rejected when it is created (kueue, rule of ptcompile.toml)"),
+        ("apply", "ptcompile", "rejected when it is applied (rule of ptcompile.toml)"),
+        ("apply", "kueue", "rejected when it is applied (kueue, rule of ptcompile.toml)"),
     ],
 )
 def test_custom_rule_names_its_owner(stage: Stage, authority: Authority, expected: str) -> None:
@@ -120,4 +120,4 @@ def test_a_profile_that_is_not_yaml_does_not_compile() -> None:
 
 def test_a_manifest_that_is_not_yaml_is_rejected_when_it_is_created() -> None:
     (finding,) = ptcompile.lint(BROKEN.replace("ptcompile/v1", "batch/v1").replace("TrainingJob", "Job")).diagnostics
-    assert consequence(finding) == "rejected when it is created (kube-apiserver)"
+    assert consequence(finding) == "rejected when it is applied (kube-apiserver)"

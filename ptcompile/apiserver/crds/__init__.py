@@ -127,6 +127,28 @@ def definition_problems(
         evaluations.leave(token)
 
 
+def transition_problems(
+    definition: Definition, manifest: Mapping[str, Any], old: Mapping[str, Any]
+) -> Sequence[Problem]:
+    """Return the problems that the rules with `oldSelf` find in an update, without those of the new object itself.
+
+    Never raises: an error in a user's definition becomes a finding.
+    """
+    if definition.refusal or not definition.schema.get("x-ruled"):
+        return []
+    from ptcompile.apiserver.crds.rules import rule_problems
+
+    # the status is a subresource: an update of the object leaves it as it is
+    new = {**manifest, "status": old.get("status")} if definition.status else manifest
+    try:
+        existing = {problem.path for problem in rule_problems(definition.schema, definition.document, new)}
+        problems = rule_problems(definition.schema, definition.document, new, old)
+        return [problem for problem in problems if problem.path not in existing]
+    except Exception as error:  # a user's definition may raise anything
+        why = f"its definition cannot be applied ({type(error).__name__}: {str(error)[:200]})"
+        return [_unchecked_problem(manifest, why, evaluations.ASK_SERVER)]
+
+
 def _unchecked_problem(manifest: Mapping[str, Any], why: str, help: str, part: str = "not") -> Problem:
     """Return the warning that an object was not checked against its definition, so a missing finding does not imply
     that it is valid.

@@ -8,15 +8,13 @@ object. The step budget grows with the object: a rule that exceeds it is reporte
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.schema_files import load
 from ptcompile.apiserver import evaluations
 from ptcompile.apiserver.cel import STEPS_PER_CALL_MAX, evaluate, fresh_budget
 from ptcompile.apiserver.cel.library import UncheckedError
 from ptcompile.apiserver.cel.values import ABSENT, CelError, CostError, Optional, to_duration, to_timestamp
-from ptcompile.apiserver.kinds import resolve
+from ptcompile.apiserver.defaulting.schemas import resolve_node, with_schema_defaults
 from ptcompile.diagnostics import Path, Problem, field_path
 
 TYPE_CHECKING = False
@@ -40,34 +38,6 @@ def rule_problems(
     yield from _walk(schema, document, _Pair(new, before), (), _Run(fresh_budget(manifest), set()))
 
 
-def _resolve_node(schema: Schema, document: str) -> tuple[Schema, str]:
-    while "$ref" in schema:
-        document, name = resolve(document, schema["$ref"])
-        schema = load(document)["$defs"][name]
-    return schema, document
-
-
-def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
-    """Return a value with its schema's defaults, without the nulls that the server drops."""
-    if schema.get("x-decoded"):
-        return value
-    schema, document = _resolve_node(schema, document)
-    if isinstance(value, list):
-        return [with_schema_defaults(schema.get("items", {}), document, item) for item in value]
-    if not isinstance(value, Mapping):
-        return value
-    properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
-    out = {}
-    for key, item in value.items():
-        child = properties.get(key, additional if isinstance(additional, dict) else {})
-        if item is not None or child.get("nullable"):
-            out[key] = with_schema_defaults(child, document, item)
-    for key, child in properties.items():
-        if key not in out and "default" in child:
-            out[key] = with_schema_defaults(child, document, deepcopy(child["default"]))
-    return out
-
-
 class _Run(NamedTuple):
     """State that the rules of one object share."""
 
@@ -86,7 +56,7 @@ class _Pair(NamedTuple):
 def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> Iterator[Problem]:
     if not schema.get("x-ruled"):
         return
-    schema, document = _resolve_node(schema, document)
+    schema, document = resolve_node(schema, document)
     for rule in schema.get("x-rules", ()):
         yield from _rule_result(rule, pair, path, run)
     new, old = pair
@@ -217,7 +187,7 @@ def _to_cel_value(schema: Schema, document: str, value: Any) -> Any:
     """Return a value as CEL reads it: integers of a `number` field as floats, texts with a format as that type."""
     if schema.get("x-decoded"):
         return value
-    schema, document = _resolve_node(schema, document)
+    schema, document = resolve_node(schema, document)
     if isinstance(value, list):
         items = schema.get("items", {})
         return [_to_cel_value(items, document, item) for item in value]

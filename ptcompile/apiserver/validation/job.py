@@ -17,7 +17,7 @@ from ptcompile.apiserver.validation.pod import (
     check_pod_spec,
     check_template_metadata,
 )
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import nested_map
@@ -425,6 +425,7 @@ def job_update(update: Update) -> Iterator[Problem]:
         if update.under("spec", name):
             yield immutable(("spec", name), nested_map(update.new, "spec").get(name))
     yield from _completions_changes(update)
+    yield from _lost_label(update)
     free = _mutable_template_paths(update)
     for path in _template_changes(update):
         if not any(_matches_prefix(path[2:], steps) for steps in free):
@@ -433,6 +434,19 @@ def job_update(update: Update) -> Iterator[Problem]:
                 (*_TEMPLATE_PATH, "spec") if inner else _TEMPLATE_PATH, None, _SUSPEND_HELP if free else RECREATE_HELP
             )
             return
+
+
+_NAME_LABEL: Final = "batch.kubernetes.io/job-name"
+
+
+def _lost_label(update: Update) -> Iterator[Problem]:
+    """Yield a problem if the template loses the labels that the server gave it: an apply that drops all labels does."""
+    path = (*_TEMPLATE_PATH, "metadata", "labels")
+    before, after = (nested_map(manifest, *path) for manifest in (update.old, update.new))
+    name = before.get(_NAME_LABEL)
+    if nested_map(update.old, "spec").get("manualSelector") is not True and name and after.get(_NAME_LABEL) != name:
+        message = f"{field_path((*path, _NAME_LABEL))}: Required value: must be '{name}'"
+        yield Problem("required-value", path, message, "keep `labels`, and remove its entries one by one")
 
 
 def _template_changes(update: Update) -> Iterator[tuple[str, ...]]:
@@ -454,7 +468,7 @@ def _mutable_template_paths(update: Update) -> list[tuple[str, ...]]:
     server = ApiServer(update.versions.kubernetes, gates=update.versions.kubernetes_gates)
     if not server.has_gate("MutablePodResourcesForSuspendedJobs", 36):
         return list(_SUSPENDED_MUTABLE_PATHS)
-    return [*_SUSPENDED_MUTABLE_PATHS, _resources_path(), ("spec", "initContainers", "*", "resources")]
+    return [*_SUSPENDED_MUTABLE_PATHS, ("metadata",), _resources_path(), ("spec", "initContainers", "*", "resources")]
 
 
 def _resources_path() -> tuple[str, ...]:

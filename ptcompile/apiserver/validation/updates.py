@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
-from ptcompile.apiserver.crds import Definition, shipped_definition
-from ptcompile.apiserver.crds.rules import explain_rule, rule_problems, with_schema_defaults
-from ptcompile.apiserver.kinds import CUSTOM
-from ptcompile.apiserver.server_side_apply import merge_by_schema
+from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition, transition_problems
+from ptcompile.apiserver.crds.rules import explain_rule
+from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
+from ptcompile.apiserver.kinds import CUSTOM, is_built_in
+from ptcompile.apiserver.server_side_apply import REMOVED, merge_by_schema
 from ptcompile.apiserver.validation.field_errors import (
     RECREATE_HELP,
     forbidden_change,
@@ -28,31 +29,64 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.apiserver.crds import Definitions
+    from ptcompile.apiserver.kinds import Schema
     from ptcompile.registry.model import Update
 
 
 _ITEM_KEYS: Final = ("name", "manager")
 
 
-def stored_after_apply(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Problem]]:
-    """Return the custom resource that results from applying `new` over `old`, and a problem for each null in `new`."""
+def stored_after_apply(
+    old: Mapping[str, Any], new: Mapping[str, Any], definitions: Definitions | None = None
+) -> tuple[Mapping[str, Any], list[Problem]]:
+    """Return the custom resource that results from a server-side apply of `new` over `old`, and a problem for each null
+    in `new`.
+    """
     kind = kind_of(new)
-    if kind in CUSTOM:
-        schema, document = load(CUSTOM[kind]), CUSTOM[kind]
-    elif (definition := shipped_definition(kind)) is not None:
-        schema, document = dict(definition.schema), definition.document
-    else:
+    if is_built_in(kind):
         return new, []
+    located = _schema_of(kind, definitions)
+    if located is None:
+        return new, [_uncertain_null(path) for path in _null_paths(new, ())]
+    schema, document = located
     nulls: list[Path] = []
     stored = merge_by_schema(schema, document, old, new, (), nulls)
-    help = "remove the line: an apply treats null as a value"
-    problems = (Problem("wrong-type", path, f"{field_path(path)}: must not be null", help) for path in nulls)
-    return stored, list(problems)
+    problems = (Problem("wrong-type", path, f"{field_path(path)}: must not be null", _NULL_HELP) for path in nulls)
+    return {} if stored is REMOVED else stored, list(problems)
 
 
-def custom_update(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
+_NULL_HELP: Final = "remove the line: an apply treats null as a value"
+
+
+def _schema_of(kind: tuple[str, str], definitions: Definitions | None) -> tuple[Schema, str] | None:
+    """Return the schema of a custom resource and its file."""
+    definition = (definitions or NO_DEFINITIONS).find(kind)
+    if kind in CUSTOM and (definitions is None or kind not in definitions.kinds):
+        return load(CUSTOM[kind]), CUSTOM[kind]
+    return (definition.schema, definition.document) if isinstance(definition, Definition) else None
+
+
+def _uncertain_null(path: Path) -> Problem:
+    """Return the warning for a null in an object of a kind that no CRD shows."""
+    message = f"{field_path(path)}: must not be null, unless the CustomResourceDefinition allows it"
+    return Problem("wrong-type", path, message, f"{_NULL_HELP}; --schemas takes the definition", severity="warning")
+
+
+def _null_paths(value: Any, path: Path) -> Iterator[Path]:
+    """Yield the paths of the nulls in mappings below the top of an object. Its metadata has none on the server."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _null_paths(item, (*path, index))
+    for key, item in value.items() if isinstance(value, Mapping) else ():
+        if item is None and path:
+            yield (*path, key)
+        elif path or key != "metadata":
+            yield from _null_paths(item, (*path, key))
+
+
+def custom_update(kind: tuple[str, str], update: Update, definitions: Definitions | None = None) -> Iterator[Problem]:
     """Yield the problems that a kind's CRD reports for an update."""
-    definition: Definition | None
     if kind in CUSTOM:
         schema, document = load(CUSTOM[kind]), CUSTOM[kind]
         old, new = (with_schema_defaults(schema, document, manifest) for manifest in (update.old, update.new))
@@ -60,13 +94,11 @@ def custom_update(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
             for changed_path, before, after in _value_pairs(old, new, path.split("."), ()):
                 if before != after:
                     yield immutable(changed_path, None, RECREATE_HELP, why)
-    elif (definition := shipped_definition(kind)) is not None and definition.schema.get("x-ruled"):
-        # the status is a subresource: an update of the object leaves it as it is
-        new = {**update.new, "status": update.old.get("status")} if definition.status else update.new
-        reported_paths = {problem.path for problem in rule_problems(definition.schema, definition.document, new)}
-        for problem in rule_problems(definition.schema, definition.document, new, update.old):
-            if problem.path not in reported_paths:
-                yield explain_rule(problem, kind_named(kind))
+        return
+    definition = (definitions or NO_DEFINITIONS).find(kind)
+    if isinstance(definition, Definition):
+        for problem in transition_problems(definition, update.new, update.old):
+            yield explain_rule(problem, kind_named(kind))
 
 
 def _value_pairs(old: Any, new: Any, steps: list[str], path: Path) -> Iterator[tuple[Path, Any, Any]]:
@@ -114,7 +146,7 @@ _IMMUTABLE_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str]
     ("apps", "ControllerRevision"): ((("data",), ""),),
     ("", "PersistentVolume"): (),
     ("discovery.k8s.io", "EndpointSlice"): ((("addressType",), ""),),
-    ("", "ResourceQuota"): ((("spec", "scopes"), ""), (("spec", "scopeSelector"), "")),
+    ("", "ResourceQuota"): ((("spec", "scopes"), ""),),
     ("networking.k8s.io", "IngressClass"): ((("spec", "controller"), ""),),
     ("networking.k8s.io", "IPAddress"): ((("spec", "parentRef"), ""),),
     ("events.k8s.io", "Event"): tuple(((name,), "") for name in _EVENT_FIELDS),

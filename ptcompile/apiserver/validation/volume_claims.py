@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ptcompile.apiserver.defaulting.built_in import DEFAULT_SERVER, drops_source
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import is_dropped
 from ptcompile.apiserver.validation.field_errors import forbidden_change
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ptcompile.registry.model import Update
 
 
-DEFAULT_SERVER: Final = ApiServer()
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 
 
@@ -64,19 +64,6 @@ def _check_same_source(spec: dict[str, Any], path: Path, context: ApiServer, pro
         sources.append([spec[name].get(key) or "" for key in ("apiGroup", "kind", "name")])
     if sources[0] != sources[1]:
         f.invalid(problems, path, spec["dataSource"], "must match dataSourceRef", "keep dataSourceRef")
-
-
-def drops_source(name: str, source: Mapping[str, Any], context: ApiServer = DEFAULT_SERVER) -> bool:
-    """Return whether the server drops a data source.
-
-    It drops a `dataSource` that is neither a claim nor a snapshot, and, unless an alpha gate is on, a `dataSourceRef`
-    into another namespace.
-    """
-    if name == "dataSourceRef":
-        return bool(source.get("namespace")) and not context.has_gate("CrossNamespaceVolumeDataSource", None)
-    group, kind = source.get("apiGroup") or "", source.get("kind")
-    kept_kinds = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
-    return (group, kind) not in kept_kinds
 
 
 def check_access(modes: Any, path: Path, problems: f.Problems) -> None:

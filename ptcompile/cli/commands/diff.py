@@ -48,6 +48,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force-conflicts", action="store_true", help="with --server-side: take over fields of other managers"
     )
+    parser.add_argument(
+        "--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas (repeatable)"
+    )
     parser.add_argument("--from-cluster", metavar="FILE", help="the cluster profile of side A")
     parser.add_argument("--to-cluster", metavar="FILE", help="the cluster profile of side B")
     add_format(parser, "text", "json", "markdown")
@@ -66,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("nothing to compare with: give a second file, --set, or --from-cluster and --to-cluster")
     if options.force_conflicts and not options.server_side:
         raise UsageError("--force-conflicts needs --server-side, as in kubectl apply")
+    config.check_schemas(options.schemas)
     extensions = config.extensions()
     check_target(options.target, extensions=extensions)
     findings = Findings(options.output_format)
@@ -101,6 +105,7 @@ def _difference(options: argparse.Namespace, findings: Findings, extensions: Ext
         server_side=options.server_side,
         force_conflicts=options.force_conflicts,
         namespace=options.namespace,
+        schemas=options.schemas,
         filenames=(sides[0].name, sides[1].name),
         extensions=extensions,
         **overrides.keywords(options),

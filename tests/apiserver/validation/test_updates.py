@@ -20,9 +20,9 @@ def _object(kind: str, version: str, spec: Json, **meta: Any) -> Json:
     return {"apiVersion": version, "kind": kind, "metadata": {"name": "a", **meta}, "spec": spec}
 
 
-def rejections(old: Json, new: Json) -> list[tuple[str, str]]:
+def rejections(old: Json, new: Json, *, server_side: bool = False) -> list[tuple[str, str]]:
     """Return the authority and the path of each rejection of the update."""
-    report = ptcompile.diff(old, new)
+    report = ptcompile.diff(old, new, server_side=server_side)
     return [(d.authority, ".".join(map(str, d.path))) for d in report.diagnostics if d.stage == "apply"]
 
 
@@ -77,10 +77,11 @@ def test_a_trainjob(path: str, value: Any, expected: list[tuple[str, str]]) -> N
     assert rejections(TRAINJOB, changed(TRAINJOB, path, value)) == expected
 
 
-def test_a_null_is_a_value_to_an_apply() -> None:
+def test_a_null_is_a_value_to_a_server_side_apply() -> None:
     new = changed(TRAINJOB, "spec.trainer.image", "x")
     new["spec"]["trainer"]["image"] = None
-    assert ("kube-apiserver", "spec.trainer.image") in rejections(TRAINJOB, new)
+    assert ("kube-apiserver", "spec.trainer.image") in rejections(TRAINJOB, new, server_side=True)
+    assert ("kube-apiserver", "spec.trainer.image") not in rejections(TRAINJOB, new)
 
 
 VOLCANO = _object(

@@ -245,3 +245,96 @@ def test_a_problem_whose_fix_sets_a_list_is_reported_once() -> None:
     new["spec"]["containers"][0]["command"] = "train"
     found = ptcompile.diff(pod(), new)
     assert [one.name for one in found.diagnostics] == ["wrong-type", "forbidden-value"]
+
+
+BALANCER = _object(
+    "Service",
+    "v1",
+    spec={
+        "type": "LoadBalancer",
+        "loadBalancerClass": "x.io/y",
+        "externalTrafficPolicy": "Local",
+        "ports": [{"port": 80}],
+        "selector": {"a": "b"},
+    },
+)
+TERM = {"matchExpressions": [{"key": "failure-domain.beta.kubernetes.io/zone", "operator": "In", "values": ["z"]}]}
+VOLUME = _object(
+    "PersistentVolume",
+    "v1",
+    spec={
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "csi": {"driver": "d.io", "volumeHandle": "h"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [TERM]}},
+    },
+)
+KEY = "spec.nodeAffinity.required.nodeSelectorTerms.0.matchExpressions.0.key"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "path", "value", "expected"),
+    [
+        (BALANCER, "spec.loadBalancerClass", "x.io/z", "spec.loadBalancerClass: Invalid value"),
+        (BALANCER, "spec.loadBalancerClass", None, "spec.loadBalancerClass: Invalid value"),
+        (BALANCER, "spec.healthCheckNodePort", 30000, "spec.healthCheckNodePort: Forbidden: field is immutable"),
+        (VOLUME, KEY, "a", "spec.nodeAffinity: Invalid value"),
+        (VOLUME, KEY, "topology.kubernetes.io/zone", ""),
+        (VOLUME, "spec.volumeMode", "Block", "spec.volumeMode: Invalid value"),
+        (VOLUME, "spec.volumeMode", "Filesystem", ""),
+    ],
+)
+def test_fields_that_stay(manifest: Json, path: str, value: Any, expected: str) -> None:
+    messages = refused(manifest, changed(manifest, path, value))
+    assert [message for message in messages if message.startswith(expected)] if expected else messages == []
+
+
+STATEFUL_SET = _object(
+    "StatefulSet",
+    "apps/v1",
+    spec={
+        "serviceName": "s",
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+        "volumeClaimTemplates": [
+            {
+                "metadata": {"name": "v"},
+                "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+            }
+        ],
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "path", "value"),
+    [
+        (_object("PriorityClass", "scheduling.k8s.io/v1", value=1), "preemptionPolicy", "PreemptLowerPriority"),
+        (_object("ResourceQuota", "v1", spec={"hard": {"pods": "1"}}), "spec.scopeSelector", {"matchExpressions": []}),
+        (STATEFUL_SET, "spec.volumeClaimTemplates.0.apiVersion", "x1"),
+        (STATEFUL_SET, "spec.volumeClaimTemplates.0.spec.volumeMode", "Filesystem"),
+        (pod(), "spec.preemptionPolicy", "PreemptLowerPriority"),
+        (pod(), "spec.containers.0.stdin", False),
+        (job(), "spec.template.spec.dnsPolicy", "ClusterFirst"),
+        (job(suspend=True), "spec.template.metadata", {"generateName": "x"}),
+    ],
+)
+def test_a_value_that_is_stored_already_is_no_change(manifest: Json, path: str, value: Any) -> None:
+    assert refused(manifest, changed(manifest, path, value)) == []
+
+
+@pytest.mark.parametrize("path", ["spec.template.spec.enableServiceLinks", "spec.template.spec.containers.0.tty"])
+def test_a_template_has_fewer_defaults_than_a_pod(path: str) -> None:
+    """The server fills in service links only in the Pod, so a template that spells them out differs."""
+    assert refused(job(), changed(job(), path, True))
+
+
+def test_a_template_that_drops_all_labels_loses_those_of_the_server() -> None:
+    labeled = changed(job(), "spec.template.metadata", {"labels": {"x": "y"}})
+    (message,) = refused(labeled, changed(labeled, "spec.template.metadata", {}))[:1]
+    assert message.startswith("spec.template.metadata.labels[batch.kubernetes.io/job-name]: Required value: must be")
+
+
+def test_kubectl_removes_nulls_and_keeps_empty_lists() -> None:
+    assert refused(pod(), changed(pod(), "metadata.labels", {"a": None})) == []
+    assert refused(pod(hostPID=True), changed(pod(hostPID=True), "metadata.labels", {"a": "b"})) == []

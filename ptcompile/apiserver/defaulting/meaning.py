@@ -27,7 +27,7 @@ _EMPTY_MEANS_ABSENT = frozenset(
         "initContainers", "runPolicy", "volumeDevices", "hostAliases", "selector",
     }
 )  # fmt: skip
-"""Fields that mean the same when empty and when absent."""
+"""ObjectFields that mean the same when empty and when absent."""
 
 _FALSE_BY_DEFAULT = frozenset(
     {

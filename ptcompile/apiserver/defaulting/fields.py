@@ -1,0 +1,42 @@
+"""Access to the fields of an object that defaulting changes in place. Values of a wrong type are left to validation."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    ObjectFields = dict[str, Any]
+
+
+def child(parent: ObjectFields, key: str) -> ObjectFields:
+    """Return the mapping under a key, or an empty one that belongs to no object."""
+    value = parent.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def new_child(parent: ObjectFields, key: str) -> ObjectFields:
+    """Return the mapping under a key, and create it if the key is absent."""
+    if parent.get(key) is None:
+        parent[key] = {}
+    return child(parent, key)
+
+
+def children(parent: ObjectFields, key: str) -> list[ObjectFields]:
+    """Return the mappings of the list under a key."""
+    value = parent.get(key)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def fill_absent(fields: ObjectFields, **values: Any) -> None:
+    """Set absent fields. This is Go's default of a pointer, of which an empty value is a value."""
+    for key, value in values.items():
+        if fields.get(key) is None:
+            fields[key] = value
+
+
+def fill_empty(fields: ObjectFields, **values: Any) -> None:
+    """Set absent fields and empty strings. This is Go's default of a plain field."""
+    for key, value in values.items():
+        if fields.get(key) in (None, ""):
+            fields[key] = value

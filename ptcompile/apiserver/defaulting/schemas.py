@@ -1,0 +1,44 @@
+"""Defaults of the schema of a CustomResourceDefinition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+
+from ptcompile._internal.schema_files import load
+from ptcompile.apiserver.kinds import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.apiserver.kinds import Schema
+
+
+def resolve_node(schema: Schema, document: str) -> tuple[Schema, str]:
+    """Return the schema that a node refers to, and its file."""
+    while "$ref" in schema:
+        document, name = resolve(document, schema["$ref"])
+        schema = load(document)["$defs"][name]
+    return schema, document
+
+
+def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
+    """Return a value with its schema's defaults, without the nulls that the server drops."""
+    if schema.get("x-decoded"):
+        return value
+    schema, document = resolve_node(schema, document)
+    if isinstance(value, list):
+        return [with_schema_defaults(schema.get("items", {}), document, item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+    out = {}
+    for key, item in value.items():
+        child = properties.get(key, additional if isinstance(additional, dict) else {})
+        if item is not None or child.get("nullable"):
+            out[key] = with_schema_defaults(child, document, item)
+    for key, child in properties.items():
+        if key not in out and "default" in child:
+            out[key] = with_schema_defaults(child, document, deepcopy(child["default"]))
+    return out

@@ -1,0 +1,217 @@
+"""The object as the server would keep it, with the writer of each value that the file does not have.
+
+Values that only a cluster can know stay absent: uid, times, versions, generated names, addresses and ports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.paths import get
+from ptcompile._internal.schema_files import load
+from ptcompile.apiserver.admission.mutation import plugins_of, set_node_tolerations
+from ptcompile.apiserver.admission.request import ClusterState
+from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS, CREATION_CHANGES
+from ptcompile.apiserver.defaulting.encoding import as_encoded, copy_without_nulls
+from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
+from ptcompile.apiserver.kinds import CUSTOM, is_built_in
+from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.registry.table import KINDS, OPERATORS, kind_named
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.apiserver.admission.mutation import MutatingPlugin
+    from ptcompile.apiserver.crds import Definition, Definitions
+    from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.kubernetes.versions import Version
+
+    WritingStage = tuple[str, Callable[[dict[str, Any]], Json]]
+    """A writer, and what it makes of an object. It may change the object in place."""
+
+API_SERVER: Final = "kube-apiserver"
+
+
+class WrittenValue(NamedTuple):
+    """A value of a stored object that the file does not have."""
+
+    path: Path
+    value: Any
+    by: str
+    """The writer: `kube-apiserver`, an admission plugin such as `Priority`, `jobset CRD`, or `jobset webhook`."""
+
+
+class StoredObject(NamedTuple):
+    """An object as the server would keep it."""
+
+    manifest: dict[str, Any]
+    written: tuple[WrittenValue, ...]
+
+
+def as_created(manifest: Json, definitions: Definitions | None = None) -> dict[str, Any]:
+    """Return an object of a file as the API server creates it, without operators' webhooks.
+
+    Accepts any data; never raises.
+    """
+    current = with_defaults(manifest, definitions)
+    for _, mutate in _creation_stages(kind_of(manifest), ()):
+        current = copy_without_nulls(mutate(current))
+    return with_defaults(current, definitions)
+
+
+def as_updated(old: Json, merged: Json) -> dict[str, Any]:
+    """Return an object of a built-in kind after an update; `merged` is the old one with a file laid over it."""
+    current = with_defaults(merged)
+    if kind_of(merged) != ("v1", "Pod") or set_node_tolerations(copy_without_nulls(old), ClusterState()) != old:
+        return current
+    return set_node_tolerations(current, ClusterState())  # a file with tolerations replaces the list
+
+
+def with_defaults(manifest: Json, definitions: Definitions | None = None) -> dict[str, Any]:
+    """Return an object with the defaults of its kind, which it gets at each request: those of Kubernetes or of its CRD.
+
+    Accepts any data; never raises.
+    """
+    if is_built_in(kind_of(manifest)):
+        return _with_built_in_defaults(as_encoded(manifest))
+    return _with_crd_defaults(copy_without_nulls(manifest), definitions)
+
+
+def _creation_stages(kind: tuple[str, str], others: Sequence[Json]) -> Iterator[WritingStage]:
+    """Yield what the server writes into a new object of a built-in kind, after its defaults."""
+    if not is_built_in(kind):
+        return
+    if kind in CREATION_CHANGES:
+        yield API_SERVER, _prepared
+    state = ClusterState(others)
+    for plugin, mutate in plugins_of(kind):
+        yield plugin, partial(_mutated, mutate=mutate, state=state)
+
+
+def _mutated(manifest: dict[str, Any], mutate: MutatingPlugin, state: ClusterState) -> dict[str, Any]:
+    return mutate(manifest, state)
+
+
+def _prepared(manifest: dict[str, Any]) -> dict[str, Any]:
+    CREATION_CHANGES[kind_of(manifest)](manifest)
+    return manifest
+
+
+def _with_built_in_defaults(manifest: dict[str, Any]) -> dict[str, Any]:
+    default = BUILT_IN_DEFAULTS.get(kind_of(manifest))
+    if default is not None:
+        default(manifest)
+    return manifest
+
+
+def _with_crd_defaults(manifest: dict[str, Any], definitions: Definitions | None) -> dict[str, Any]:
+    kind = kind_of(manifest)
+    if kind in CUSTOM:
+        defaulted: dict[str, Any] = with_schema_defaults(load(CUSTOM[kind]), CUSTOM[kind], manifest)
+        return defaulted
+    definition = _find_definition(kind, definitions)
+    return manifest if definition is None else with_schema_defaults(definition.schema, definition.document, manifest)
+
+
+def _find_definition(kind: tuple[str, str], definitions: Definitions | None) -> Definition | None:
+    from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition
+
+    definition = (definitions or NO_DEFINITIONS).find(kind)
+    return definition if isinstance(definition, Definition) else None
+
+
+def stored_object(
+    manifest: Json,
+    *,
+    versions: Versions | None = None,
+    others: Sequence[Json] = (),
+    definitions: Definitions | None = None,
+    webhooks: bool = True,
+) -> StoredObject:
+    """Return an object as the server would keep it after its creation, without a status.
+
+    `others` are the objects that exist besides it: LimitRanges, priority and runtime classes, LocalQueues.
+    `webhooks=False` leaves out what the operators write. Accepts any data; never raises.
+    """
+    releases = versions or Versions()
+    before = as_encoded(manifest) if is_built_in(kind_of(manifest)) else copy_without_nulls(manifest)
+    before.pop("status", None)
+    current = before
+    writers: dict[Path, str] = {}
+    for name, stage in _stages(kind_of(manifest), releases, others, definitions):
+        if name.endswith(" webhook") and not webhooks:
+            continue
+        after = copy_without_nulls(stage(copy_without_nulls(current)))
+        writers.update(dict.fromkeys(_new_paths(current, after, ()), name))
+        current = after
+    written = [WrittenValue(path, get(current, path), _writer(path, writers)) for path in _new_values(before, current)]
+    return StoredObject(current, tuple(written))
+
+
+def _stages(
+    kind: tuple[str, str], releases: Versions, others: Sequence[Json], definitions: Definitions | None
+) -> Iterator[WritingStage]:
+    """Yield the writers in the order of a request: decoding, admission plugins, webhooks, decoding again."""
+    decoding: WritingStage = (API_SERVER, _with_built_in_defaults)
+    if not is_built_in(kind):
+        name = f"{KINDS[kind][0].authority} CRD" if kind in KINDS else "CRD"
+        decoding = (name, partial(_with_crd_defaults, definitions=definitions))
+    yield decoding
+    yield from _creation_stages(kind, others)
+    if kind in KINDS:
+        operator = KINDS[kind][0]
+        yield f"{operator.authority} webhook", partial(_after_webhook, release=operator.release_in(releases))
+    for operator in OPERATORS:
+        if operator.foreign is not None and kind in operator.foreign.kinds:
+            yield f"{operator.authority} webhook", partial(operator.default_foreign, related=others)
+    yield decoding
+
+
+def _after_webhook(manifest: dict[str, Any], release: Version) -> Json:
+    """Return an object after its operator's mutating webhook; one in the fields of an older release is left alone."""
+    operator_kind = kind_named(kind_of(manifest))
+    if operator_kind.in_current_fields(manifest, release) is not manifest:
+        return manifest
+    return operator_kind.default(manifest)
+
+
+def _new_paths(before: Any, after: Any, path: Path) -> Iterator[Path]:
+    """Yield the paths of the values that are new or changed, without those below them."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key, value in after.items():
+            if key in before:
+                yield from _new_paths(before[key], value, (*path, key))
+            else:
+                yield (*path, key)
+    elif isinstance(before, list) and isinstance(after, list) and len(after) >= len(before):
+        for index, value in enumerate(after):
+            if index < len(before):
+                yield from _new_paths(before[index], value, (*path, index))
+            else:
+                yield (*path, index)
+    elif before != after:
+        yield path
+
+
+def _new_values(before: Any, after: Any) -> Iterator[Path]:
+    """Yield the paths of the new and changed values; a new mapping or list with content yields those inside it."""
+    for new in _new_paths(before, after, ()):
+        yield from _leaves(get(after, new), new)
+
+
+def _leaves(value: Any, path: Path) -> Iterator[Path]:
+    if not value or not isinstance(value, dict | list):
+        yield path
+        return
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _leaves(inner, (*path, key))
+
+
+def _writer(path: Path, writers: Mapping[Path, str]) -> str:
+    """Return the last writer of a value: that of the longest recorded path that leads to it."""
+    return next(writers[path[:end]] for end in range(len(path), -1, -1) if path[:end] in writers)
