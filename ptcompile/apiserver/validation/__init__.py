@@ -382,7 +382,6 @@ _NAME_RULES: Final[dict[tuple[str, str], NameRule]] = {
     ("", "Event"): why_not_path_segment,
     ("certificates.k8s.io", "CertificateSigningRequest"): why_not_path_segment,
     ("networking.k8s.io", "IPAddress"): _why_not_ip_name,
-    ("storage.k8s.io", "CSIDriver"): why_not_path_segment,
 }
 """Name rules of kinds whose names need not be DNS subdomains."""
 
@@ -398,7 +397,7 @@ _FREE_FINALIZER_GROUPS: Final = frozenset(
 )
 """API groups whose finalizers need no domain: only the generic layer checks them, as it does those of CRDs."""
 
-_FREE_FINALIZER_KINDS: Final = frozenset({("", "Event"), ("storage.k8s.io", "CSIDriver")})
+_FREE_FINALIZER_KINDS: Final = frozenset({("", "Event")})
 """Further kinds whose finalizers need no domain."""
 
 _GENERATION_GROUPS: Final = frozenset(

@@ -11,7 +11,7 @@ from ptcompile.apiserver.validation.networking import is_dual_stack
 from ptcompile.apiserver.validation.policy import is_counted
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_toleration
-from ptcompile.apiserver.validation.values import check_port_number
+from ptcompile.apiserver.validation.values import PORT_MAX
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
@@ -164,14 +164,16 @@ def _check_api_backend(spec: dict[str, Any], path: Path, problems: f.Problems) -
     bundle, service, is_insecure = spec.get("caBundle"), spec.get("service"), spec.get("insecureSkipTLSVerify") is True
     if service is None:
         if bundle:
-            f.invalid(problems, (*path, "caBundle"), bundle, "local APIServices may not have a caBundle")
+            f.invalid(problems, (*path, "caBundle"), bundle, "local APIServices may not have a caBundle", "remove it")
         if is_insecure:
             why = "local APIServices may not have insecureSkipTLSVerify"
             f.invalid(problems, (*path, "insecureSkipTLSVerify"), True, why)
     elif type(service) is dict:
         f.check_required(service, (*path, "service"), problems, "namespace", "name")
-        port = service.get("port")
-        check_port_number(problems, (*path, "service", "port"), 443 if port is None else port)
+        port = 443 if service.get("port") is None else service["port"]
+        if type(port) is int and not 1 <= port <= PORT_MAX:
+            why = f"port is not valid: must be between 1 and {PORT_MAX}, inclusive"
+            f.invalid(problems, (*path, "service", "port"), port, why, f"use 1 to {PORT_MAX}")
         if is_insecure and bundle:
             why = "may not be true if caBundle is present"
             f.invalid(problems, (*path, "insecureSkipTLSVerify"), True, why)

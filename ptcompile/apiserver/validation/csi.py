@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.metadata import check_selector, generated_name, why_not_key
+from ptcompile.apiserver.validation.metadata import check_selector, why_not_key
 from ptcompile.apiserver.validation.storage import check_inline_volume
 from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path, Problem
@@ -32,12 +32,6 @@ _UPDATE_SECONDS_MIN: Final = 10
 def check_csi_driver(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check a CSIDriver, except its metadata."""
     spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
-    meta = f.as_field_mapping(manifest.get("metadata"))
-    name, prefix = meta.get("name"), meta.get("generateName")
-    if not f.is_empty(name):
-        check_driver_name(name, ("metadata", "name"), problems)
-    elif type(prefix) is str and prefix:
-        check_driver_name(generated_name(prefix), ("metadata", "generateName"), problems)
     policy = spec.get("fsGroupPolicy")
     f.check_choice(problems, (*path, "fsGroupPolicy"), policy, ("ReadWriteOnceWithFSType", "File", "None"))
     _check_token_requests(spec.get("tokenRequests"), (*path, "tokenRequests"), problems)

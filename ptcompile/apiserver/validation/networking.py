@@ -221,8 +221,8 @@ def check_service_cidr(manifest: Mapping[str, Any], context: ApiServer, problems
         f.invalid(problems, path, value, "may only hold up to 2 values", "keep one range of each IP family")
     elif not all(type(cidr) is str for cidr in cidrs):
         return
-    elif len(cidrs) == 2 and not is_dual_stack(cidrs):
-        why = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/96"
+    elif len(cidrs) == 2 and all(map(is_cidr, cidrs)) and not is_dual_stack(cidrs):
+        why = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
         f.invalid(problems, path, value, why, "keep one range of each IP family")
     else:
         for index, cidr in enumerate(cidrs):
