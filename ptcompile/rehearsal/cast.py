@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.index import SERVICE
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers import LAUNCHERS, launcher_of
@@ -223,7 +224,7 @@ def _service_names(pod: Pod) -> Iterator[str]:
 
 def _services(job: WorkloadPods) -> Iterator[Mapping[str, object]]:
     yield from job.expansion.services
-    yield from (manifest for manifest in job.stream if as_string(manifest.get("kind")) == "Service")
+    yield from (manifest for manifest in job.stream if kind_of(manifest) == SERVICE)
 
 
 def _stand_ins(

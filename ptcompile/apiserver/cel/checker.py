@@ -96,13 +96,7 @@ class _Checker:
         self._environment = environment
         self._fresh = 0
         self.types: Substitutions = {}
-
-    def _new_parameter(self) -> CelType:
-        self._fresh += 1
-        return CelType(f"${self._fresh}")
-
-    def check(self, node: Expression, scope: Scope) -> CelType:
-        checks: dict[str, Callable[[Expression, Scope], CelType]] = {
+        self._checks: Final[dict[str, Callable[[Expression, Scope], CelType]]] = {
             "constant": lambda node, _scope: _CONSTANT_TYPES[type(node[1])],
             "name": self._check_name,
             "list": self._check_list,
@@ -116,7 +110,13 @@ class _Checker:
             "call": self._check_call,
             "object": self._check_object,
         }
-        return checks[node[0]](node, scope)
+
+    def _new_parameter(self) -> CelType:
+        self._fresh += 1
+        return CelType(f"${self._fresh}")
+
+    def check(self, node: Expression, scope: Scope) -> CelType:
+        return self._checks[node[0]](node, scope)
 
     def _check_name(self, node: Expression, scope: Scope) -> CelType:
         name = node[1]
@@ -293,34 +293,43 @@ class _Checker:
 
     def _resolve(self, name: str, candidates: list[Overload], types: list[CelType], *, is_method: bool) -> CelType:
         """Return the type of a call. If the overloads that fit have different results, it is only known at run time."""
+        types = [substitute(kind, self.types) for kind in types]
+        is_open = bool(parameters_of(types))
         result: CelType | None = None
         for overload in candidates:
             if len(overload.arguments) != len(types):
                 continue
-            overload = self._instance(overload)
-            attempt = dict(self.types)
-            if not are_assignable(attempt, tuple(types), overload.arguments):
+            if is_open:  # its own parameters may become part of the types of others
+                overload = self._instance(overload)
+            bound: Substitutions = {}
+            if not are_assignable(bound, tuple(types), overload.arguments):
                 continue
-            self.types = attempt
-            kind = substitute(overload.result, attempt)
+            if is_open:
+                self.types.update(bound)
+            kind = substitute(overload.result, bound)
             if result is None:
                 result = kind
             elif not is_dyn(result) and kind != result:
                 result = DYN
         if result is not None:
-            return result
-        texts = [format_type(substitute(kind, self.types), short=True) for kind in types]
+            return self._with_new_parameters(result)
+        texts = [format_type(kind, short=True) for kind in types]
         applied = f"{texts[0]}.({', '.join(texts[1:])})" if is_method else f"({', '.join(texts)})"
         raise CelTypeError(f"found no matching overload for '{name}' applied to '{applied}'")
 
     def _instance(self, overload: Overload) -> Overload:
         """Return an overload with new type parameters."""
-        names = parameters_of(overload.arguments) | parameters_of((overload.result,))
+        names = parameters_of((*overload.arguments, overload.result))
         if not names:
             return overload
         new = {name: self._new_parameter() for name in sorted(names)}
         arguments = tuple(substitute(argument, new) for argument in overload.arguments)
         return Overload(arguments, substitute(overload.result, new))
+
+    def _with_new_parameters(self, kind: CelType) -> CelType:
+        """Return a type with new parameters in place of those of a declaration."""
+        names = [name for name in parameters_of((kind,)) if name[1:].isalpha()]
+        return substitute(kind, {name: self._new_parameter() for name in sorted(names)}) if names else kind
 
     # macros
 

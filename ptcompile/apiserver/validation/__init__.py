@@ -401,7 +401,16 @@ _FREE_FINALIZER_KINDS: Final = frozenset({("", "Event")})
 """Further kinds whose finalizers need no domain."""
 
 _GENERATION_GROUPS: Final = frozenset(
-    {"apps", "autoscaling", "batch", "networking.k8s.io", "policy", "resource.k8s.io", "admissionregistration.k8s.io"}
+    {
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apps",
+        "autoscaling",
+        "batch",
+        "networking.k8s.io",
+        "policy",
+        "resource.k8s.io",
+    }
 )
 """API groups whose objects the server starts at generation 1 regardless of the file."""
 
