@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile.apiserver.evaluations import ASK_SERVER
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
 from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
-from ptcompile.apiserver.structure.violations import SchemaViolation, to_problem
+from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
@@ -88,7 +88,7 @@ def validate(
         return []
     releases = versions or Versions()
     server = parse_version(kubernetes) if kubernetes else releases.kubernetes
-    context = ApiServer(server, gates=releases.kubernetes_gates)
+    context = ApiServer(server, gates=releases.gates_of("kubernetes"))
     problems = _server_problems(manifest, kind, context, releases, others, definitions, webhooks=webhooks)
     if not webhooks or not foreign:
         return problems
@@ -227,15 +227,18 @@ def _operator_kind_problems(
     from ptcompile.apiserver.validation import metadata_problems
     from ptcompile.apiserver.validation.templates import template_problems
 
-    operator_kind, release = kind_named(kind), OPERATOR_KINDS[kind][0].release_in(releases)
+    operator_kind, operator = kind_named(kind), OPERATOR_KINDS[kind][0]
+    release = operator.release_in(releases)
+    installed = Release(operator.release, release, operator.release in releases.declared)
     checks_webhooks = webhooks and operator_kind.rejects
     current, others = operator_kind.in_current_fields(manifest, release), objects(others)
     server = known_version(context.kubernetes)
     defaulted = operator_kind.default(current, complete=True) if checks_webhooks else current
-    exact = checks_webhooks and is_complete(defaulted, kind, server, context.gates)
+    exact = checks_webhooks and is_complete(defaulted, kind, server, context.gates, installed)
     if checks_webhooks and not exact:
         defaulted = operator_kind.default(current)
-    violations = [] if exact else structure_violations(defaulted, kind, server, context.gates)
+    violations = [] if exact else structure_violations(defaulted, kind, server, context.gates, installed)
+    violations = [violation for violation in violations if not _is_default_of_newer(violation, current)]
     pods = list(template_problems(defaulted, context._replace(exact=exact)))
     layers: list[Iterable[Problem]] = [
         metadata_problems(defaulted.get("metadata"), ("metadata",), context, built_in=False)
@@ -256,6 +259,19 @@ def _operator_kind_problems(
     if current is manifest:
         return problems
     return [_at_written_path(problem, operator_kind.written_path(problem.path, release)) for problem in problems]
+
+
+def _is_default_of_newer(violation: SchemaViolation, written: Mapping[str, Any]) -> bool:
+    """Return whether a violation is about a default of newer releases, which the object as written does not have."""
+    if violation.name != "version-unknown-field":
+        return False
+    node: Any = written
+    for step in reversed(violation.path):
+        try:
+            node = node[step]
+        except (KeyError, IndexError, TypeError):
+            return True
+    return False
 
 
 def _at_written_path(problem: Problem, path: Path) -> Problem:

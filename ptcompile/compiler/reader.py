@@ -123,21 +123,18 @@ def _unmodeled_releases(profile: ClusterProfile) -> Iterator[Problem]:
 
 def _gate_problems(profile: ClusterProfile) -> Iterator[Problem]:
     """Yield a problem for each feature gate that the cluster's release does not have, or has locked."""
-    versions, gates = profile.versions(), profile.spec.feature_gates
-    for software, title, release in (
-        ("kubernetes", "Kubernetes", versions.kubernetes),
-        ("jobset", "JobSet", versions.jobset),
-    ):
-        for gate, value in getattr(gates, software).items():
-            path = ("spec", "featureGates", software, gate)
-            named = f"{title} {release[0]}.{release[1]}"
-            stage = stage_in(software, gate, release)
-            if stage is None and not is_group(gate):
-                yield _unknown_gate(path, named, release)
-            elif stage is not None and stage.locked and value != stage.default:
-                state = "on" if stage.default else "off"
-                message = f"{named} does not start with this value: the gate is {stage.name} and locked to {state}"
-                yield Problem("locked-gate", path, f"{field_path(path)}: {message}", "remove it", authority="ptcompile")
+    versions = profile.versions()
+    titles = {operator.release: operator.title for operator in OPERATORS}
+    for software, gate, value in versions.gates:
+        path, release = ("spec", "featureGates", software, gate), getattr(versions, software)
+        named = f"{titles.get(software, 'Kubernetes')} {release[0]}.{release[1]}"
+        stage = stage_in(software, gate, release)
+        if stage is None and not is_group(gate):
+            yield _unknown_gate(path, named, release)
+        elif stage is not None and stage.locked and value != stage.default:
+            state = "on" if stage.default else "off"
+            message = f"{named} does not start with this value: the gate is {stage.name} and locked to {state}"
+            yield Problem("locked-gate", path, f"{field_path(path)}: {message}", "remove it", authority="ptcompile")
 
 
 def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Problem:

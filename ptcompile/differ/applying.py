@@ -285,7 +285,8 @@ def _new_problems(update: Update, definitions: Definitions | None, *, webhooks: 
     )
     existing = {(problem.name, problem.path, problem.message) for problem in before}
     for problem in after:
-        if problem.stage == "apply" and (problem.name, problem.path, problem.message) not in existing:
+        is_rejection = problem.stage == "apply" and problem.severity == "error"
+        if is_rejection and (problem.name, problem.path, problem.message) not in existing:
             yield problem
 
 

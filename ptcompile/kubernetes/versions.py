@@ -23,12 +23,14 @@ class Versions(NamedTuple):
     """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x; `no_dns_names` tells the two apart."""
     torch: Version = (2, 15)
     """PyTorch in the training images; `torch_of` reads an image's tag first."""
-    kubernetes_gates: tuple[tuple[str, bool], ...] = ()
-    """Feature gates that the profile switches on or off in the API server."""
-    jobset_gates: tuple[tuple[str, bool], ...] = ()
-    """Feature gates that the profile switches on or off in JobSet's manager."""
+    gates: tuple[tuple[str, str, bool], ...] = ()
+    """Feature gates that the profile switches on or off, each with the field of the software that has it."""
     declared: frozenset[str] = frozenset()
     """The fields that the profile sets; the others have their defaults."""
+
+    def gates_of(self, software: str) -> tuple[tuple[str, bool], ...]:
+        """Return the feature gates that the profile switches on or off in one software, such as `kubernetes`."""
+        return tuple([(gate, value) for name, gate, value in self.gates if name == software]) if self.gates else ()
 
 
 def parse_version(text: str) -> Version:

@@ -278,7 +278,7 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     ),
     "unmodeled-release": CodePage(
         "The profile names a release of an operator whose webhooks ptcompile does not model; it applies the rules of "
-        "the oldest release that it models. Today that is Kueue before 0.18.",
+        "the oldest release that it models. Today that is Kueue before 0.18 and JobSet before 0.8.",
         "ask the cluster where they may differ: kubectl apply --dry-run=server",
     ),
     "gate-off": CodePage(

@@ -249,7 +249,7 @@ def check_claim_support(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             path, f"claims of devices need Kubernetes 1.32, but the cluster has {release}", "use Kubernetes 1.34"
         )
         return
-    if is_switched("kubernetes", _CLAIMS_GATE, kubernetes, cluster.versions().kubernetes_gates):
+    if is_switched("kubernetes", _CLAIMS_GATE, kubernetes, cluster.versions().gates_of("kubernetes")):
         return
     message = f"Kubernetes {release} drops claims of devices unless the feature gate {_CLAIMS_GATE} is on"
     text = f"{field_path(path)}: {message}"

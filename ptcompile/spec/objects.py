@@ -145,9 +145,8 @@ class Profile(SpecFields):
         parsed = _parse_versions(tuple(vars(versions).items()) if versions.model_fields_set else ())
         if not gates.model_fields_set:
             return parsed
-        return parsed._replace(
-            kubernetes_gates=tuple(gates.kubernetes.items()), jobset_gates=tuple(gates.jobset.items())
-        )
+        rows = ((software, gate, value) for software, by_name in vars(gates).items() for gate, value in by_name.items())
+        return parsed._replace(gates=tuple(rows))
 
 
 @lru_cache(256)

@@ -13,7 +13,7 @@ from functools import cache
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind
 from ptcompile.apiserver.structure.checks import SchemaScope, compile_node, definition_check
-from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, to_problem
+from ptcompile.apiserver.structure.violations import Release, SchemaViolation, Violations, to_problem
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.versions import Versions
 
@@ -29,24 +29,37 @@ _UNKNOWN_FIELD_RULES: Final = frozenset({"unknown-field", "version-unknown-field
 
 
 def structure_violations(
-    manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str, gates: Switches = ()
+    manifest: Mapping[str, Any],
+    kind: tuple[str, str],
+    kubernetes: str,
+    gates: Switches = (),
+    release: Release | None = None,
 ) -> list[SchemaViolation]:
     """Return the violations that the server's decoder, or the CRD's schema, finds in a manifest.
 
     `kind` is a key of `BUILT_IN` or `CUSTOM`, or one that `kinds.other_kind` finds; `kubernetes` is one of
-    `kinds.versions()`; `gates` are the server's feature gates that differ from their defaults.
+    `kinds.versions()`; `gates` are the server's feature gates that differ from their defaults; `release` is that of
+    the kind's operator.
     """
-    return root_check(kind, kubernetes, gates)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
+    return (
+        root_check(kind, kubernetes, gates, release)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
+    )
 
 
-def is_complete(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str, gates: Switches = ()) -> bool:
+def is_complete(
+    manifest: Mapping[str, Any],
+    kind: tuple[str, str],
+    kubernetes: str,
+    gates: Switches = (),
+    release: Release | None = None,
+) -> bool:
     """Return whether an operator's object has no violation and Go would leave its spec unchanged: no nulls, no
     fractions.
 
     In such an object equal values are identical: 1, 1.0 and True never occur in the same field. The check may return
     False for an object that qualifies.
     """
-    return root_check(kind, kubernetes, gates, complete=True)(manifest) is None
+    return root_check(kind, kubernetes, gates, release, complete=True)(manifest) is None
 
 
 def rejected_paths(violations: list[SchemaViolation]) -> set[Path]:
@@ -69,7 +82,14 @@ def is_outside(problem: Problem, paths: set[Path]) -> bool:
 
 
 @cache
-def root_check(kind: tuple[str, str], kubernetes: str, gates: Switches = (), *, complete: bool = False) -> ValueCheck:
+def root_check(
+    kind: tuple[str, str],
+    kubernetes: str,
+    gates: Switches = (),
+    release: Release | None = None,
+    *,
+    complete: bool = False,
+) -> ValueCheck:
     """Return the compiled check of a kind's whole manifest."""
     if kind in BUILT_IN:
         return definition_check(BUILT_IN[kind], SchemaScope(CORE, kubernetes, False, gates=gates))
@@ -80,7 +100,9 @@ def root_check(kind: tuple[str, str], kubernetes: str, gates: Switches = (), *, 
         return definition_check(served_kind.definition, scope)
     document = CUSTOM[kind]
     schema = load(document)
-    scope = SchemaScope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete, gates)
+    title = schema["x-crd"].partition(" ")[0] if release is not None else ""
+    named = release._replace(title=title) if release is not None else None
+    scope = SchemaScope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete, gates, named)
     return without_status(compile_node(schema, scope))
 
 

@@ -25,14 +25,18 @@ from ptcompile.apiserver.structure.keywords import (
 )
 from ptcompile.apiserver.structure.violations import (
     KnownFields,
+    Release,
     SchemaViolation,
     Violations,
     bare_unknown_field,
+    field_of_other_release,
     gate_off,
+    has_until,
     known_fields,
     set_homes,
     type_mismatch,
     unknown_field,
+    value_of_other_release,
     wrong_version,
 )
 from ptcompile.diagnostics.fixes import NO_ITEM, fix_list
@@ -65,6 +69,8 @@ class SchemaScope(NamedTuple):
     """
     gates: Switches = ()
     """Feature gates of the API server that differ from their defaults."""
+    release: Release | None = None
+    """The operator's release, for a schema of an operator's kind."""
 
 
 def possible_change(value: Any) -> Violations:
@@ -89,8 +95,20 @@ def has_gate_off(field: Schema, scope: SchemaScope) -> bool:
     return "x-gate-on" not in field or server < as_tuple(field["x-gate-on"])
 
 
+def is_known(field: Schema, scope: SchemaScope) -> bool:
+    """Return whether the Kubernetes version and the operator's release have a field."""
+    release = scope.release
+    if release is not None and "x-added" in field and release.version < as_tuple(field["x-added"]):
+        return False
+    if "x-removed" in field:
+        return release is not None and has_until(release, field["x-removed"])
+    return is_in_version(field, scope.version)
+
+
 def is_in_version(field: Schema, version: str) -> bool:
-    """Return whether a Kubernetes version has a field."""
+    """Return whether a Kubernetes version, and the newest release of an operator, have a field."""
+    if "x-removed" in field:
+        return False
     if "x-since" in field and as_tuple(field["x-since"]) > as_tuple(version):
         return False
     return "x-until" not in field or as_tuple(field["x-until"]) >= as_tuple(version)
@@ -109,7 +127,7 @@ def fields_of(schema: Schema, scope: SchemaScope) -> Mapping[str, Any]:
         else:
             break
     fields: Mapping[str, Schema] = schema.get("properties", {})
-    return {name: field for name, field in fields.items() if is_in_version(field, scope.version)}
+    return {name: field for name, field in fields.items() if is_known(field, scope)}
 
 
 SCALAR_DEFINITIONS: Final[dict[tuple[str, bool], ValueCheck]] = {
@@ -151,16 +169,34 @@ class Checks(dict[str, "ValueCheck | None"]):
     @cached_property
     def known(self) -> KnownFields:
         """Fields that hints about unknown fields use."""
-        usable = {name: field for name, field in self.properties.items() if is_in_version(field, self.scope.version)}
+        usable = {name: field for name, field in self.properties.items() if is_known(field, self.scope)}
         return known_fields(usable, lambda field: fields_of(field, self.scope))
 
     def __missing__(self, key: str) -> ValueCheck | None:
         field = self.properties.get(key)
-        if field is None or not is_in_version(field, self.scope.version):
+        if field is None or not is_known(field, self.scope):
             return self.default
-        check = compile_node(field, self.scope)
+        check = _with_release_values(compile_node(field, self.scope), field, self.scope.release)
         check = self[key] = _check_dropped(check, field, self.scope) if has_gate_off(field, self.scope) else check
         return check
+
+
+def _with_release_values(check: ValueCheck, field: Schema, release: Release | None) -> ValueCheck:
+    """Return the check of a field that takes some values in some releases of the operator alone."""
+    added, removed = field.get("x-added-values", {}), field.get("x-removed-values", {})
+    if release is None or not (added or removed):
+        return check
+
+    def checked(value: Any) -> Violations:
+        if type(value) is str and value in removed:
+            if has_until(release, removed[value]):
+                return None
+            return [value_of_other_release(value, None, removed[value], release)]
+        if type(value) is str and value in added and release.version < as_tuple(added[value]):
+            return [value_of_other_release(value, added[value], None, release)]
+        return check(value)
+
+    return checked
 
 
 def _check_dropped(check: ValueCheck, field: Schema, scope: SchemaScope) -> ValueCheck:
@@ -199,7 +235,9 @@ def compile_node(schema: Schema, scope: SchemaScope) -> ValueCheck:
     if "$ref" in schema:
         crd = scope.crd and not schema.get("x-decoded")
         document, name = resolve(scope.document, schema["$ref"])
-        return definition_check(name, scope._replace(document=document, crd=crd, complete=scope.complete and crd))
+        release = None if document == CORE else scope.release
+        inner = scope._replace(document=document, crd=crd, complete=scope.complete and crd, release=release)
+        return definition_check(name, inner)
     check = _compile_type(schema, scope)
     return with_keywords(check, schema, scope.server) if scope.crd else check
 
@@ -258,7 +296,7 @@ def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
     plain = {
         key: kind
         for key, field in properties.items()
-        if (kind := _plain_type(field)) and is_in_version(field, scope.version) and not has_gate_off(field, scope)
+        if (kind := _plain_type(field)) and is_known(field, scope) and not has_gate_off(field, scope)
     }
     required = tuple(schema.get("required", ())) if scope.crd else ()
     doubtful_types = doubtful_types_of(scope)
@@ -336,6 +374,8 @@ def _unknown_key(key: str, checks: Checks, siblings: Mapping[str, Any], count: i
     scope = checks.scope
     field = checks.properties.get(key)
     if field is not None:
+        if scope.release is not None and ("x-added" in field or "x-removed" in field):
+            return field_of_other_release(key, field.get("x-added"), field.get("x-removed"), scope.release)
         return wrong_version(key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd)
     if count >= limits().findings:
         return bare_unknown_field(key)  # rarely reported, and a hint is slow

@@ -143,6 +143,28 @@ def to_problem(violation: SchemaViolation) -> Problem:
 _NO_HINT: Final = "remove it, or check where it belongs"
 
 
+class Release(NamedTuple):
+    """The release of an operator that a cluster runs."""
+
+    field: str
+    """Its field in the profile's `versions`."""
+    version: Version
+    declared: bool
+    """Whether the profile names the release; otherwise the newest is assumed."""
+    title: str = ""
+    """The operator's name in messages."""
+
+
+def has_until(release: Release, last: str) -> bool:
+    """Return whether a release has what `last` was the last release to have. An assumed release does not."""
+    return release.declared and release.version <= _as_version(last)
+
+
+def _as_version(text: str) -> Version:
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
+
+
 class KnownFields(NamedTuple):
     """Fields of a schema node that a hint may name."""
 
@@ -230,6 +252,38 @@ def wrong_version(key: str, since: str | None, until: str | None, version: str, 
     violation.help = "remove it" if in_crd or not since else f"remove it, or use Kubernetes {since} or newer"
     violation.path.append(key)
     violation.on_key = True
+    return violation
+
+
+def field_of_other_release(key: str, added: str | None, removed: str | None, release: Release) -> SchemaViolation:
+    """Return the violation for a field that other releases of the operator have."""
+    violation = _of_other_release("unknown field", added, removed, release)
+    violation.path.append(key)
+    violation.on_key = True
+    return violation
+
+
+def value_of_other_release(value: str, added: str | None, removed: str | None, release: Release) -> SchemaViolation:
+    """Return the violation for a value that other releases of the operator accept."""
+    return _of_other_release(f"Unsupported value: {format_value(value)}", added, removed, release)
+
+
+def _of_other_release(text: str, added: str | None, removed: str | None, release: Release) -> SchemaViolation:
+    """Return an error if the profile names the release, else a warning."""
+    is_early = added is not None and release.version < _as_version(added)
+    change = f"added in {added}" if is_early else f"removed after {removed}"
+    named = f"{release.title} {release.version[0]}.{release.version[1]}"
+    violation = SchemaViolation("version-unknown-field", f"{text} in {named}: {change}")
+    if is_early:
+        violation.help = f"remove it, or use {release.title} {added} or newer"
+    elif release.declared:
+        violation.help = "remove it"
+    else:
+        violation.severity = "warning"
+        violation.help = (
+            f"remove it; if the cluster runs {release.title} {removed}, set spec.versions.{release.field} to "
+            f'"{removed}" in the profile'
+        )
     return violation
 
 

@@ -465,7 +465,7 @@ def _mutable_template_paths(update: Update) -> list[tuple[str, ...]]:
     spec, status = nested_map(update.old, "spec"), nested_map(update.old, "status")
     if spec.get("suspend") is not True or not _has_no_pods(status, update.versions.kubernetes):
         return []
-    server = ApiServer(update.versions.kubernetes, gates=update.versions.kubernetes_gates)
+    server = ApiServer(update.versions.kubernetes, gates=update.versions.gates_of("kubernetes"))
     if not server.has_gate("MutablePodResourcesForSuspendedJobs", 36):
         return list(_SUSPENDED_MUTABLE_PATHS)
     return [*_SUSPENDED_MUTABLE_PATHS, ("metadata",), _resources_path(), ("spec", "initContainers", "*", "resources")]

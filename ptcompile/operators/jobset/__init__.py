@@ -128,6 +128,7 @@ class JobSetOperator(Operator):
     folder = "jobset"
     authority = "jobset"
     release = "jobset"
+    title = "JobSet"
     kinds = (JobSet(),)
     target_name = "jobset"
     install = Install(
@@ -135,6 +136,7 @@ class JobSetOperator(Operator):
         ("jobsets.jobset.x-k8s.io/v1alpha2",),
         kubernetes=(((0, 1), (1, 21)),),  # site, Installation
     )
+    modeled_since = (0, 8)
     older = ("jobset.x-k8s.io/v1alpha1",)
 
     def target(self) -> Target:

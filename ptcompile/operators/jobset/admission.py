@@ -29,6 +29,8 @@ from ptcompile.apiserver.webhooks import (
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.jobset import gates
 from ptcompile.registry.model import ApiServer, KindContext, Update
 
 TYPE_CHECKING = False
@@ -182,13 +184,16 @@ _RECREATE_HELP: Final = "delete the JobSet and apply again, or give it another n
 
 def validate_update(update: Update) -> Iterator[Problem]:
     """Yield what the webhook rejects of a change; `update.touched` lists the paths that differ."""
+    yield from gates.resize_problems(update)
     suspended = nested_map(update.old, "spec").get("suspend") is True
     if update.versions.jobset >= (0, 8):
         suspended = suspended or nested_map(update.new, "spec").get("suspend") is True
     for path in update.touched:
         if path[:2] == ("spec", "managedBy"):
             yield _immutable_field(("spec", "managedBy"), "remove the change: the manager of a JobSet is set once")
-        if path[:2] == ("spec", "replicatedJobs") and not (suspended and _may_change_while_suspended(path[3:])):
+        if path[:2] != ("spec", "replicatedJobs") or gates.is_resize(path, update):
+            continue
+        if not (suspended and _may_change_while_suspended(path[3:])):
             yield _immutable_field(("spec", "replicatedJobs"), _RECREATE_HELP)
             return
 
@@ -209,25 +214,16 @@ _match_rule_name = re.compile(r"[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?").fullm
 _REASONS = (
     "BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded", "PodFailurePolicy",
 )  # fmt: skip
-_GATED = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 
 
 def check_failure_policy(
     policy: Json, job_names: Sequence[str], path: Path, rejection: ProblemFactory
 ) -> Iterator[Problem]:
-    """Check each rule. Feature gates that are off by default make the webhook reject what needs them."""
-    if policy.get("restartStrategy") == "InPlaceRestart":
-        message = "Forbidden: InPlaceRestart needs the feature gate InPlaceRestart, which is off by default"
-        yield rejection((*path, "restartStrategy"), message, "use Recreate or BlockingRecreate")
+    """Check each rule, except its action."""
     seen: set[str] = set()
     for i, rule in enumerate(as_mappings(policy.get("rules"))):
         rule_path = (*path, "rules", i)
         yield from _check_rule_name(as_string(rule.get("name")), seen, rule_path, rejection)
-        if rule.get("action") in _GATED:
-            message = f"Forbidden: {rule['action']} needs the feature gate RestartJob, which is off by default"
-            yield rejection(
-                (*rule_path, "action"), message, "use FailJobSet, RestartJobSet or RestartJobSetAndIgnoreMaxRestarts"
-            )
         for j, reason in enumerate(as_strings(rule.get("onJobFailureReasons"))):
             if reason not in _REASONS:
                 message = f'Unsupported value: "{reason}": supported values: {quote_names(_REASONS)}'
@@ -288,6 +284,8 @@ def _check_claim_use(claim: str, pods: list[Json], path: Path, rejection: Proble
 
 
 _rejection = webhook_rejection("jobset")
+_SEVERAL_DEPENDENCIES: Final = (0, 9)
+_COORDINATOR_LABEL: Final = (0, 11)  # since then the webhook checks the label's value (jobset#1079)
 _MAX_INT32 = 2**31 - 1
 SPEC: roundtrip.FieldShapes = {
     "replicatedJobs": [
@@ -362,13 +360,15 @@ def _default_replicated_job(job: Any) -> Any:
 
 
 def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
-    """Yield what the webhook rejects at creation. Alpha feature gates are assumed to be off, their default."""
+    """Yield what the webhook rejects at creation."""
     if not request.established.decodes:
         yield from decode_problems(nested_map(manifest, "spec"), _rejection, ("spec",))
-    yield from check_jobset_spec(nested_map(manifest, "spec"), object_name(manifest), (), _rejection)
+    yield from check_jobset_spec(nested_map(manifest, "spec"), object_name(manifest), (), _rejection, request.versions)
 
 
-def check_jobset_spec(spec: Json, name: str, path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
+def check_jobset_spec(
+    spec: Json, name: str, path: Path, rejection: ProblemFactory, versions: Versions
+) -> Iterator[Problem]:
     """Check a JobSet spec at `path` + `spec`. Trainer creates such specs too."""
     spec_path = (*path, "spec")
     jobs = as_mappings(spec.get("replicatedJobs"))
@@ -381,10 +381,17 @@ def check_jobset_spec(spec: Json, name: str, path: Path, rejection: ProblemFacto
         yield from _check_group_name(as_string(job.get("groupName")), (*job_path, "groupName"), rejection)
         yield from check_job_names(job, name, job_path, rejection)
         yield from _check_depends_on(job, known, i, (*job_path, "dependsOn"), rejection)
+        if versions.jobset < _SEVERAL_DEPENDENCIES and len(as_mappings(job.get("dependsOn"))) > 1:
+            message = "Too many: must have at most 1 item before JobSet 0.9"
+            yield rejection((*job_path, "dependsOn"), message, "name only the last job that it waits for")
     targets = nested_map(spec, "successPolicy").get("targetReplicatedJobs")
     yield from _check_targets(targets, known, (*spec_path, "successPolicy", "targetReplicatedJobs"), rejection)
-    yield from check_failure_policy(nested_map(spec, "failurePolicy"), known, (*spec_path, "failurePolicy"), rejection)
-    yield from _check_coordinator(spec, name, jobs, (*spec_path, "coordinator"), rejection)
+    policy, policy_path = nested_map(spec, "failurePolicy"), (*spec_path, "failurePolicy")
+    yield from gates.check_restart_strategy(policy, jobs, spec_path, rejection, versions)
+    for i, rule in enumerate(as_mappings(policy.get("rules"))):
+        yield from gates.check_restart_action(rule, jobs, (*policy_path, "rules", i), rejection, versions)
+    yield from check_failure_policy(policy, known, policy_path, rejection)
+    yield from _check_coordinator(spec, name, jobs, (*spec_path, "coordinator"), rejection, versions)
     yield from check_claim_templates(spec, name, (*spec_path, "volumeClaimPolicies"), rejection)
 
 
@@ -484,7 +491,7 @@ def _check_targets(value: Any, job_names: Sequence[str], path: Path, rejection: 
 
 
 def _check_coordinator(
-    spec: Json, name: str, jobs: Sequence[Json], path: Path, rejection: ProblemFactory
+    spec: Json, name: str, jobs: Sequence[Json], path: Path, rejection: ProblemFactory, versions: Versions
 ) -> Iterator[Problem]:
     if not isinstance(spec.get("coordinator"), Mapping):
         return
@@ -519,7 +526,7 @@ def _check_coordinator(
     address = (
         f"{name}-{job_name}-{job_index}-{pod_index}.{as_string(nested_map(spec, 'network').get('subdomain')) or name}"
     )
-    if why := names.why_not_label_value(address):
+    if versions.jobset >= _COORDINATOR_LABEL and (why := names.why_not_label_value(address)):
         yield rejection(
             path, f'Invalid value: the coordinator\'s address "{address}" is a label: {why}', "shorten the names"
         )

@@ -107,7 +107,7 @@ def check_task_template(task: Json, path: Path, versions: Versions, established:
     spec_path = (*path, "template", "spec")
     if spec is not None and as_mapping(spec).get("containers") is not None:
         if not (established.pods and _is_valid_if_pod_is(task["template"])):
-            context = ApiServer(versions.kubernetes, gates=versions.kubernetes_gates)
+            context = ApiServer(versions.kubernetes, gates=versions.gates_of("kubernetes"))
             for problem in pod_spec(spec, spec_path, context, template=True):
                 if problem.severity == "error" and not _is_allowed_by_volcano(problem):
                     yield problem._replace(name="webhook-refusal", stage="apply", authority="volcano")

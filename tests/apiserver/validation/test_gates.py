@@ -85,7 +85,7 @@ def changed(manifest: Manifest, path: str, value: Any) -> Manifest:
 
 
 def names(manifest: Manifest, minor: int, **gates: bool) -> list[tuple[str, str]]:
-    versions = Versions(kubernetes=(1, minor), kubernetes_gates=tuple(gates.items()))
+    versions = Versions(kubernetes=(1, minor), gates=tuple(("kubernetes", *gate) for gate in gates.items()))
     return [(problem.name, ".".join(map(str, problem.path))) for problem in validate(manifest, versions=versions)]
 
 
@@ -134,7 +134,7 @@ def test_the_warning_names_the_gate_its_default_and_the_profile() -> None:
 
 def test_a_gate_that_the_profile_switches_off() -> None:
     pod = changed(POD, "spec.containers.0.resizePolicy", [{"resourceName": "cpu", "restartPolicy": "NotRequired"}])
-    versions = Versions(kubernetes=(1, 34), kubernetes_gates=(("InPlacePodVerticalScaling", False),))
+    versions = Versions(kubernetes=(1, 34), gates=(("kubernetes", "InPlacePodVerticalScaling", False),))
     (problem,) = validate(pod, versions=versions)
     assert problem.message.endswith("the feature gate InPlacePodVerticalScaling is switched off in the profile")
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from ptcompile.apiserver import validate
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.trainer.patches import to_current_fields, written_path
 
 POD: dict[str, Any] = {"nodeSelector": {"a": "b"}}
@@ -79,3 +81,82 @@ def test_paths_are_mapped_back(version: tuple[int, int], path: Path, wanted: Pat
 def test_any_data(value: Any) -> None:
     to_current_fields(train_job(podSpecOverrides=value, trainer=value), (2, 0))
     to_current_fields({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": value}, (2, 1))
+
+
+JOB = {
+    **train_job(
+        runtimeRef={"name": "torch-distributed"},
+        labels={"a": "b"},
+        podTemplateOverrides=[{"targetJobs": TARGETS[:1], "spec": POD}],
+        trainer={"numNodes": 2, "numProcPerNode": "auto"},
+    ),
+    "metadata": {"name": "j"},
+}
+OLD_PATHS = [("spec", "labels"), ("spec", "podTemplateOverrides"), ("spec", "trainer", "numProcPerNode")]
+RUNTIME = {
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "TrainingRuntime",
+    "metadata": {"name": "r"},
+    "spec": {"mlPolicy": {"torch": {"numProcPerNode": "auto", "elasticPolicy": {"minNodes": 1}}}},
+}
+
+
+def _problems(manifest: dict[str, Any], release: str | None) -> list[tuple[Path, str]]:
+    """Return the problems with fields of other releases; without a release, the profile does not name one."""
+    versions = Versions()
+    if release is not None:
+        minor = int(release.removeprefix("2."))
+        versions = Versions(trainer=(2, minor), declared=frozenset({"trainer"}))
+    problems = [p for p in validate(manifest, versions=versions) if p.name == "version-unknown-field"]
+    return [(problem.path, problem.severity) for problem in problems]
+
+
+@pytest.mark.parametrize(
+    ("release", "expected"),
+    [
+        (None, [(path, "warning") for path in OLD_PATHS]),
+        ("2.0", [(("spec", "podTemplateOverrides"), "error")]),
+        ("2.1", []),
+        ("2.2", [(path, "error") for path in OLD_PATHS]),
+        ("2.3", [(path, "error") for path in OLD_PATHS]),
+    ],
+)
+def test_a_train_job_of_2_1(release: str | None, expected: list[tuple[Path, str]]) -> None:
+    """Source: docs/facts/trainer.md#what-releases-changed."""
+    assert _problems(JOB, release) == expected
+
+
+@pytest.mark.parametrize(("release", "severity"), [(None, "warning"), ("2.1", None), ("2.2", "error")])
+def test_a_runtime_of_2_1(release: str | None, severity: str | None) -> None:
+    paths = [("spec", "mlPolicy", "torch", name) for name in ("numProcPerNode", "elasticPolicy")]
+    assert _problems(RUNTIME, release) == ([(path, severity) for path in paths] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "since", "path"),
+    [
+        (
+            {**JOB, "spec": {"runtimeRef": {"name": "r"}, "activeDeadlineSeconds": 9}},
+            2,
+            ("spec", "activeDeadlineSeconds"),
+        ),
+        ({**RUNTIME, "spec": {"podGroupPolicy": {"volcano": {}}}}, 1, ("spec", "podGroupPolicy", "volcano")),
+        (
+            {**RUNTIME, "spec": {"mlPolicy": {"torch": {"envInjection": {}}}}},
+            3,
+            ("spec", "mlPolicy", "torch", "envInjection"),
+        ),
+    ],
+)
+def test_fields_of_newer_releases(manifest: dict[str, Any], since: int, path: Path) -> None:
+    assert _problems(manifest, f"2.{since - 1}") == [(path, "error")]
+    assert _problems(manifest, f"2.{since}") == []
+    assert _problems(manifest, None) == []
+
+
+def test_the_warning_says_how_to_name_the_release() -> None:
+    problem = validate(JOB)[0]
+    assert problem.message == "spec.labels: unknown field in Trainer 2.3: removed after 2.1"
+    assert problem.help == (
+        'remove it; if the cluster runs Trainer 2.1, set spec.versions.trainer to "2.1" in the profile'
+    )

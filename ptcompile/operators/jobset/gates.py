@@ -1,0 +1,128 @@
+"""What JobSet's feature gates change: in-place restarts, restarts of single Jobs, and JobSets that grow and shrink.
+
+Source: JobSet 0.12, pkg/webhooks/jobset_webhook.go; see docs/facts/jobset.md#feature-gates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile.apiserver.webhooks import ProblemFactory
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes.feature_gates import is_switched, stage_in
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.registry.model import Update
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+_MAX_INT32: Final = 2**31 - 1
+_REPLICAS_MAX: Final = 1024
+_RESTART_JOB: Final = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
+_RESTART_JOBSET: Final = "use FailJobSet, RestartJobSet or RestartJobSetAndIgnoreMaxRestarts"
+_SIZE_FIELDS: Final = ("parallelism", "completions")
+
+
+def is_on(gate: str, versions: Versions) -> bool:
+    """Return whether a gate is on in the cluster's JobSet."""
+    stage = stage_in("jobset", gate, versions.jobset)
+    switched = is_switched("jobset", gate, versions.jobset, versions.gates_of("jobset"))
+    return stage is not None and (stage.default if switched is None else switched)
+
+
+def check_restart_strategy(
+    policy: Json, jobs: Sequence[Json], path: Path, rejection: ProblemFactory, versions: Versions
+) -> Iterator[Problem]:
+    """Check the strategy InPlaceRestart, and the Jobs that it restarts; `path` is that of the JobSet's spec."""
+    if policy.get("restartStrategy") != "InPlaceRestart":
+        return
+    if not is_on("InPlaceRestart", versions):
+        yield _needs_gate("InPlaceRestart", "InPlaceRestart", (*path, "failurePolicy", "restartStrategy"), rejection,
+                          "use Recreate or BlockingRecreate")  # fmt: skip
+        return
+    for index, job in enumerate(jobs):
+        spec, job_path = nested_map(job, "template", "spec"), (*path, "replicatedJobs", index, "template", "spec")
+        if spec.get("backoffLimit") != _MAX_INT32:
+            message = f"Invalid value: must be set to {_MAX_INT32} (MaxInt32) when in-place restart is enabled"
+            yield rejection((*job_path, "backoffLimit"), message, f"set backoffLimit to {_MAX_INT32}")
+        if spec.get("podReplacementPolicy") != "Failed":
+            message = "Invalid value: must be set to Failed when in-place restart is enabled"
+            yield rejection((*job_path, "podReplacementPolicy"), message, "set podReplacementPolicy: Failed")
+        size = spec.get("completions")
+        if size is None or size != spec.get("parallelism"):
+            message = (
+                "Invalid value: completions and parallelism must be set and equal to each other when in-place restart "
+                "is enabled"
+            )
+            yield rejection((*job_path, "completions"), message, "set both to the number of pods")
+
+
+def check_restart_action(
+    rule: Json, jobs: Sequence[Json], path: Path, rejection: ProblemFactory, versions: Versions
+) -> Iterator[Problem]:
+    """Check the action of a failure policy's rule that restarts single Jobs."""
+    action = rule.get("action")
+    if action not in _RESTART_JOB:
+        return
+    if not is_on("RestartJob", versions):
+        yield _needs_gate(action, "RestartJob", (*path, "action"), rejection, _RESTART_JOBSET)
+    elif any(as_int(job.get("replicas"), 1) > _REPLICAS_MAX for job in jobs):
+        message = f"Forbidden: {action} restarts Jobs of a replicatedJob with at most {_REPLICAS_MAX} replicas"
+        yield rejection((*path, "action"), message, _RESTART_JOBSET)
+
+
+def _needs_gate(word: str, gate: str, path: Path, rejection: ProblemFactory, help: str) -> Problem:
+    message = f"Forbidden: {word} needs the feature gate {gate}, which is off by default"
+    return rejection(path, message, f"{help}; if the gate is on, set spec.featureGates.jobset.{gate} in the profile")
+
+
+def is_resize(path: tuple[str, ...], update: Update) -> bool:
+    """Return whether a changed path is the size of an Indexed Job, which ElasticJobSet lets change."""
+    if path[3:5] != ("template", "spec") or path[5:] not in (("parallelism",), ("completions",)):
+        return False
+    if not is_on("ElasticJobSet", update.versions):
+        return False
+    return any(
+        f"[{as_string(job.get('name'))}]" == path[2] and _completion_mode(job) == "Indexed"
+        for job in as_mappings(nested_map(update.new, "spec").get("replicatedJobs"))
+    )
+
+
+def _completion_mode(job: Json) -> str:
+    return as_string(nested_map(job, "template", "spec").get("completionMode")) or "Indexed"
+
+
+def resize_problems(update: Update) -> Iterator[Problem]:
+    """Yield what the webhook rejects of new sizes of Indexed Jobs."""
+    if not is_on("ElasticJobSet", update.versions):
+        return
+    old = {job.get("name"): job for job in as_mappings(nested_map(update.old, "spec").get("replicatedJobs"))}
+    for index, job in enumerate(as_mappings(nested_map(update.new, "spec").get("replicatedJobs"))):
+        before, after = (nested_map(item, "template", "spec") for item in (old.get(job.get("name"), {}), job))
+        changed = [field for field in _SIZE_FIELDS if before.get(field) != after.get(field)]
+        if changed and job.get("name") in old and _completion_mode(job) == "Indexed":
+            yield from _check_size(changed, after, ("spec", "replicatedJobs", index, "template", "spec"), update)
+
+
+def _check_size(changed: list[str], spec: Json, path: Path, update: Update) -> Iterator[Problem]:
+    conditions = as_mappings(nested_map(update.old, "status").get("conditions"))
+    if any(c.get("type") in ("Completed", "Failed") and c.get("status") == "True" for c in conditions):
+        why = "Cannot mutate parallelism or completions when JobSet is in a terminal state (Completed or Failed)"
+        yield _rejected_size(path, f"Forbidden: {why}", "delete the JobSet and apply again")
+        return
+    for field in changed:
+        value: Any = spec.get(field)
+        if type(value) is int and value < 1:
+            yield _rejected_size((*path, field), f"Invalid value: {value}: {field} must be >= 1", "use 1 or more")
+    parallelism, completions = (spec.get(field) for field in _SIZE_FIELDS)
+    if parallelism is not None and completions is not None and parallelism != completions:
+        why = "completions must be equal to parallelism for Elastic Indexed Jobs"
+        yield _rejected_size((*path, "completions"), f"Invalid value: {completions}: {why}", "set both to one number")
+
+
+def _rejected_size(path: Path, text: str, help: str) -> Problem:
+    return Problem("webhook-refusal", path, f"{field_path(path)}: {text}", help, authority="jobset")
