@@ -282,9 +282,10 @@ def _resource_checks() -> Mapping[str, KindCheck]:
         check_resource_claim,
         check_resource_claim_template,
     )
-    from ptcompile.apiserver.validation.resource_slices import check_resource_slice
+    from ptcompile.apiserver.validation.resource_slices import check_device_taint_rule, check_resource_slice
 
     return {
+        "DeviceTaintRule": check_device_taint_rule,
         "ResourceSlice": check_resource_slice,
         "DeviceClass": check_device_class,
         "ResourceClaim": check_resource_claim,

@@ -71,14 +71,13 @@ def _why_not_request(text: str) -> str | None:
     and not in its parts.
     """
     import base64
-    import binascii
 
     try:
         block = _find_pem_block(base64.b64decode(text).decode("latin-1"))
         if block is None or block[1] != "CERTIFICATE REQUEST":
             return "PEM block type must be CERTIFICATE REQUEST"
         der = base64.b64decode("".join(block[2].split()), validate=True)
-    except binascii.Error:
+    except ValueError:  # not base64
         return "PEM block type must be CERTIFICATE REQUEST"
     return None if _is_der_sequence(der) else "asn1: structure error: tags don't match"
 

@@ -14,6 +14,7 @@ from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
@@ -141,9 +142,9 @@ def _check_attached(source: dict[str, Any], path: Path, context: ApiServer, prob
 def csi_node_update(update: Update) -> Iterator[Problem]:
     """Yield a problem for each driver of a CSINode that changes; drivers may come and go."""
     old, new = (f.as_field_mapping(node.get("spec")).get("drivers") for node in (update.old, update.new))
-    before = {driver.get("name"): driver for _, driver in f.indexed_mappings(old)}
+    before = {as_string(driver.get("name")): driver for _, driver in f.indexed_mappings(old)}
     for index, driver in f.indexed_mappings(new):
-        earlier = before.get(driver.get("name"))
+        earlier = before.get(as_string(driver.get("name")))
         if earlier is None:
             continue
         fixed = [key for key in ("nodeID", "topologyKeys") if (driver.get(key) or None) != (earlier.get(key) or None)]

@@ -251,7 +251,7 @@ def _why_not_canonical_cidr(text: str) -> str | None:
 
 def service_cidr_update(update: Update) -> Iterator[Problem]:
     """Yield a problem if a ServiceCIDR loses or changes a range; a second range may be added."""
-    old, new = (f.as_field_mapping(item.get("spec")).get("cidrs") or [] for item in (update.old, update.new))
+    old, new = (f.as_texts(f.as_field_mapping(item.get("spec")).get("cidrs")) for item in (update.old, update.new))
     for index, (before, after) in enumerate(zip(old, new, strict=False)):
         if before != after:
             yield f.immutable(("spec", "cidrs", index), after)

@@ -1,4 +1,4 @@
-"""ResourceSlice: the devices of a driver.
+"""ResourceSlice, the devices of a driver, and DeviceTaintRule.
 
 Source: Kubernetes 1.36 `pkg/apis/resource/validation` (`validateResourceSliceSpec`), in its order and words. Fields of
 partitionable devices, consumable capacity, device taints and binding conditions are on since 1.36; older servers drop
@@ -87,19 +87,23 @@ def _is_within(value: Any, most: int, path: Path, problems: f.Problems) -> bool:
 
 
 def _check_pool(pool: dict[str, Any], path: Path, problems: f.Problems) -> None:
-    name, count, generation = pool.get("name"), pool.get("resourceSliceCount") or 0, pool.get("generation")
-    if f.is_empty(name):
-        f.required(problems, (*path, "name"))
-    elif type(name) is str and len(name) > _POOL_NAME_MAX:
-        f.too_long(problems, (*path, "name"), _POOL_NAME_MAX)
-    elif type(name) is str:
-        for part in name.split("/"):
-            if why := names.why_not_dns_subdomain(part):
-                f.invalid(problems, (*path, "name"), part, why)
+    count, generation = pool.get("resourceSliceCount") or 0, pool.get("generation")
+    _check_pool_name(pool.get("name"), (*path, "name"), problems)
     if type(count) is int and count <= 0:
         f.invalid(problems, (*path, "resourceSliceCount"), count, "must be greater than zero")
     if type(generation) is int and generation < 0:
         f.invalid(problems, (*path, "generation"), generation, "must be greater than or equal to zero")
+
+
+def _check_pool_name(name: Any, path: Path, problems: f.Problems) -> None:
+    if f.is_empty(name):
+        f.required(problems, path)
+    elif type(name) is str and len(name) > _POOL_NAME_MAX:
+        f.too_long(problems, path, _POOL_NAME_MAX)
+    elif type(name) is str:
+        for part in name.split("/"):
+            if why := names.why_not_dns_subdomain(part):
+                f.invalid(problems, path, part, why)
 
 
 def _check_node_name(name: Any, path: Path, why_empty: str, problems: f.Problems) -> None:
@@ -429,6 +433,20 @@ def _check_names(items: list[str], path: Path, problems: f.Problems) -> None:
             f.invalid(problems, (*path, index), item, why)
         if item in items[:index]:
             f.duplicate(problems, (*path, index), item)
+
+
+def check_device_taint_rule(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a DeviceTaintRule, except its metadata."""
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec", "deviceSelector")
+    selector = f.as_field_mapping(spec.get("deviceSelector"))
+    if selector.get("driver") is not None:
+        check_driver_name(selector["driver"], (*path, "driver"), problems)
+    if selector.get("pool") is not None:
+        _check_pool_name(selector["pool"], (*path, "pool"), problems)
+    device = selector.get("device")
+    if type(device) is str and (why := names.why_not_dns_label(device)):
+        f.invalid(problems, (*path, "device"), device, why)
+    _check_taint(f.as_field_mapping(spec.get("taint")), ("spec", "taint"), problems)
 
 
 def resource_slice_update(update: Update) -> Iterator[Problem]:
