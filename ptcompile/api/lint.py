@@ -67,7 +67,8 @@ class LintOptions:
         from ptcompile.apiserver.admission import ClusterState
 
         level = self.profile.spec.pod_security if self.profile is not None else None
-        return ClusterState(stream.objects, self.versions, level, self.definitions)
+        existing = self.profile.spec.objects if self.profile is not None else ()
+        return ClusterState(stream.objects, self.versions, level, self.definitions, existing)
 
 
 def lint_object(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem] | None:

@@ -264,8 +264,12 @@ def _first_per_path(problems: list[Problem], _: Json) -> Iterator[Problem]:
 
 
 def _prefer_located(problems: list[Problem], data: Json) -> Iterator[Problem]:
-    """Drop problems without a line if others have one, since they follow from these. Name a fabric that needs more."""
-    for problem in [problem for problem in problems if problem.path != SPEC] or problems:
+    """Drop violations of Pod Security without a line if others have one, since they follow from these. Name a fabric
+    that needs more.
+    """
+    secured = [problem for problem in problems if problem.name == "pod-security"]
+    located = [problem for problem in secured if problem.path != SPEC] or secured
+    for problem in [*located, *(problem for problem in problems if problem.name != "pod-security")]:
         if problem.path == (*SPEC, "fabric"):
             fabric = get(data, problem.path)
             help = f"the fabric {fabric} needs a namespace of the level privileged: set podSecurity: privileged"

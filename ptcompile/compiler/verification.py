@@ -149,14 +149,17 @@ def _lost_keys(whole: Any, rest: Any) -> set[str]:
 
 
 def admission_rejections(built: Built) -> Iterator[PlacedProblem]:
-    """Yield what admission plugins reject, by the level of Pod Security and by fields that only a class may set."""
+    """Yield what admission plugins reject, by the level of Pod Security, the objects of the profile, and fields that
+    only a priority class may set.
+    """
     cluster = built.context.cluster
     level = built.job.pod_security or cluster.spec.pod_security
-    if not level and not any(map(_sets_priority, built.job.roles)):
+    existing = cluster.spec.objects
+    if not level and not existing and not any(map(_sets_priority, built.job.roles)):
         return
     from ptcompile.apiserver.admission import ClusterState, admission_problems
 
-    state = ClusterState(built.named, cluster.versions(), level)
+    state = ClusterState(built.named, cluster.versions(), level, existing=existing)
     for index, manifest in enumerate(built.named):
         for problem in admission_problems(manifest, state):
             yield PlacedProblem(problem, index, ADMISSION)

@@ -352,6 +352,14 @@ class ProfileSpec(Model):
             "baseline:v1.34. compile fills in the fields that it requires and rejects violations."
         ),
     )
+    objects: list[Json] = Field(
+        default=[],
+        description=(
+            "Objects of the cluster by which its API server admits others: Namespaces, LimitRanges, ResourceQuotas, "
+            "PriorityClasses, ValidatingAdmissionPolicies, their bindings and parameters. An object of the linted "
+            "files replaces one of the same name."
+        ),
+    )
     multi_kueue: bool = Field(
         default=False,
         description="Whether this is a MultiKueue manager: queued jobs run in other clusters, never here.",
