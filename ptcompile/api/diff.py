@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
@@ -132,6 +132,7 @@ class _Application(NamedTuple):
 
 def _apply(before: DiffSide, after: DiffSide, second: _Input, how: _Application) -> _Applied:
     """Return the outcome of applying each object of the second side over the first."""
+    admit = _admission(after, second, how.definitions)
     places = {id(item): (d.document, path) for d in second.documents for path, item in streams.objects_in(d.data)}
     verdicts: dict[int, Apply] = {}
     stored: dict[int, Mapping[str, Any]] = {}
@@ -141,6 +142,8 @@ def _apply(before: DiffSide, after: DiffSide, second: _Input, how: _Application)
         outcome = apply_outcome(old, new, after.versions, how.mode, how.definitions)
         verdict = outcome.verdict
         problems = [*outcome.problems, *_namespace_notes(old, new, how.namespace)]
+        if verdict.outcome != "unchanged" and not any(problem.severity == "error" for problem in problems):
+            problems += admit(old, new if outcome.stored is None else outcome.stored)
         stamped = [streams.to_diagnostic(problem, document, second.filename, under, new) for problem in problems]
         rejection = next((item for item in stamped if item.severity == "error"), None)
         if rejection is not None:  # secrets are masked already
@@ -162,6 +165,24 @@ def _namespace_notes(old: Mapping[str, Any], new: Mapping[str, Any], namespace: 
             f"write metadata.namespace, or give --namespace {existing}: kubectl apply uses the namespace of its context"
         )
         yield Problem("guessed-namespace", ("metadata",), message, help, "note", "style", "ptcompile")
+
+
+_DECIDING_KINDS = frozenset({"LimitRange", "ResourceQuota", "ValidatingAdmissionPolicyBinding"})
+"""Kinds whose objects make admission plugins reject an update of others."""
+
+
+def _admission(
+    after: DiffSide, second: _Input, definitions: Definitions | None
+) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Problem]]:
+    """Return a function for what admission plugins reject of an update, by the second side and its profile."""
+    existing = second.profile.spec.objects if second.profile is not None else []
+    kinds = {str(manifest.get("kind")) for manifest in (*after.manifests, *existing)}
+    if _DECIDING_KINDS.isdisjoint(kinds):
+        return lambda _old, _new: ()
+    from ptcompile.apiserver.admission import ClusterState, admission_problems
+
+    state = ClusterState(after.manifests, after.versions, None, definitions, existing)
+    return lambda old, new: admission_problems(new, state, old)
 
 
 def _read_input(

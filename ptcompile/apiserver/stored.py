@@ -10,13 +10,12 @@ from functools import partial
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import get
-from ptcompile._internal.schema_files import load
-from ptcompile.apiserver.admission.mutation import plugins_of, set_node_tolerations
+from ptcompile.apiserver.admission.mutation import admitted, plugins_of, set_node_tolerations
 from ptcompile.apiserver.admission.request import ClusterState
-from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS, CREATION_CHANGES
+from ptcompile.apiserver.defaulting.built_in import CREATION_CHANGES
+from ptcompile.apiserver.defaulting.decoding import with_built_in_defaults, with_crd_defaults, with_defaults
 from ptcompile.apiserver.defaulting.encoding import as_encoded, copy_without_nulls
-from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
-from ptcompile.apiserver.kinds import CUSTOM, is_built_in
+from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.table import KINDS, OPERATORS, kind_named
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.admission.mutation import MutatingPlugin
-    from ptcompile.apiserver.crds import Definition, Definitions
+    from ptcompile.apiserver.crds import Definitions
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Version
@@ -58,10 +57,7 @@ def as_created(manifest: Json, definitions: Definitions | None = None) -> dict[s
 
     Accepts any data; never raises.
     """
-    current = with_defaults(manifest, definitions)
-    for _, mutate in _creation_stages(kind_of(manifest), ()):
-        current = copy_without_nulls(mutate(current))
-    return with_defaults(current, definitions)
+    return admitted(manifest, ClusterState(definitions=definitions))
 
 
 def as_updated(old: Json, merged: Json) -> dict[str, Any]:
@@ -70,16 +66,6 @@ def as_updated(old: Json, merged: Json) -> dict[str, Any]:
     if kind_of(merged) != ("v1", "Pod") or set_node_tolerations(copy_without_nulls(old), ClusterState()) != old:
         return current
     return set_node_tolerations(current, ClusterState())  # a file with tolerations replaces the list
-
-
-def with_defaults(manifest: Json, definitions: Definitions | None = None) -> dict[str, Any]:
-    """Return an object with the defaults of its kind, which it gets at each request: those of Kubernetes or of its CRD.
-
-    Accepts any data; never raises.
-    """
-    if is_built_in(kind_of(manifest)):
-        return _with_built_in_defaults(as_encoded(manifest))
-    return _with_crd_defaults(copy_without_nulls(manifest), definitions)
 
 
 def _creation_stages(kind: tuple[str, str], others: Sequence[Json]) -> Iterator[WritingStage]:
@@ -100,29 +86,6 @@ def _mutated(manifest: dict[str, Any], mutate: MutatingPlugin, state: ClusterSta
 def _prepared(manifest: dict[str, Any]) -> dict[str, Any]:
     CREATION_CHANGES[kind_of(manifest)](manifest)
     return manifest
-
-
-def _with_built_in_defaults(manifest: dict[str, Any]) -> dict[str, Any]:
-    default = BUILT_IN_DEFAULTS.get(kind_of(manifest))
-    if default is not None:
-        default(manifest)
-    return manifest
-
-
-def _with_crd_defaults(manifest: dict[str, Any], definitions: Definitions | None) -> dict[str, Any]:
-    kind = kind_of(manifest)
-    if kind in CUSTOM:
-        defaulted: dict[str, Any] = with_schema_defaults(load(CUSTOM[kind]), CUSTOM[kind], manifest)
-        return defaulted
-    definition = _find_definition(kind, definitions)
-    return manifest if definition is None else with_schema_defaults(definition.schema, definition.document, manifest)
-
-
-def _find_definition(kind: tuple[str, str], definitions: Definitions | None) -> Definition | None:
-    from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition
-
-    definition = (definitions or NO_DEFINITIONS).find(kind)
-    return definition if isinstance(definition, Definition) else None
 
 
 def stored_object(
@@ -157,10 +120,10 @@ def _stages(
     kind: tuple[str, str], releases: Versions, others: Sequence[Json], definitions: Definitions | None
 ) -> Iterator[WritingStage]:
     """Yield the writers in the order of a request: decoding, admission plugins, webhooks, decoding again."""
-    decoding: WritingStage = (API_SERVER, _with_built_in_defaults)
+    decoding: WritingStage = (API_SERVER, with_built_in_defaults)
     if not is_built_in(kind):
         name = f"{KINDS[kind][0].authority} CRD" if kind in KINDS else "CRD"
-        decoding = (name, partial(_with_crd_defaults, definitions=definitions))
+        decoding = (name, partial(with_crd_defaults, definitions=definitions))
     yield decoding
     yield from _creation_stages(kind, others)
     if kind in KINDS:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver import is_supported, validate
+from ptcompile.apiserver.defaulting.decoding import with_defaults
 from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.apiserver.managed_fields import (
     as_patched,
@@ -25,7 +26,7 @@ from ptcompile.apiserver.managed_fields import (
     with_server_fields,
     without_removed,
 )
-from ptcompile.apiserver.stored import as_created, as_updated, with_defaults
+from ptcompile.apiserver.stored import as_created, as_updated
 from ptcompile.apiserver.validation.cluster import node_update
 from ptcompile.apiserver.validation.config import config_map_update, secret_update
 from ptcompile.apiserver.validation.context import UpdateValidator

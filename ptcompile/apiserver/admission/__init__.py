@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ptcompile.apiserver import evaluations
-from ptcompile.apiserver.admission.limit_range import limit_problems, with_defaults
+from ptcompile.apiserver.admission.limit_range import limit_problems
+from ptcompile.apiserver.admission.mutation import admitted
 from ptcompile.apiserver.admission.pod_security import pod_security_problems
 from ptcompile.apiserver.admission.policies import policy_problems
-from ptcompile.apiserver.admission.priority import priority_problems, with_class
+from ptcompile.apiserver.admission.priority import priority_problems
 from ptcompile.apiserver.admission.quota import quota_problems
 from ptcompile.apiserver.admission.request import ClusterState, Request, requests_of
+from ptcompile.apiserver.defaulting.decoding import with_defaults
 from ptcompile.diagnostics import Problem
 
 TYPE_CHECKING = False
@@ -28,11 +30,10 @@ __all__ = ["ClusterState", "admission_problems"]
 
 def _pod_security(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
     namespaces = state.objects.of_kind(("v1", "Namespace"))
+    if requests[0].old is not None:
+        return iter(())
     return pod_security_problems(requests[0].object, namespaces, state.pod_security, state.versions.kubernetes)
 
-
-MUTATING: Final[tuple[Callable[[Request, ClusterState], Request], ...]] = (with_defaults, with_class)
-"""Plugins that complete an object, in the server's order."""
 
 VALIDATING: Final[tuple[Callable[[Sequence[Request], ClusterState], Iterator[Problem]], ...]] = (
     limit_problems,
@@ -44,6 +45,13 @@ VALIDATING: Final[tuple[Callable[[Sequence[Request], ClusterState], Iterator[Pro
 """Plugins that may reject an object, in the server's order: quotas come last, because they count what is admitted."""
 
 
+def _completed(request: Request, state: ClusterState) -> Request:
+    """Return the request as validating plugins see it: after defaulting and, on creation, the mutating plugins."""
+    if request.old is not None:
+        return request._replace(object=with_defaults(request.object, state.definitions))
+    return request._replace(object=admitted(request.object, state))
+
+
 def admission_problems(
     manifest: Json, state: ClusterState, old: Json | None = None, *, valid: bool = True
 ) -> Iterator[Problem]:
@@ -53,9 +61,7 @@ def admission_problems(
     rejects it before, and expressions would fail on its values.
     """
     try:
-        requests = list(requests_of(manifest, state, old))
-        for mutate in MUTATING:
-            requests = [mutate(request, state) for request in requests]
+        requests = [_completed(request, state) for request in requests_of(manifest, state, old)]
         for problems in VALIDATING:
             if valid or problems is not policy_problems:
                 yield from problems(requests, state)

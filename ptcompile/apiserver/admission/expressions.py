@@ -6,7 +6,7 @@ plugin/webhook/matchconditions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
@@ -14,8 +14,7 @@ from ptcompile.apiserver.admission.matching import namespace_labels
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
 from ptcompile.apiserver.cel import CelError, CostError, UncheckedError, evaluate, fresh_budget
 from ptcompile.apiserver.cel.values import ComputedFields
-from ptcompile.apiserver.kinds import is_built_in
-from ptcompile.kubernetes.quantity import parse
+from ptcompile.apiserver.defaulting.decoding import with_defaults
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map
 
 TYPE_CHECKING = False
@@ -46,26 +45,13 @@ class Failure(NamedTuple):
 class PolicyInput:
     """An object under a policy, with one parameter."""
 
-    def __init__(self, request: Request, policy: Json, param: Json | None, state: ClusterState) -> None:
-        self.request = request
+    def __init__(self, names: Variables, policy: Json, param: Json | None, state: ClusterState) -> None:
         self.spec = nested_map(policy, "spec")
-        self.param = param
-        self.state = state
-        self.budget: StepBudget = fresh_budget(request.object)
-
-    @cached_property
-    def names(self) -> Variables:
+        self.names = names
         """What match conditions read."""
-        request = self.request
-        names: Variables = {
-            "object": decoded(request.object, self.state),
-            "oldObject": None if request.old is None else decoded(request.old, self.state),
-            "request": _request_fields(request, self.state),
-            "namespaceObject": _namespace_object(request, self.state),
-        }
         if self.spec.get("paramKind") is not None:
-            names["params"] = None if self.param is None else decoded(self.param, self.state)
-        return names
+            self.names = {**names, "params": None if param is None else decoded(param, state)}
+        self.budget: StepBudget = fresh_budget(names["object"])
 
     @cached_property
     def all_names(self) -> Variables:
@@ -165,6 +151,16 @@ def _message(validation: Json, policy_input: PolicyInput) -> str:
 # values
 
 
+def request_names(request: Request, state: ClusterState) -> Variables:
+    """Return what the expressions of every policy read of a request."""
+    return {
+        "object": decoded(request.object, state),
+        "oldObject": None if request.old is None else decoded(request.old, state),
+        "request": _request_fields(request, state),
+        "namespaceObject": _namespace_object(request, state),
+    }
+
+
 def _request_fields(request: Request, state: ClusterState) -> Variables:
     """Return the fields of the AdmissionRequest that do not depend on the user; the server leaves out empty ones."""
     resource = resource_of(request.kind, state)
@@ -214,41 +210,9 @@ def _unknown_namespace(name: str, field: str) -> Any:
 
 
 def decoded(manifest: Json, state: ClusterState) -> Any:
-    """Return an object as expressions read it: with its namespace, without nulls, and with quantities as texts."""
-    metadata = dict(nested_map(manifest, "metadata"))
+    """Return an object as expressions read it: with its defaults and its namespace."""
+    value = with_defaults(manifest, state.definitions)
     kind = as_string(manifest.get("apiVersion")), as_string(manifest.get("kind"))
     if is_namespaced(kind, state):
-        metadata["namespace"] = namespace_of(manifest)
-    value = {**manifest, "metadata": metadata}
-    return _decode(value, "", is_built_in(kind))
-
-
-_QUANTITIES: Final = frozenset({"allocatable", "capacity", "hard", "limits", "overhead", "requests", "used"})
-"""Mappings of quantities in built-in kinds."""
-_OMITTED_IF_EMPTY: Final = frozenset({"annotations", "binaryData", "data", "labels", "matchLabels", "nodeSelector"})
-
-
-def _decode(value: Any, key: str, built_in: bool) -> Any:
-    if isinstance(value, Mapping):
-        parts: dict[str, Any] = {}
-        for name, part in value.items():
-            if part is None or (built_in and _is_omitted(str(name), part)):
-                continue
-            parts[str(name)] = _decode(part, str(name), built_in)
-        if built_in and key in _QUANTITIES:
-            return {name: _as_go_writes_amount(part) for name, part in parts.items()}
-        return parts
-    if isinstance(value, list | tuple):
-        return [_decode(item, "", built_in) for item in value]
+        value["metadata"] = {**nested_map(value, "metadata"), "namespace": namespace_of(manifest)}
     return value
-
-
-def _as_go_writes_amount(amount: Any) -> Any:
-    """Return a quantity as the server stores it: `2` and `2000m` are both the text `2`."""
-    parsed = parse(amount)
-    return amount if parsed is None else str(parsed)
-
-
-def _is_omitted(name: str, part: Any) -> bool:
-    """Return whether Go leaves an empty value out."""
-    return part == [] or (part == {} and name in _OMITTED_IF_EMPTY)

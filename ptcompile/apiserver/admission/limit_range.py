@@ -86,16 +86,6 @@ _STRICTER: Final[dict[str, Callable[[Quantity, Quantity], Quantity]]] = {
 # defaults
 
 
-def with_defaults(request: Request, state: ClusterState) -> Request:
-    """Return the request for a pod whose containers have the namespace's default limits and requests."""
-    limits = limits_of(namespace_of(request.object), state) if request.is_pod and request.old is None else None
-    if limits is None or not (limits.limits or limits.requests):
-        return request
-    spec = with_container_defaults(request.spec, limits)
-    state.evaluations.spend((len(limits.limits) + len(limits.requests)) * _count_containers(spec))
-    return request._replace(object={**request.object, "spec": spec})
-
-
 def with_container_defaults(spec: Json, limits: NamespaceLimits) -> Json:
     """Return a pod spec with default limits and requests. A limit without a request is the request, as on any pod."""
     changed = {

@@ -11,10 +11,15 @@ from collections.abc import Callable, Iterator
 from ptcompile.apiserver.admission.limit_range import limits_of, with_container_defaults
 from ptcompile.apiserver.admission.priority import with_class
 from ptcompile.apiserver.admission.request import ClusterState, Request
+from ptcompile.apiserver.defaulting.built_in import CREATION_CHANGES
+from ptcompile.apiserver.defaulting.decoding import with_defaults
+from ptcompile.apiserver.defaulting.encoding import copy_without_nulls
 from ptcompile.apiserver.defaulting.fields import child, children, fill_absent, fill_empty, new_child
+from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
+    kind_of,
     namespace_of,
     nested_map,
     object_name,
@@ -23,7 +28,7 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
+    from typing import Any, Final
 
     from ptcompile.apiserver.defaulting.fields import ObjectFields
     from ptcompile.kubernetes.unstructured import Json
@@ -176,3 +181,17 @@ _PLUGINS: Final[tuple[tuple[str, tuple[str, str], MutatingPlugin], ...]] = (
 def plugins_of(kind: tuple[str, str]) -> Iterator[tuple[str, MutatingPlugin]]:
     """Yield the name and the function of each plugin for a kind, in order."""
     yield from ((name, mutate) for name, plugin_kind, mutate in _PLUGINS if plugin_kind == kind)
+
+
+def admitted(manifest: Json, state: ClusterState) -> dict[str, Any]:
+    """Return a new object as validating plugins see it: with its defaults, and with what the server and the mutating
+    plugins write. Accepts any data; never raises.
+    """
+    kind = kind_of(manifest)
+    current = with_defaults(manifest, state.definitions)
+    if is_built_in(kind):
+        if kind in CREATION_CHANGES:
+            CREATION_CHANGES[kind](current)
+        for _, mutate in plugins_of(kind):
+            current = copy_without_nulls(mutate(current, state))
+    return with_defaults(current, state.definitions)

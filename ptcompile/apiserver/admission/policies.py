@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.apiserver.admission.expressions import PolicyInput, failures
+from ptcompile.apiserver.admission.expressions import PolicyInput, failures, request_names
 from ptcompile.apiserver.admission.matching import Decision, matches
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced
 from ptcompile.apiserver.cel import fresh_budget
@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.apiserver.admission.expressions import Failure
+    from ptcompile.apiserver.admission.expressions import Failure, Variables
     from ptcompile.diagnostics.terms import Authority, Severity
     from ptcompile.kubernetes.unstructured import Json
 
@@ -62,11 +62,13 @@ def policy_problems(requests: Sequence[Request], state: ClusterState) -> Iterato
         steps = fresh_budget(request.object)[0]
         state.evaluations.grant(steps // 100)
         state.policy_steps += steps
+        names: Variables = {}
         for pair in bound:
             state.evaluations.spend(1)
             decision = _applies(pair, request, state)
             if decision is not Decision.NO:
-                yield from _pair_problems(request, pair, decision, state)
+                names = names or request_names(request, state)
+                yield from _pair_problems(_MatchedRequest(request, names, decision), pair, state)
 
 
 def _bound_policies(state: ClusterState) -> list[BoundPolicy]:
@@ -87,7 +89,16 @@ def _applies(pair: BoundPolicy, request: Request, state: ClusterState) -> Decisi
     return min(decision, matches(nested_map(pair.binding, "spec", "matchResources"), request, state))
 
 
-def _pair_problems(request: Request, pair: BoundPolicy, decision: Decision, state: ClusterState) -> Iterator[Problem]:
+class _MatchedRequest(NamedTuple):
+    """A request that a policy selects, with what its expressions read."""
+
+    request: Request
+    names: Variables
+    decision: Decision
+
+
+def _pair_problems(matched: _MatchedRequest, pair: BoundPolicy, state: ClusterState) -> Iterator[Problem]:
+    request = matched.request
     params = _params_of(pair, request, state)
     if isinstance(params, str):
         yield _unsettled(request, pair, params, state)
@@ -96,10 +107,10 @@ def _pair_problems(request: Request, pair: BoundPolicy, decision: Decision, stat
         state.evaluations.spend(_EVALUATIONS_PER_POLICY)
         if state.policy_steps < 0:
             raise OutOfEvaluationsError
-        policy_input = PolicyInput(request, pair.policy, param, state)
+        policy_input = PolicyInput(matched.names, pair.policy, param, state)
         granted = policy_input.budget[0]
         for failure in failures(policy_input):
-            yield from _to_problems(request, pair, failure, decision, state)
+            yield from _to_problems(request, pair, failure, matched.decision, state)
         state.policy_steps -= granted - policy_input.budget[0]
 
 

@@ -75,8 +75,7 @@ def quota_problems(requests: Sequence[Request], state: ClusterState) -> Iterator
     """Yield what the quotas of the namespace reject of an object and of the pods that its controller creates."""
     written = requests[0]
     bounds = _bounds_of(namespace_of(written.object), state)
-    # a stored object is counted already
-    if not bounds or nested_map(written.object, "metadata").get("uid") or not is_namespaced(written.kind, state):
+    if not bounds or _is_counted(written) or not is_namespaced(written.kind, state):
         return
     used: dict[tuple[QuotaScope, ...], dict[str, Quantity]] = {scopes: {} for scopes in bounds}
     counted = sum(request.pods for request in requests)
@@ -179,10 +178,21 @@ _POD_SCOPES: Final[dict[str, Callable[[Json, QuotaScope], bool]]] = {
 def _usage_of(request: Request, state: ClusterState) -> Quantities:
     """Return what one object uses, by the names of quotas."""
     resource = resource_of(request.kind, state)
+    if request.old is not None:
+        before = _USAGES[resource.name](nested_map(request.old, "spec"))
+        growth = {name: a - before.get(name, _ZERO) for name, a in _USAGES[resource.name](request.spec).items()}
+        return {name: amount for name, amount in growth.items() if amount.nano > 0}
     usage = {f"count/{resource.name}": _ONE}
     if resource.name in _COUNTED:
         usage[resource.plural] = _ONE
     return {**usage, **_USAGES[resource.name](request.spec)} if resource.name in _USAGES else usage
+
+
+def _is_counted(request: Request) -> bool:
+    """Return whether an object is stored and counted already. Changes of claims and Services are counted again."""
+    if request.old is None:
+        return bool(nested_map(request.object, "metadata").get("uid"))
+    return request.kind not in (_CLAIM, ("v1", "Service"))
 
 
 _COUNTED: Final = frozenset(

@@ -165,8 +165,8 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None = None) ->
     """Yield the request for an object, followed by one per role of the pods that its controller creates."""
     yield Request(manifest, (), manifest, 0, old)
     kind = kind_of(manifest)
-    # the Job of a CronJob is checked as an object, with its pods
-    if kind == POD or kind[1] == "CronJob":
+    # the Job of a CronJob is checked as an object, with its pods; an update is checked alone
+    if kind == POD or kind[1] == "CronJob" or old is not None:
         return
     record = kind_named(kind)
     if kind not in RUNS_PODS or record.too_wide(manifest) is not None:
