@@ -146,22 +146,13 @@ def _rule_findings(
 
 def _server_warnings(
     manifest: Mapping[str, Any], findings: Sequence[Problem], options: LintOptions
-) -> Iterator[Problem]:
-    """Yield the warnings that the API server sends, except where it rejects the object or a rule reports the same."""
+) -> Iterable[Problem]:
+    """Return the warnings that the API server sends and that are not among the findings."""
     if streams.is_ours(manifest) or not is_supported(manifest, options.definitions):
-        return
-    from ptcompile.apiserver.warnings import server_warnings
+        return ()
+    from ptcompile.apiserver.warnings import unreported_warnings
 
-    rejected = {problem.path for problem in findings if problem.stage == "apply" and problem.severity == "error"}
-    rejected_parents = {path[:end] for path in rejected for end in range(1, len(path))}
-    # the rule reports the entry that is hidden, the server the one that hides it
-    reported = {(problem.name, problem.path[: -2 if problem.name == "repeated-env" else None]) for problem in findings}
-    for problem in server_warnings(manifest, options.versions, options.definitions):
-        path = problem.path
-        subject = path[:-1] if problem.name == "repeated-env" else path
-        is_rejected = path in rejected_parents or any(path[:end] in rejected for end in range(len(path) + 1))
-        if not is_rejected and (problem.name, subject) not in reported:
-            yield problem
+    return unreported_warnings(manifest, findings, options.versions, options.definitions)
 
 
 _TYPE_RULES = frozenset({"wrong-type", "invalid-quantity"})

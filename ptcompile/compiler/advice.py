@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.location import PlacedProblem, locate
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.extending import Extensions
+    from ptcompile.kubernetes.versions import Versions
+    from ptcompile.linter import Stream
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -51,7 +53,9 @@ def findings_of_rules(
 def rule_findings(
     compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None = None
 ) -> Iterator[Problem]:
-    """Yield the rules' findings in the manifests of a document, at the spec lines that caused them."""
+    """Yield the rules' findings and the API server's warnings about the manifests of a document, at the spec lines that
+    caused them.
+    """
     from ptcompile import linter
 
     manifests, versions, trace = compiled.manifests, cluster.versions(), compiled.trace
@@ -61,7 +65,7 @@ def rule_findings(
     findings = (
         PlacedProblem(problem, index)
         for index, manifest in enumerate(manifests)
-        for problem in linter.run(manifest, versions=versions, stream=stream)
+        for problem in _manifest_findings(manifest, stream, versions)
     )
     reported = {(problem.name, problem.path) for problem in compiled.problems}
     for problem in locate(findings, data, trace):
@@ -81,6 +85,14 @@ def rule_findings(
         for problem in locate(findings, data, trace):
             if (problem.name, problem.path) not in reported:
                 yield problem
+
+
+def _manifest_findings(manifest: Mapping[str, Any], stream: Stream, versions: Versions) -> Iterable[Problem]:
+    from ptcompile import linter
+    from ptcompile.apiserver.warnings import unreported_warnings
+
+    findings = list(linter.run(manifest, versions=versions, stream=stream))
+    return [*findings, *unreported_warnings(manifest, findings, versions)]
 
 
 _HELPS = {

@@ -373,7 +373,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "aborted-job-kept": ("PTC848", None),
     "idle-wait-master": ("PTC849", None),
     # 85x: warnings that the API server sends
-    "deprecated-field": ("PTC850", "differs"),
+    "deprecated-field": ("PTC850", None),
     "deprecated-api": ("PTC851", None),
     "repeated-entry": ("PTC852", None),
     "ignored-field": ("PTC853", "differs"),

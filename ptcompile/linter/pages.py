@@ -136,8 +136,8 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "write the apiVersion that the help names",
     ),
     "deprecated-field": CodePage(
-        "A field, label, annotation or value is deprecated. The API server accepts it with a warning; if it is not "
-        "functional, it has no effect or its volume cannot be mounted.",
+        "A field, label, annotation or value is deprecated. It still works, and the API server accepts it with a "
+        "warning.",
         "use what the warning names",
     ),
     "deprecated-api": CodePage(
@@ -152,7 +152,8 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     ),
     "ignored-field": CodePage(
         "A field has no effect, or another effect than its value says: a null labelSelector matches no pod, a hostIP "
-        "needs a hostPort, a headless Service has no external addresses. The API server accepts it with a warning.",
+        "needs a hostPort, a headless Service has no external addresses, an annotation or a volume plugin was removed. "
+        "The API server accepts it with a warning.",
         "remove the field, or set what it needs",
     ),
     "noncanonical-address": CodePage(
@@ -166,8 +167,8 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "follow the advice of the warning",
     ),
     "discouraged-value": CodePage(
-        "The API server accepts a value and advises against it: a TLS Secret without PEM data, more indexes than a Job "
-        "can track, an unknown format in a CRD.",
+        "The API server accepts a value and advises against it: a request for a part of a byte, a TLS Secret without "
+        "PEM data, more indexes than a Job can track, an unknown format in a CRD.",
         "follow the advice of the warning",
     ),
     "unread-rule": CodePage(

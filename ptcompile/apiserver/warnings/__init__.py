@@ -5,7 +5,7 @@ The server accepts the object. The modules of a kind are imported when its first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile.apiserver.kinds import CUSTOM, is_built_in
 from ptcompile.diagnostics import Problem
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Table = Mapping[str, Callable[[Mapping[str, Any], ApiServer], Iterator[Problem]]]
 
-__all__ = ["server_warnings"]
+__all__ = ["server_warnings", "unreported_warnings"]
 
 
 def server_warnings(
@@ -50,6 +50,25 @@ def server_warnings(
     load = _TABLES.get((kind[0].rpartition("/")[0], kind[1]))
     if load is not None:
         yield from load()[kind[1]](manifest, server)
+
+
+def unreported_warnings(
+    manifest: Mapping[str, Any],
+    findings: Sequence[Problem],
+    versions: Versions | None = None,
+    definitions: Definitions | None = None,
+) -> Iterator[Problem]:
+    """Yield the server's warnings, except where the server rejects the object or a rule reports the same."""
+    rejected = {problem.path for problem in findings if problem.stage == "apply" and problem.severity == "error"}
+    rejected_parents = {path[:end] for path in rejected for end in range(1, len(path))}
+    # the rule reports the entry that is hidden, the server the one that hides it
+    reported = {(problem.name, problem.path[: -2 if problem.name == "repeated-env" else None]) for problem in findings}
+    for problem in server_warnings(manifest, versions, definitions):
+        path = problem.path
+        subject = path[:-1] if problem.name == "repeated-env" else path
+        is_rejected = path in rejected_parents or any(path[:end] in rejected for end in range(len(path) + 1))
+        if not is_rejected and (problem.name, subject) not in reported:
+            yield problem
 
 
 def _custom_warnings(

@@ -30,6 +30,7 @@ def repeated(path: Path, text: str, help: str, *, field: str | None = None) -> P
 
 
 def deprecated(path: Path, text: str, help: str, *, field: str | None = None) -> Problem:
-    """Return the warning that a field or a value is deprecated. One that no longer works fails when the pods run."""
-    stage: Stage = "run" if "non-functional" in text or "disabled" in text else "style"
-    return warning("deprecated-field", path, text, help, stage=stage, field=field)
+    """Return the warning that a field or a value is deprecated, or that it no longer works."""
+    if "non-functional" in text or "disabled" in text:
+        return ignored(path, text, help, field=field)
+    return warning("deprecated-field", path, text, help, field=field)

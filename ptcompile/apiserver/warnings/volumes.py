@@ -76,7 +76,11 @@ def fractional_warnings(amounts: Mapping[str, Any], path: Path, resources: tuple
             value_path = (*path, name)
             text = f'fractional byte value "{amount.rounded()}" is invalid, must be an integer'
             help = "write a whole number of bytes, such as 512Mi"
-            yield warning("fractional-bytes", value_path, text, help, field=f.key_path(value_path))
+            field, is_limit = f.key_path(value_path), path[-1] == "limits" and name != "storage"
+            if is_limit:
+                yield warning("fractional-bytes", value_path, text, help, stage="run", field=field)
+            else:
+                yield warning("discouraged-value", value_path, text, help, field=field)
 
 
 def _overlap_warnings(volume: Mapping[str, Any], path: Path) -> Iterator[Problem]:

@@ -22,8 +22,9 @@ spec:
 
 
 def test_severity_and_stage() -> None:
-    assert deprecated(("a",), "deprecated in v1.11", "x").stage == "style"
-    assert deprecated(("a",), "deprecated in v1.25, non-functional in v1.26+", "x").stage == "run"
+    works, removed = (deprecated(("a",), text, "x") for text in ("deprecated in v1.11", "non-functional in v1.26+"))
+    assert (works.name, works.stage) == ("deprecated-field", "style")
+    assert (removed.name, removed.stage) == ("ignored-field", "run")
     assert repeated(("a",), "x", "y").severity == ignored(("a",), "x", "y").severity == "warning"
     assert ignored(("a", 0), "x", "y").message == "a[0]: x"
     assert ignored(("a", 0), "x", "y", field="").message == "x"
@@ -67,3 +68,16 @@ def test_comments_and_selection_apply_to_warnings() -> None:
         "{containerPort: 80}]", "{containerPort: 80}]  # ptcompile: ignore[repeated-entry] mirrored"
     )
     assert "repeated-entry" not in [d.name for d in ptcompile.lint(ignored_text).diagnostics]
+
+
+def test_the_warnings_about_the_manifests_of_a_spec_are_at_its_lines() -> None:
+    spec = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "a"},
+        "spec": {"image": "repo/img:1.0", "script": "train.py", "nodeSelector": {"beta.kubernetes.io/os": "linux"}},
+    }
+    path = ("spec", "nodeSelector", "beta.kubernetes.io/os")
+    for findings in (ptcompile.compile(spec, target="job").diagnostics, ptcompile.lint(spec).diagnostics):
+        assert [finding.path for finding in findings if finding.name == "deprecated-field"] == [path]
+    assert "deprecated-field" not in [d.name for d in ptcompile.compile(spec, target="pytorchjob").diagnostics]
