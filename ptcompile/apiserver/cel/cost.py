@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.cel.evaluation import unescape
 from ptcompile.apiserver.cel.syntax import CelSyntaxError, parse
+from ptcompile.apiserver.cel.values import type_named
 from ptcompile.apiserver.crds.schema import schemas_of
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path
@@ -172,13 +173,64 @@ def _max_characters(node: CostSchema) -> int:
 
 
 def _estimate_rule(text: str, node: CostSchema, sizes: dict[int, int]) -> int:
+    value = _value_of_schema(node, sizes)
+    return _estimate_text(text, {"": sizes, "self": value, "oldSelf": value})
+
+
+def _estimate_text(text: str, scope: TypeBindings) -> int:
     """Return the estimated cost of one evaluation, or 0 if the expression cannot be parsed."""
     try:
-        tree = parse(text)
-        value = _value_of_schema(node, sizes)
-        return _estimate(tree, {"": sizes, "self": value, "oldSelf": value})[0]
+        return _estimate(parse(text), scope)[0]
     except (CelSyntaxError, RecursionError):
         return 0
+
+
+_ATTRIBUTES_MAX: Final = 32
+"""Maximum number of domains, and of attributes or capacities per domain, of a device."""
+_DEVICE_MAP: Final = {"type": "object", "maxProperties": _ATTRIBUTES_MAX}
+_DEVICE: Final[CostSchema] = {
+    "type": "object",
+    "properties": {
+        name: {**_DEVICE_MAP, "additionalProperties": {**_DEVICE_MAP, "additionalProperties": {}}}
+        for name in ("attributes", "capacity")
+    },
+}
+SELECTOR_LIMIT: Final = 1_000_000
+"""Maximum estimated cost of a device selector: `CELSelectorExpressionMaxCost` of resource.k8s.io."""
+
+
+def device_selector_cost(text: str) -> int:
+    """Return the estimated cost of a device selector."""
+    if _compares_types(text):
+        return _COST_MAX
+    return _estimate_text(text, {"": {}, "device": _value_of_schema(_DEVICE, {})})
+
+
+def _compares_types(text: str) -> bool:
+    """Return whether an expression compares two types, such as `type(x) == int`.
+
+    The size of a type is unknown, so the API server estimates the cost of the comparison above any limit. In a CRD's
+    rule, the name of a type counts as `self`, whose size is known.
+    """
+    try:
+        pending: list[Any] = [parse(text)]
+    except CelSyntaxError:
+        return False
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tuple | list):
+            if (
+                node[:1] == ("binary",)
+                and node[2][0][0] in ("==", "!=")
+                and all(map(_is_type, (node[1], node[2][0][1])))
+            ):
+                return True
+            pending += node
+    return False
+
+
+def _is_type(node: Any) -> bool:
+    return node[:2] == ("call", "type") or (node[0] == "name" and type_named(node[1]) is not None)
 
 
 def _estimate(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:

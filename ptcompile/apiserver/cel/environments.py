@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from ptcompile.apiserver.cel import values
 from ptcompile.apiserver.cel.checker import CelTypeError, Environment, type_of
 from ptcompile.apiserver.cel.declarations import read_type
-from ptcompile.apiserver.cel.syntax import CelLimitError, CelSyntaxError, parse
+from ptcompile.apiserver.cel.syntax import CelLimitError
 from ptcompile.apiserver.cel.types import (
     BOOL,
     BYTES,
@@ -144,32 +143,6 @@ def why_invalid_device_expression(text: str) -> str | None:
     if kind in (BOOL, CelType("any")):
         return None
     return f"must evaluate to bool or the unknown type, not {format_type(kind)}"
-
-
-def compares_types(text: str) -> bool:
-    """Return whether an expression compares two types, such as `type(x) == int`.
-
-    The size of a type is unknown, so the API server estimates the cost of the comparison above any limit.
-    """
-    try:
-        pending: list[Any] = [parse(text)]
-    except CelSyntaxError:
-        return False
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tuple | list):
-            if (
-                node[:1] == ("binary",)
-                and node[2][0][0] in ("==", "!=")
-                and all(map(_is_type, (node[1], node[2][0][1])))
-            ):
-                return True
-            pending += node
-    return False
-
-
-def _is_type(node: Any) -> bool:
-    return node[:2] == ("call", "type") or (node[0] == "name" and values.type_named(node[1]) is not None)
 
 
 # rules of CRDs

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.apiserver.cel.environments import compares_types, why_invalid_device_expression
+from ptcompile.apiserver.cel.cost import SELECTOR_LIMIT, device_selector_cost
+from ptcompile.apiserver.cel.environments import why_invalid_device_expression
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key
 from ptcompile.apiserver.validation.values import check_driver_name
@@ -193,8 +194,9 @@ def _check_selectors(selectors: Any, path: Path, problems: f.Problems) -> None:
             elif why := why_invalid_device_expression(text):
                 help = 'write a condition on the device: device.driver == "gpu.nvidia.com"'
                 f.invalid(problems, (*cel_path, "expression"), text, why, help)
-            elif compares_types(text):
-                f.forbidden(problems, (*cel_path, "expression"), "too complex, exceeds cost limit", "compare values")
+            elif device_selector_cost(text) > SELECTOR_LIMIT:
+                help = "simplify it: nest fewer loops, and compare values instead of types"
+                f.forbidden(problems, (*cel_path, "expression"), "too complex, exceeds cost limit", help)
 
 
 def _check_references(references: Any, request_names: _AlternativesByRequest, path: Path, problems: f.Problems) -> None:

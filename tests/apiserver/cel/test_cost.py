@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.apiserver.cel.cost import crd_cost_problems
+from ptcompile.apiserver.cel.cost import SELECTOR_LIMIT, crd_cost_problems, device_selector_cost
 from ptcompile.apiserver.validation.api_extensions import check_custom_definition
 from tests.apiserver.crds.test_schema import TEXT, crd, object_schema
 
@@ -123,3 +123,32 @@ def test_estimates_take_linear_time() -> None:
     start = time.process_time()
     assert rejections(crd_with_rules(NUMBERS, *[rule] * 50))
     assert time.process_time() - start < 2
+
+
+def nested_loops(depth: int) -> str:
+    """Return a device selector with loops within loops."""
+    body = "true"
+    for level in range(depth):
+        body = f"device.attributes.all(d{level}, {body})"
+    return body
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        ("device.driver == 'a'", False),
+        (nested_loops(3), False),
+        (nested_loops(4), True),
+        (
+            "device.capacity.all(d, device.capacity[d].all(c, device.attributes[d].all(a, " + nested_loops(1) + ")))",
+            True,
+        ),
+        ("type(1) == int", True),
+        ("device.driver == 'a' && type(device.driver) != string", True),
+        ("device.driver == 'type(1) == int'", False),
+        ("[type(1)] == [int]", False),
+        ("1 +", False),
+    ],
+)
+def test_device_selectors(text: str, is_refused: bool) -> None:
+    assert (device_selector_cost(text) > SELECTOR_LIMIT) is is_refused

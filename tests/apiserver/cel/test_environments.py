@@ -6,7 +6,6 @@ import pytest
 
 from ptcompile.apiserver.cel.checker import CelTypeError, type_of
 from ptcompile.apiserver.cel.environments import (
-    compares_types,
     policy_environment,
     rule_environment,
     variable_type,
@@ -69,20 +68,6 @@ def test_what_only_some_expressions_of_policies_may_use() -> None:
 )
 def test_devices(text: str, expected: str | None) -> None:
     assert why_invalid_device_expression(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("type(1) == int", True),
-        ("device.driver == 'a' && type(device.driver) != string", True),
-        ("device.driver == 'type(1) == int'", False),
-        ("[type(1)] == [int]", False),
-        ("1 +", False),
-    ],
-)
-def test_comparisons_of_types(text: str, expected: bool) -> None:
-    assert compares_types(text) is expected
 
 
 SCHEMA = {
