@@ -25,6 +25,9 @@ _COMMANDS = (
     ["lint", "."], ["lint", "."], ["lint", "--untrusted", "."], ["lint", "--isolated", "."], ["lint", "m", "a.yaml"],
     ["lint", "--untrusted", "--isolated", "m"], ["lint", "--schemas", "crds", "m"], ["compile", "a.yaml"],
     ["lint", "--diff", "."], ["simulate", "m/a.yaml"], ["rules"], ["explain", "PTC301"], ["requires", "."],
+    ["lint", ".", "--baseline", "known.toml"], ["lint", "m", "--write-baseline", "written.toml"],
+    ["lint", ".", "--format", "gitlab", "--format", "markdown=../m.md"],
+    ["lint", ".", "--statistics", "--by", "folder"],
 )  # fmt: skip
 
 
@@ -77,7 +80,7 @@ def make(dice: random.Random) -> bytes:
     parts = {"m/a.yaml": POD, "a.yaml": POD}
     found: tuple[tuple[str, float, Callable[[random.Random], str]], ...] = (
         (".gitignore", 0.6, _ignores), ("m/.gitignore", 0.3, _ignores), ("ptcompile.toml", 0.7, _settings),
-        ("pyproject.toml", 0.2, _settings), ("m/ptcompile.toml", 0.1, _settings),
+        ("pyproject.toml", 0.2, _settings), ("m/ptcompile.toml", 0.1, _settings), ("known.toml", 0.5, _baseline),
         ("m/kustomization.yaml", 0.4, _kustomization), ("kustomization.yaml", 0.2, _kustomization),
         ("crds/a.yaml", 0.4, lambda dice: schemas.stream(dice).decode("utf-8", "replace")[:6000]),
         ("crds/foo-x-v1.json", 0.2, lambda dice: dice.choice(("{}", "[]", "", "{", '{"type": []}', "[" * 2000, "1"))),
@@ -126,6 +129,9 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "per-file-ignores": ('{"m/**" = ["PTC8"]}', '{"[" = ["ALL"]}', "{}"),
     "cluster": ('"a.yaml"', '"../outside.yaml"', '"/dev/zero"', '"m"', '"x"'),
     "kubernetes-version": ('"1.34"', '"1"', '"9.9"'),
+    "severity": ('{PTC5 = "note"}', '{ALL = "error", x = "note"}', '{PTC5 = "off"}'),
+    "per-file-severity": ('{"m/" = {ALL = "note"}}', '{"[" = {}}'),
+    "baseline": ('"known.toml"', '"../outside.yaml"', '"/dev/zero"', '"m"'),
     "fail-on": ('"warning"', '"never"'),
     "schemas": ('["crds"]', '["crds", "m"]', '["../outside.yaml"]', '["/"]', '["x"]', '["a.yaml"]'),
     "exclude": ('["m/"]', '["["]', '["!"]', '["**/a/**/a/**/a/**/a/**/b"]'),
@@ -152,6 +158,26 @@ def _settings(dice: random.Random) -> str:
             dice.choice(("a" + ".a" * 3000 + " = 1", "[" * 3000, "[" + "a." * 2000 + "a]", "= 1", "a", "\x00"))
         )
     return dice.choice(("", "", "[tool.ptcompile]\n")) + "\n".join(lines)
+
+
+def _baseline(dice: random.Random) -> str:
+    """Entries of a baseline: of the findings of `POD`, odd ones, and what is no TOML."""
+    lines: list[str] = []
+    for _ in range(dice.choice((1, 2, 20))):
+        lines.append(dice.choice(("[[finding]]",) * 9 + ("[finding]", " [[ finding ]]", "finding = [{}]", "[[x]]")))
+        entry = {
+            "code": dice.choice(('"PTC109"', '"PTC501"', '"PTC000"', "1")),
+            "file": dice.choice(
+                ('"m/a.yaml"', '"a.yaml"', '"../outside.yaml"', '"<stdin>"', '"/dev/zero"', '"\\u0000"')
+            ),
+            "kind": '"Pod"',
+            "name": '"p"',
+            "path": dice.choice(('"spec"', '"spec.containers[0]"', f'"{"[1]" * 300}"')),
+            "expires": dice.choice(("2027-01-01", '"2020-01-01"', "1", "2027-01-01T00:00:00Z", "nan")),
+        }
+        keys = [key for key in entry if dice.random() < 0.8]
+        lines += [f"{key} = {entry[key] if dice.random() < 0.9 else dice.choice(_VALUES)}" for key in keys]
+    return "\n".join(lines)
 
 
 def _declared(dice: random.Random, odd: float) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from ptcompile._internal import arguments
@@ -93,6 +93,7 @@ def compile(
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
+    severity: Mapping[str, str] | None = None,
     extensions: Extensions | None = None,
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
@@ -104,16 +105,17 @@ def compile(
     an override causes is reported for the file `overrides[N]`.
 
     With `lint`, the rules check the compiled manifests, as the function `lint` checks a spec; a document for which a
-    rule reports an error yields no manifests. `select` and `ignore` are codes, prefixes of codes, or names; like
-    comments in the file, they apply to the findings of the rules. `extensions` are rules, passes and targets of
-    plugins, from `ptcompile.extensions`.
+    rule reports an error yields no manifests. `select`, `ignore` and the keys of `severity` are codes, prefixes of
+    codes, or names; like comments in the file, they apply to the findings of the rules. `extensions` are rules, passes
+    and targets of plugins, from `ptcompile.extensions`.
 
     Mistakes in the spec or profile never raise. Raises ValueError for a selector that selects nothing.
     """
     from ptcompile.source.overrides import apply_overrides, read_overrides
 
     arguments.check(target=target, name=name, filename=filename, extensions=extensions)
-    selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
+    codes = extensions.codes if extensions is not None else NO_CODES
+    selected = selection(select, ignore, codes, severity) if lint else None
     parsed = streams.read(spec, filename, "spec")
     filename = arguments.filename(spec, filename)
     profile, profile_diagnostics = load_profile(cluster)
@@ -213,6 +215,7 @@ def explain(
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
+    severity: Mapping[str, str] | None = None,
     extensions: Extensions | None = None,
 ) -> Explanation:
     """Return the origin of every value in a stream's manifests: the pass that wrote it, its reason, and the lines it
@@ -229,7 +232,8 @@ def explain(
     arguments.check(
         target=target, name=name, filename=filename, cluster_filename=cluster_filename, extensions=extensions
     )
-    selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
+    codes = extensions.codes if extensions is not None else NO_CODES
+    selected = selection(select, ignore, codes, severity) if lint else None
     filename = arguments.filename(spec, filename)
     profile, profile_diagnostics = load_profile(cluster, filename=cluster_filename)
     profile_source = streams.read(cluster, cluster_filename, "cluster") if isinstance(cluster, str | bytes) else None

@@ -419,6 +419,7 @@ def lint(
     unknown_kinds: Literal["count", "error"] = "count",
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
+    severity: Mapping[str, str] | None = None,
     schemas: Iterable[str | os.PathLike[str]] = (),
     beside: Sequence[Mapping[str, Any]] | None = None,
     extensions: Extensions | None = None,
@@ -432,8 +433,10 @@ def lint(
     `kubernetes` is the server's version, such as "1.34"; by default it is the profile's, or the newest supported one.
     `webhooks=False` checks only what the API server and CRDs check, as on a cluster without the operators' webhooks.
     `unknown_kinds="error"` reports each object of an unknown kind; they are counted in any case. `select` and `ignore`
-    are codes, prefixes of codes, or names. Rejections are reported regardless of `select`, unless ignored. `schemas`
-    are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not know; CRDs in the stream count too.
+    are codes, prefixes of codes, or names. Rejections are reported regardless of `select`, unless ignored. `severity`
+    has an error, a warning or a note by such a selector, instead of the rules' own severities; the most specific
+    selector decides. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not know;
+    CRDs in the stream count too.
     `beside` are objects of other files that affect the stream's objects but are not checked themselves: namespaces,
     queues, quotas, limit ranges, Services; None if there may be other files, so a missing object is only a note.
     `extensions` are rules and passes of plugins, from `ptcompile.extensions`. `pause` is called before each object; an
@@ -451,7 +454,7 @@ def lint(
     parsed = streams.read(source, filename, kubectl=versions.kubernetes)
     filename = arguments.filename(source, filename)
     unchecked: list[str] = []
-    selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
+    selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES, severity)
     file_role = chart_role(filename)
     if file_role == "values":
         return Report((), len(parsed.documents), ("the values of a Helm chart",))
@@ -512,7 +515,8 @@ def _without_suppressed(
     from ptcompile.source.suppression import suppress
 
     reported, suppressed, problems = suppress(parsed, diagnostics, selected)
-    return (*reported, *(streams.to_diagnostic(problem, None, filename) for problem in problems)), suppressed
+    of_comments = (selected.with_severity(streams.to_diagnostic(problem, None, filename)) for problem in problems)
+    return (*reported, *of_comments), suppressed
 
 
 def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:

@@ -22,6 +22,7 @@ from hashlib import sha256
 import ptcompile
 from ptcompile._internal import files as disk
 from ptcompile._internal.about import __version__
+from ptcompile._internal.dates import today
 from ptcompile._internal.schema_files import FOLDERS
 from ptcompile.cli.files import InputFile
 from ptcompile.cli.reporter import LintedFile
@@ -87,6 +88,7 @@ def _decode_diagnostic(data: Any, filename: str) -> Diagnostic:
     _check_string(diagnostic.message)
     return diagnostic._replace(
         path=tuple(diagnostic.path),
+        labels=tuple((_check_string(key), _check_string(value)) for key, value in diagnostic.labels),
         span=diagnostic.span and Span(*diagnostic.span),
         filename=filename,
         fix=fix and Fix(_check_string(fix[0]), (), bool(fix[1])),
@@ -269,6 +271,8 @@ def file_key(config: Config, related: RelatedObjects) -> Callable[[InputFile], s
             file.name,
             chart_role(file.name),
             config.ignored_in(file.name),
+            config.severities(file.name),
+            today() if b"until" in file.content else None,  # comments may have a last day
             len(related_digests),
             related.is_complete,
         ]

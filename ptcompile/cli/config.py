@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.files import is_inside, leads_out, root_of
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
-from ptcompile.diagnostics.selection import NO_CODES, selected_names
+from ptcompile.diagnostics.selection import NO_CODES, selected_names, severities
 from ptcompile.kubernetes.versions import parse_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import Any, Final
+    from typing import Any, Final, TypeVar
 
+    from ptcompile.diagnostics.terms import Severity
     from ptcompile.extending import Extensions
+
+    T = TypeVar("T")
 else:
     Extensions = object  # NamedTuple would compile an annotation written as text
 
@@ -42,9 +45,12 @@ class Config(NamedTuple):
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    severity: tuple[tuple[str, str], ...] = ()
+    per_file_severity: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     cluster: str | None = None
     kubernetes_version: str | None = None
     fail_on: str = "error"
+    baseline: str | None = None
     schemas: tuple[str, ...] = ()
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
@@ -67,20 +73,24 @@ class Config(NamedTuple):
         return [*self.ignore, *self.ignored_in(path)]
 
     def ignored_in(self, path: str) -> list[str]:
-        """Return the selectors that `per-file-ignores` has for one file; its patterns are those of .gitignore, as in
-        `exclude`.
+        """Return the selectors that `per-file-ignores` has for one file."""
+        return [selector for selectors in self._matching(self.per_file_ignores, path) for selector in selectors]
+
+    def severities(self, path: str) -> dict[str, Severity]:
+        """Return the configured severities of rules in one file by rule name; `per-file-severity` overrides `severity`,
+        and later patterns override earlier ones.
         """
-        if not self.per_file_ignores:
-            return []
+        tables = [self.severity, *self._matching(self.per_file_severity, path)]
+        return {name: level for table in tables for name, level in severities(dict(table), self.codes).items()}
+
+    def _matching(self, table: Sequence[tuple[str, T]], path: str) -> Iterator[T]:
+        """Yield the values of the patterns that match a file; these are patterns of .gitignore, as in `exclude`."""
+        if not table:
+            return
         from ptcompile.cli.gitignore import matches
 
         relative = os.path.relpath(path, self.folder)
-        return [
-            selector
-            for pattern, selectors in self.per_file_ignores
-            if matches(pattern, relative)
-            for selector in selectors
-        ]
+        yield from (value for pattern, value in table if matches(pattern, relative))
 
 
 def load(path: str | None, *, isolated: bool = False, start: str | None = None) -> Config:
@@ -131,27 +141,32 @@ def _configures(path: str) -> bool:
 
 
 def _read_table(path: str) -> Mapping[str, Any] | None:
+    data = read_toml(path, _MAX_BYTES)
+    if os.path.basename(path) != "pyproject.toml":
+        return data
+    tool = data.get("tool")
+    table = tool.get("ptcompile") if isinstance(tool, Mapping) else None
+    return table if isinstance(table, Mapping) else None
+
+
+def read_toml(path: str, max_bytes: int) -> Mapping[str, Any]:
+    """Return the content of a TOML file. Raises `UsageError` for one that cannot be read or is larger than that."""
     import tomllib  # slow to import: it compiles large regular expressions
 
     content = files.read(path)
-    if len(content) > _MAX_BYTES:
-        raise UsageError(f"{path}: larger than {_MAX_BYTES} bytes, which is the limit for a configuration")
+    if len(content) > max_bytes:
+        raise UsageError(f"{path}: larger than {max_bytes} bytes, which is the limit")
     try:
         text = content.decode()
         if line := _line_of_long_key(text):
             raise UsageError(f"{path}: line {line} has a key with more than {_MAX_DOTS} dots")
-        data = tomllib.loads(text)
+        return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError:  # int() limits the number of digits
         raise UsageError(f"{path}: a number has more than {sys.get_int_max_str_digits()} digits") from None
     except RecursionError:
         raise UsageError(f"{path}: arrays or inline tables are nested too deeply") from None
-    if os.path.basename(path) != "pyproject.toml":
-        return data
-    tool = data.get("tool")
-    table = tool.get("ptcompile") if isinstance(tool, Mapping) else None
-    return table if isinstance(table, Mapping) else None
 
 
 def _line_of_long_key(text: str) -> int | None:
@@ -180,7 +195,7 @@ def _parse_config(table: Mapping[str, Any], path: str) -> Config:
         except ValueError as error:
             mistakes.append(f"{key}: {error}")
     root = root_of(values["folder"]) or values["folder"]
-    for key in ("cluster", "schemas"):
+    for key in ("cluster", "baseline", "schemas"):
         names = values.get(key, ())
         for name in (names,) if isinstance(names, str) else names:
             if not is_inside(os.path.join(values["folder"], name), root):
@@ -188,9 +203,11 @@ def _parse_config(table: Mapping[str, Any], path: str) -> Config:
     if mistakes:
         raise UsageError(f"{path}: invalid ptcompile configuration", *(f"  {mistake}" for mistake in mistakes))
     config = Config(**values)
-    if config.cluster is not None:
-        config = config._replace(cluster=os.path.join(config.folder, config.cluster))
-    return config._replace(schemas=tuple(os.path.join(config.folder, path) for path in config.schemas))
+    return config._replace(
+        cluster=config.cluster and os.path.join(config.folder, config.cluster),
+        baseline=config.baseline and os.path.join(config.folder, config.baseline),
+        schemas=tuple(os.path.join(config.folder, path) for path in config.schemas),
+    )
 
 
 def _load_extensions(table: Mapping[str, Any], filename: str, mistakes: list[str]) -> Extensions | None:
@@ -238,6 +255,22 @@ def _parse_per_file_ignores(
     return tuple((str(glob), _parse_selectors(selectors, codes)) for glob, selectors in value.items())
 
 
+def _parse_severities(value: object, codes: Mapping[str, str] = NO_CODES) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, Mapping):
+        raise ValueError('must be a table, such as {PTC801 = "note", missing-shm = "error"}')
+    table = {str(selector): str(level) for selector, level in value.items()}
+    severities(table, codes)
+    return tuple(table.items())
+
+
+def _parse_per_file_severities(
+    value: object, codes: Mapping[str, str] = NO_CODES
+) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    if not isinstance(value, Mapping):
+        raise ValueError('must be a table, such as {"charts/" = {PTC8 = "note"}}')
+    return tuple((str(glob), _parse_severities(table, codes)) for glob, table in value.items())
+
+
 def _parse_string(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("must be a string")
@@ -262,16 +295,21 @@ def _parse_severity(value: object) -> str:
     return str(value)
 
 
-_SELECTOR_KEYS: Final = frozenset({"select", "extend-select", "ignore", "per-file-ignores"})
+_SELECTOR_KEYS: Final = frozenset(
+    {"select", "extend-select", "ignore", "per-file-ignores", "severity", "per-file-severity"}
+)
 """Keys whose values name codes, including those of plugins."""
 _PARSERS: Final[dict[str, Any]] = {
     "select": _parse_selectors,
     "extend-select": _parse_selectors,
     "ignore": _parse_selectors,
     "per-file-ignores": _parse_per_file_ignores,
+    "severity": _parse_severities,
+    "per-file-severity": _parse_per_file_severities,
     "cluster": _parse_string,
     "kubernetes-version": _parse_string,
     "fail-on": _parse_severity,
+    "baseline": _parse_string,
     "schemas": _parse_paths,
     "exclude": _parse_patterns,
     "extend-exclude": _parse_patterns,
@@ -305,6 +343,7 @@ def load_with_options(options: Namespace) -> Config:
         cluster=options.cluster or config.cluster,
         kubernetes_version=version,
         fail_on=options.fail_on or config.fail_on,
+        baseline=options.baseline or config.baseline,
     )
 
 

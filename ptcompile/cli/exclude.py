@@ -74,7 +74,11 @@ def unmatched_patterns(config: Config, inputs: Iterable[str], visited: Iterable[
 
     `inputs` are the files that are read, `visited` all files and folders that were found, including excluded ones.
     """
-    if not (config.per_file_ignores or config.exclude or config.extend_exclude):
+    per_file = (
+        ("per-file-ignores", config.per_file_ignores),
+        ("per-file-severity", config.per_file_severity),
+    )
+    if not (config.per_file_ignores or config.per_file_severity or config.exclude or config.extend_exclude):
         return
     outside = os.path.join(os.pardir, "")
 
@@ -83,9 +87,10 @@ def unmatched_patterns(config: Config, inputs: Iterable[str], visited: Iterable[
         return [path for path in relative if not path.startswith(outside)]
 
     files_read, paths_visited = inside(inputs), inside(visited)
-    for pattern, _ in config.per_file_ignores:
-        if not any(matches(pattern, path) for path in files_read):
-            yield f"per-file-ignores: {pattern!r} matches no file; correct or remove it"
+    for key, table in per_file:
+        for pattern, _ in table:
+            if not any(matches(pattern, path) for path in files_read):
+                yield f"{key}: {pattern!r} matches no file; correct or remove it"
     for key, patterns in (("exclude", config.exclude or ()), ("extend-exclude", config.extend_exclude)):
         for pattern in patterns:
             name = pattern.removeprefix("!").strip("/")

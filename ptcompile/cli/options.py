@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ptcompile.cli.files import UsageError
+from ptcompile.cli.reporter import ReportFormat
 from ptcompile.report import FORMATS
 
 TYPE_CHECKING = False
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
 
 
+REPORT_FORMAT: Final = "FORMAT[=FILE]"
+"""How usage lines write a report's format."""
 ALL: Final = "all"
 """Value of --target for every target that can express the job."""
 
@@ -60,9 +63,25 @@ def add_format(parser: argparse.ArgumentParser, *formats: str) -> None:
 def add_output_format(parser: argparse.ArgumentParser, *names: str) -> None:
     """Add --output-format, the form of the findings, also under other names, and --untrusted."""
     parser.add_argument(
-        "--output-format", *names, choices=FORMATS, default="full", help="how to print findings (default: full)"
-    )
+        "--output-format", *names, action="append", default=[], type=_report_format, metavar=REPORT_FORMAT,
+        help=f"format of the findings, one of {', '.join(FORMATS)}; with =FILE, written to a file (repeatable, "
+        "default: full)",
+    )  # fmt: skip
     add_untrusted(parser)
+
+
+def _report_format(text: str) -> ReportFormat:
+    """Parse the value of --output-format. Raises an error of argparse for an unknown format or a missing file."""
+    name, equals, file = text.partition("=")
+    if name not in FORMATS:
+        from ptcompile._internal.spelling import closest_match
+
+        near = closest_match(name, FORMATS)
+        help = f"did you mean {near}?" if near else f"the formats are {', '.join(FORMATS)}"
+        raise argparse.ArgumentTypeError(f"no format {name!r}; {help}")
+    if equals and not file:
+        raise argparse.ArgumentTypeError(f"name the file, such as {name}=report")
+    return ReportFormat(name, file or None)
 
 
 def add_untrusted(parser: argparse.ArgumentParser) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
 from ptcompile._internal.about import SITE, page_address
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
-from ptcompile.cli.files import InputFile, hides_lines
+from ptcompile.cli.files import InputFile, UsageError, hides_lines
 from ptcompile.diagnostics import Diagnostic
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ptcompile.api import compile
+    from ptcompile.cli.baseline import Baseline
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.index import ObjectIdentity
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 
-_DOCUMENT_FORMATS = frozenset({"json", "sarif", "junit"})
+_DOCUMENT_FORMATS = frozenset({"json", "sarif", "junit", "gitlab"})
 """Formats that are printed even without findings."""
 _EXTENSION_FAILED = "extension-failed"
 """A finding that does not concern the file: a plugin raised an exception."""
@@ -34,6 +35,22 @@ _EXTENSION_FAILED = "extension-failed"
 
 _ONCE_PER_KIND = "structure-only"
 """A note about a kind, which does not concern the file."""
+
+
+class ReportFormat(NamedTuple):
+    """A requested report of the findings."""
+
+    name: str
+    file: str | None = None
+    """Where it is written; None for standard output."""
+
+
+def printed_format(formats: Sequence[ReportFormat]) -> str | None:
+    """Return the format of the report that is printed, if any. Raises `UsageError` for several."""
+    printed = [report.name for report in formats if report.file is None]
+    if len(printed) > 1:
+        raise UsageError(f"--output-format: only one report can be printed; write another as {printed[-1]}=FILE")
+    return printed[0] if printed else None if formats else "full"
 
 
 class LintedFile(NamedTuple):
@@ -74,18 +91,30 @@ class Findings:
 
     def __init__(
         self,
-        output_format: str,
+        formats: Sequence[ReportFormat] = (),
         *,
         fail_on: str = "error",
         exit_zero: bool = False,
         output_file: str | None = None,
-        statistics: bool = False,
+        groupings: Sequence[str] = (),
+        baseline: Baseline | None = None,
+        active_codes: Collection[str] = (),
         extensions: Extensions | None = None,
     ) -> None:
-        self._format = output_format
+        self._format = printed_format(formats)
+        self._written = [report for report in formats if report.file is not None]
+        """The reports that are written to files."""
+        if output_file is not None or groupings:
+            self._format = self._format or "full"
         self._extensions = extensions
         self._fail_on, self._exit_zero = fail_on, exit_zero
-        self._output_file, self._statistics = output_file, statistics
+        self._output_file = output_file
+        """The file for the report that would be printed."""
+        self._groupings = groupings
+        """What statistics are grouped by; if any, they are printed instead of the findings."""
+        self._baseline, self._active_codes = baseline, active_codes
+        self._known = 0
+        """Number of findings that the baseline covers."""
         self.ignored = 0
         """Number of findings that comments in the files, the configuration or an option suppress."""
         self.fixed: int | None = None
@@ -96,7 +125,9 @@ class Findings:
         self._texts: dict[str | None, str] = {}
         self._lines: dict[str | None, dict[int, str]] = {}
         """The lines that a full report quotes, by file and number, if the caller chose them."""
-        self._files = self._documents = 0
+        self._names: list[str] = []
+        """Names of the files."""
+        self._documents = 0
         self._unchecked: list[str] = []
         self._skipped: list[str] = []
         self._unreadable = False
@@ -148,7 +179,7 @@ class Findings:
         lines: Mapping[int, str] | None = None,
     ) -> None:
         """Count a file and store its findings, with its text or the `lines` of it that the report quotes."""
-        self._files += 1
+        self._names.append(file.name)
         self._documents += documents
         self._unchecked += unchecked
         self._diagnostics += [diagnostic for diagnostic in diagnostics if not self._is_repeated_note(diagnostic)]
@@ -189,14 +220,16 @@ class Findings:
         Findings are the result of a lint, so they go to standard output. Those of a compile go to standard error,
         without fixes, which only lint applies.
         """
-        status = 0
+        self._apply_baseline()
         if not always:
             self._diagnostics = [diagnostic._replace(fix=None) for diagnostic in self._diagnostics]
+        self._write_reports()
+        status = 0
         if self._diagnostics or (always and (self._format in _DOCUMENT_FORMATS or self._output_file)):
             status = self._print_findings(result=always and not self.stdout_is_taken)
         if always or self._diagnostics or self._skipped:
             files.print_error(self._summary(is_lint=always))
-        if self._diagnostics and self._format == "full" and not self._statistics:
+        if self._diagnostics and self._format == "full" and not self._groupings:
             files.print_error(self._code_help())
         if self._unreadable or status or any(d.name == _EXTENSION_FAILED for d in self._diagnostics):
             return 2
@@ -204,27 +237,32 @@ class Findings:
         counted = any(d.severity in failing for d in self._diagnostics)
         return int(counted and not self._exit_zero)
 
+    def write_baseline(self, filename: str, codes: Mapping[str, str]) -> int:
+        """Write all findings to a baseline, and return the exit status. `codes` are those of all rules by name."""
+        from ptcompile.cli import baseline
+
+        summary = baseline.write(filename, self._diagnostics, self._names, codes)
+        files.print_error(f"ptcompile: {summary}")
+        return self.unreadable_status()
+
+    def _apply_baseline(self) -> None:
+        """Remove the findings that the baseline covers, and add those in the baseline itself."""
+        if self._baseline is None:
+            return
+        new, self._known, problems = self._baseline.apply(self._diagnostics, self._names, self._active_codes)
+        self._diagnostics = [*new, *problems]
+        if problems:
+            self.add_text(self._baseline.filename, files.read(self._baseline.filename).decode(errors="replace"))
+
+    def _write_reports(self) -> None:
+        """Write the reports that name a file, also without findings."""
+        files.write_files({report.file: self._report(report.name) for report in self._written if report.file})
+
     def _print_findings(self, *, result: bool) -> int:
         """Print the findings: those of a lint on standard output or to a file, those of a compile on standard error."""
-        from ptcompile.report import renderer
-
-        if self._statistics:
-            from ptcompile.report.text import statistics
-
-            text = statistics(self._diagnostics)
-        elif self._format == "sarif":
-            from ptcompile.linter.pages import pages
-            from ptcompile.report.ci import sarif
-
-            names = [diagnostic.name for diagnostic in self._diagnostics]
-            text = sarif(self._diagnostics, self._texts, pages(names) | self._extension_pages(names))
-        elif self._format == "full":
-            from ptcompile.report.text import lines_to_quote, with_frames
-
-            lines = {name: lines_to_quote(self._diagnostics, text, name) for name, text in self._texts.items()}
-            text = with_frames(self._diagnostics, {**self._lines, **lines})
-        else:
-            text = renderer(self._format)(self._diagnostics, self._texts)
+        if self._format is None:
+            return 0
+        text = self._statistics(self._format) if self._groupings else self._report(self._format)
         if self._output_file is not None:
             files.write_files({self._output_file: text})
             return 0
@@ -237,6 +275,28 @@ class Findings:
             return files.write_stdout(text)
         files.write_stderr(text)
         return 0
+
+    def _statistics(self, output_format: str) -> str:
+        from ptcompile.report.statistics import FORMS, statistics
+
+        return FORMS[output_format](statistics(self._diagnostics, self._groupings), self._groupings)
+
+    def _report(self, output_format: str) -> str:
+        """Return the findings in a format."""
+        if output_format == "sarif":
+            from ptcompile.linter.pages import pages
+            from ptcompile.report.ci import sarif
+
+            names = [diagnostic.name for diagnostic in self._diagnostics]
+            return sarif(self._diagnostics, self._texts, pages(names) | self._extension_pages(names))
+        if output_format == "full":
+            from ptcompile.report.text import lines_to_quote, with_frames
+
+            lines = {name: lines_to_quote(self._diagnostics, text, name) for name, text in self._texts.items()}
+            return with_frames(self._diagnostics, {**self._lines, **lines})
+        from ptcompile.report import renderer
+
+        return renderer(output_format)(self._diagnostics, self._texts)
 
     def _extension_pages(self, names: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Return the pages of rules that plugins and the configuration add."""
@@ -267,10 +327,10 @@ class Findings:
             parts.append(f"{sum(fixes)} fixable")
         if not all(fixes):
             parts.append(f"{len(fixes) - sum(fixes)} fixable with --unsafe-fixes")
-        if self.ignored:
-            parts.append(f"{self.ignored} ignored")
+        hidden = ((self.ignored, "ignored"), (self._known, "in the baseline"))
+        parts += [f"{count} {where}" for count, where in hidden if count]
         if is_lint:
-            parts = [_with_noun(self._files, "file"), _with_noun(self._documents, "document"), *parts]
+            parts = [_with_noun(len(self._names), "file"), _with_noun(self._documents, "document"), *parts]
             templates = {d.filename for d in self._diagnostics if d.name == "unrendered-template"}
             if templates:
                 parts.append(_with_noun(len(templates), "template"))
@@ -295,7 +355,11 @@ def _with_noun(count: int, noun: str) -> str:
 
 def shows_lines(options: argparse.Namespace) -> bool:
     """Return whether the report quotes lines of the files."""
-    return options.output_format == "full" and not getattr(options, "statistics", False)
+    formats: Sequence[ReportFormat] = options.output_format
+    if getattr(options, "statistics", False):
+        formats = [report for report in formats if report.file is not None]
+        return any(report.name == "full" for report in formats)
+    return not formats or any(report.name == "full" for report in formats)
 
 
 def quoted_lines(file: InputFile, diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> Mapping[int, str]:

@@ -61,7 +61,11 @@ class Workspace:
             self._settings[start] = config, settings, exclusions(config, [start])
         config, settings, excluded = self._settings[start]
         is_excluded = bool(config.exclude or config.extend_exclude) and excluded(path)
-        return settings._replace(ignore=(*settings.ignore, *config.ignored_in(path)), excluded=is_excluded)
+        return settings._replace(
+            ignore=(*settings.ignore, *config.ignored_in(path)),
+            severity=config.severities(path) or None,
+            excluded=is_excluded,
+        )
 
     def _load_settings(self, start: str) -> tuple[Config, FileSettings]:
         """Return the settings of a folder; if its configuration or profile cannot be used, they contain the error and

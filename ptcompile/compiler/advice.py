@@ -44,7 +44,11 @@ def findings_of_rules(
     if selection is None:
         return ReportedFindings(())
     diagnostics = [to_diagnostic(problem) for problem in rule_findings(compiled, data, profile, extensions)]
-    reported = [diagnostic for diagnostic in diagnostics if selection.includes(diagnostic.name, diagnostic.stage)]
+    reported = [
+        selection.with_severity(diagnostic)
+        for diagnostic in diagnostics
+        if selection.includes(diagnostic.name, diagnostic.stage)
+    ]
     return ReportedFindings(
         tuple(reported), tuple([diagnostic for diagnostic in diagnostics if diagnostic.name in selection.ignore])
     )
@@ -129,8 +133,8 @@ def apply_suppressions(
     from ptcompile.source.suppression import suppress
 
     kept, suppressed, problems = suppress(source, diagnostics, selection)
-    reported = (*kept, *(streams.to_diagnostic(problem, None, filename) for problem in problems))
-    return ReportedFindings(reported, suppressed)
+    of_comments = (streams.to_diagnostic(problem, None, filename) for problem in problems)
+    return ReportedFindings((*kept, *map(selection.with_severity, of_comments)), suppressed)
 
 
 def targets_by_finding(runs: Sequence[Sequence[Diagnostic]]) -> dict[Diagnostic, list[int]]:

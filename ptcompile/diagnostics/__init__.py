@@ -134,6 +134,16 @@ class Diagnostic(NamedTuple):
     """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` suppresses such a finding."""
     owner: str = ""
     """Whose rule it is, if not ptcompile's. Text reports print it; the JSON form lacks it."""
+    rule_severity: Severity | None = None
+    """The rule's own severity, if `severity` in the configuration changed it."""
+    namespace: str | None = None
+    """`metadata.namespace` of the object, if it has one."""
+    labels: tuple[tuple[str, str], ...] = ()
+    """`metadata.labels` of the object, without secrets."""
+    stable_path: str = ""
+    """`path` within the object, with the names of list items instead of their indexes, so that it stays the same when
+    lines or items move: `spec.containers[pytorch].image`.
+    """
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form: the same names, `span` as an object or null, `path` as a list, and `url`, the code's

@@ -386,6 +386,9 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "unused-ignore": ("PTC901", "unmatched"),
     "bad-ignore": ("PTC902", "unmatched"),
     "extension-failed": ("PTC903", "unchecked"),
+    "expired-ignore": ("PTC904", "unmatched"),
+    "stale-baseline": ("PTC905", "unmatched"),
+    "expired-baseline": ("PTC906", "unmatched"),
 }
 """By name, the code and what a finding leads to; None if its stage already says that."""
 

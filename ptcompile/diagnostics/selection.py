@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from ptcompile._internal import arguments
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics.codes import CODES
 
@@ -17,9 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.diagnostics.terms import Stage
+    from ptcompile.diagnostics import Diagnostic
+    from ptcompile.diagnostics.terms import Severity, Stage
 
 NO_CODES: Final[Mapping[str, str]] = MappingProxyType({})
+NO_SEVERITIES: Final[Mapping[str, Severity]] = MappingProxyType({})
+SEVERITIES: Final = ("error", "warning", "note")
 
 
 class Selection(NamedTuple):
@@ -31,6 +34,15 @@ class Selection(NamedTuple):
     """Names of findings not to report, rejections included."""
     codes: Mapping[str, str] = NO_CODES
     """Codes by name of the rules that plugins and the configuration add."""
+    severities: Mapping[str, Severity] = NO_SEVERITIES
+    """Severities by name that replace the rules' own."""
+
+    def with_severity(self, diagnostic: Diagnostic) -> Diagnostic:
+        """Return a finding with its configured severity. Errors that keep a spec from compiling remain errors."""
+        severity = self.severities.get(diagnostic.name, diagnostic.severity)
+        if severity == diagnostic.severity or diagnostic.blocks_compile:
+            return diagnostic
+        return diagnostic._replace(severity=severity, rule_severity=diagnostic.severity)
 
     def includes(self, name: str, stage: Stage) -> bool:
         """Return whether a finding is reported. Rejections are reported unless ignored by name or code."""
@@ -43,17 +55,41 @@ _ALL: Final = Selection()
 
 
 def selection(
-    select: Iterable[str] | None = None, ignore: Iterable[str] = (), codes: Mapping[str, str] = NO_CODES
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+    codes: Mapping[str, str] = NO_CODES,
+    severity: Mapping[str, str] | None = None,
 ) -> Selection:
     """Return the selection for some selectors.
 
-    `codes` are those of rules that plugins and the configuration add, by name. Raises ValueError for a selector that
-    matches nothing, and TypeError if a parameter is not a list of strings.
+    `codes` are those of rules that plugins and the configuration add, by name; `severity` has severities by selector.
+    Raises ValueError for a selector that matches nothing and for an unknown severity, and TypeError if a parameter is
+    not a list of strings.
     """
-    if select is None and ignore in ((), []) and codes is NO_CODES:
+    if select is None and ignore in ((), []) and codes is NO_CODES and not severity:
         return _ALL
     selected = None if select is None else selected_names(arguments.strings(select, "select"), codes)
-    return Selection(selected, selected_names(arguments.strings(ignore, "ignore"), codes), codes)
+    ignored = selected_names(arguments.strings(ignore, "ignore"), codes)
+    return Selection(selected, ignored, codes, severities(severity, codes) if severity else NO_SEVERITIES)
+
+
+def severities(table: Mapping[str, str], codes: Mapping[str, str] = NO_CODES) -> dict[str, Severity]:
+    """Return the severity of each name that a selector of the table matches; the most specific selector decides.
+
+    Raises ValueError for a selector that matches nothing and for an unknown severity.
+    """
+    result: dict[str, Severity] = {}
+    for selector in sorted(table, key=_specificity):
+        severity = table[selector]
+        if severity not in SEVERITIES:
+            raise ValueError(f"{selector}: {severity!r} is not a severity; it must be error, warning or note")
+        result.update(dict.fromkeys(_matching_names(selector, codes), cast("Severity", severity)))
+    return result
+
+
+def _specificity(selector: str) -> tuple[bool, int]:
+    """Order ALL before prefixes, shorter ones first, and codes before names."""
+    return selector.strip() != "ALL", len(selector.strip()) if selector.strip()[:2].isupper() else 100
 
 
 def selected_names(selectors: Iterable[str], codes: Mapping[str, str] = NO_CODES) -> frozenset[str]:

@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from ptcompile.differ.model import Compared, Fact, ObjectDifference
 from ptcompile.differ.text import change_line, hidden_suffix, object_title
 from ptcompile.report.layout import shorten
+from ptcompile.report.markdown import html_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
-
-_SAFE_CHARACTERS = frozenset(" ,-/=")
-"""Unescaped characters besides letters and digits. A dot is safe too if the text contains no www address."""
 
 _DIFF_SIGNS = {"~": "!", "+": "+", "-": "-"}
 """Signs that GitHub colors in a `diff` block."""
@@ -37,13 +35,6 @@ def render_markdown(difference: Compared) -> str:
     if same:
         lines += [f"{same} other object{'' if same == 1 else 's'} the same.", ""]
     return "\n".join(lines)
-
-
-def html_code(text: str) -> str:
-    """Return the text as HTML code in which nothing is read as Markdown, HTML, a link or a mention."""
-    safe = _SAFE_CHARACTERS | ({"."} if "www" not in text.lower() else set())
-    escaped = "".join(c if c.isalnum() or c in safe else f"&#{ord(c)};" for c in shorten(text, _MAX_VALUE_LENGTH))
-    return f"<code>{escaped}</code>" if escaped.strip() else "<code>&#34;&#34;</code>"
 
 
 def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Iterator[str]:

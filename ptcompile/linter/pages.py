@@ -353,8 +353,21 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     ),
     "unused-ignore": CodePage("An ignore comment matches no finding.", "remove the comment"),
     "bad-ignore": CodePage(
-        "An ignore comment does not say what it ignores, names no rule, or is where it covers nothing.",
+        "An ignore comment does not say what it ignores, names no rule, has no valid date, or is where it covers "
+        "nothing.",
         "write # ptcompile: ignore[CODE] and why",
+    ),
+    "expired-ignore": CodePage(
+        "The last day of an ignore comment is over, so its findings are reported again.",
+        "fix the finding and remove the comment, or set a later date",
+    ),
+    "stale-baseline": CodePage(
+        "An entry of the baseline covers no finding: it was fixed, or its object was renamed or removed.",
+        "remove the entry, or write the baseline again with ptcompile lint --write-baseline FILE",
+    ),
+    "expired-baseline": CodePage(
+        "The last day of an entry of the baseline is over, so its finding is reported again.",
+        "fix the finding and remove the entry, or set a later date",
     ),
     "extension-failed": CodePage(
         "A rule, a pass or a target of a plugin raised an exception, or a declared rule cannot be evaluated.",

@@ -46,6 +46,18 @@ def _junit() -> Renderer:
     return junit
 
 
+def _gitlab() -> Renderer:
+    from ptcompile.report.ci import gitlab
+
+    return gitlab
+
+
+def _markdown() -> Renderer:
+    from ptcompile.report.markdown import markdown
+
+    return markdown
+
+
 _FORMATS = {
     "full": _full,
     "concise": _concise,
@@ -53,6 +65,8 @@ _FORMATS = {
     "github": _github,
     "sarif": _sarif,
     "junit": _junit,
+    "gitlab": _gitlab,
+    "markdown": _markdown,
 }
 
 FORMATS = tuple(_FORMATS)

@@ -1,4 +1,4 @@
-"""Findings for CI systems: GitHub commands, JUnit, SARIF."""
+"""Findings for CI systems: GitHub commands, GitLab code quality, JUnit, SARIF."""
 
 from __future__ import annotations
 
@@ -66,6 +66,28 @@ def _escape_data(text: str) -> str:
 
 def _escape_property(text: str) -> str:
     return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_GITLAB_SEVERITIES: Final = {"error": "major", "warning": "minor", "note": "info"}
+
+
+def gitlab(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
+    """Return a code quality report as GitLab reads it: a list of issues with unique fingerprints."""
+    counts: Counter[str] = Counter()
+    return format_json([_issue(diagnostic, counts) for diagnostic in sort_by_location(diagnostics)])
+
+
+def _issue(diagnostic: Diagnostic, counts: Counter[str]) -> dict[str, Any]:
+    template = template_instead_of_file(diagnostic)
+    line = 1 if diagnostic.span is None or template is not None else diagnostic.span.line
+    return {
+        "type": "issue",
+        "check_name": f"{diagnostic.code} {diagnostic.name}",
+        "description": safe_text(_message(diagnostic)),
+        "severity": _GITLAB_SEVERITIES[diagnostic.severity],
+        "fingerprint": _fingerprint(diagnostic, counts),
+        "location": {"path": safe_text(_relative(template or diagnostic.filename)), "lines": {"begin": line}},
+    }
 
 
 def junit(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
@@ -175,14 +197,19 @@ def _region(diagnostic: Diagnostic) -> dict[str, int]:
 
 
 def _uri(filename: str | None) -> str:
-    return quote(mask_formats(filename or "stdin").replace("\\", "/").removeprefix("./"), safe="/~", errors="replace")
+    return quote(_relative(filename), safe="/~", errors="replace")
+
+
+def _relative(filename: str | None) -> str:
+    return mask_formats(filename or "stdin").replace("\\", "/").removeprefix("./")
 
 
 def _fingerprint(diagnostic: Diagnostic, counts: Counter[str]) -> str:
     """Return an id that does not depend on lines: code, file, object and path, and a number if these
     are equal.
     """
-    parts = (diagnostic.code, _uri(diagnostic.filename), diagnostic.resource or "", *map(str, diagnostic.path))
+    place = diagnostic.resource or "", diagnostic.namespace or "", diagnostic.stable_path
+    parts = (diagnostic.code, _uri(diagnostic.filename), *place)
     digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
     counts[digest] += 1
     return f"{digest}:{counts[digest]}"

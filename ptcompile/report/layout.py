@@ -81,7 +81,8 @@ def consequence(diagnostic: Diagnostic) -> str:
     if diagnostic.stage == "apply" and diagnostic.blocks_compile and is_ours:
         sentence = _COMPILES[0]
     else:
-        sentence = outcome(diagnostic.name, diagnostic.severity, diagnostic.stage, is_ours=is_ours)
+        severity = diagnostic.rule_severity or diagnostic.severity  # the configuration makes nothing more certain
+        sentence = outcome(diagnostic.name, severity, diagnostic.stage, is_ours=is_ours)
     return f"{sentence} ({', '.join(authorities)})"
 
 

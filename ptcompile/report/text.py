@@ -1,9 +1,8 @@
-"""Findings as text: full with code frames, concise, statistics, color."""
+"""Findings as text: full with code frames, concise, color."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.diagnostics import Diagnostic, Span
@@ -113,14 +112,3 @@ def _replace_unprintable(line: str, start: int) -> str:
     """
     shown = "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in line[start : start + _MAX_WIDTH])
     return hash_command.sub(r"#�\1", shown)
-
-
-def statistics(diagnostics: Sequence[Diagnostic]) -> str:
-    """Return one line per rule: count, code, name, and whether some findings can be fixed automatically."""
-    counts = Counter((d.code, d.name) for d in diagnostics)
-    fixable = {d.code for d in diagnostics if d.fix is not None}
-    width = len(str(max(counts.values(), default=0)))
-    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
-    return "".join(
-        f"{count:>{width}}  {code} {name}{' [fixable]' if code in fixable else ''}\n" for (code, name), count in rows
-    )

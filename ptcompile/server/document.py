@@ -191,6 +191,7 @@ class OpenDocument:
             kubernetes=self.settings.kubernetes,
             select=self.settings.select,
             ignore=self.settings.ignore,
+            severity=self.settings.severity,
             schemas=self.settings.schemas,
             beside=[related.data for related in self.elsewhere if related.kind in DECIDING] or None,
             pause=self.pause,

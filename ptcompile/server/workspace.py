@@ -50,6 +50,8 @@ class FileSettings(NamedTuple):
     kubernetes: str | None = None
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
+    severity: Mapping[str, str] | None = None
+    """Severities by rule name."""
     schemas: tuple[str, ...] = ()
     excluded: bool = False
     """Whether the configuration excludes the file."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal import arguments
+from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
-from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of
-from ptcompile.kubernetes.unstructured import namespace_of
+from ptcompile._internal.secret_formats import mask_formats
+from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path
+from ptcompile.kubernetes.unstructured import as_mapping, namespace_of
 from ptcompile.source import documents as source
 
 TYPE_CHECKING = False
@@ -121,13 +123,15 @@ def _repeated_object(message: str) -> Problem:
 def select(
     diagnostics: Iterable[Diagnostic], selection: Selection, filename: str | None
 ) -> tuple[list[Diagnostic], list[Diagnostic]]:
-    """Return the selected diagnostics, up to the limit per file, and those that are ignored by name or code."""
+    """Return the selected diagnostics with their configured severities, up to the limit per file, and those that are
+    ignored by name or code.
+    """
     ignored: list[Diagnostic] = []
 
     def selected() -> Iterator[Diagnostic]:
         for diagnostic in diagnostics:
             if diagnostic.blocks_compile or selection.includes(diagnostic.name, diagnostic.stage):
-                yield diagnostic
+                yield selection.with_severity(diagnostic) if selection.severities else diagnostic
             elif diagnostic.name in selection.ignore and len(ignored) < limits().findings:
                 ignored.append(diagnostic)
 
@@ -165,6 +169,9 @@ def to_diagnostic(
     span = problem.span
     if span is None and document is not None:
         span = document.span(path, on_key=problem.on_key)
+    if manifest is None:
+        manifest = document.data if document is not None else {}
+    metadata = as_mapping(manifest.get("metadata"))
     return Diagnostic(
         code=problem.code or code_of(problem.name),
         name=problem.name,
@@ -177,13 +184,53 @@ def to_diagnostic(
         authority=problem.authority,
         filename=filename,
         document=document.index if document is not None else 0,
-        resource=resource_name(manifest if manifest is not None else document.data if document is not None else {}),
+        resource=resource_name(manifest),
         fix=_prefix_fix(masked.fix, under),
         template=document.template if document is not None else None,
         masked=(masked.message, masked.help, masked_path) != (problem.message, problem.help, path),
         blocks_compile=problem.blocks_compile,
         owner=problem.owner,
+        namespace=metadata.get("namespace") if _is_name(metadata.get("namespace")) else None,
+        labels=_labels(metadata),
+        stable_path=_stable_path(masked_path[len(under) :], manifest),
     )
+
+
+def _labels(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    labels = metadata.get("labels")
+    if not labels or not isinstance(labels, Mapping):
+        return ()
+    return tuple((key, value) for key, value in labels.items() if _is_name(key) and _is_name(value))
+
+
+def _stable_path(path: Path, manifest: Mapping[str, Any]) -> str:
+    """Return a path within an object, with the names of the list items that have one instead of their indexes."""
+    if not any(isinstance(part, int) for part in path):
+        return field_path(path)
+    texts: list[str] = []
+    start, value = 0, manifest
+    for end, part in enumerate(path, 1):
+        value = _child(value, part)
+        name = value.get("name") if isinstance(part, int) and isinstance(value, Mapping) else None
+        if _is_name(name):
+            texts.append(f"{field_path(path[start : end - 1])}[{name}]")
+            start = end
+    return ".".join([*texts, field_path(path[start:])] if start < len(path) else texts)
+
+
+def _child(value: Any, part: str | int) -> Any:
+    """Return the value at a key or an index, or None."""
+    if isinstance(value, Mapping):
+        return value.get(part)
+    return value[part] if isinstance(value, list) and isinstance(part, int) and part < len(value) else None
+
+
+_name = Pattern(r"[\w./-]{1,317}")
+
+
+def _is_name(value: Any) -> bool:
+    """Return whether a value may be printed as a name: no control characters, and not a token."""
+    return isinstance(value, str) and _name.fullmatch(value) is not None and mask_formats(value) == value
 
 
 def _prefix_fix(fix: Fix | None, under: Path) -> Fix | None:

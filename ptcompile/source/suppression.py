@@ -1,8 +1,9 @@
-"""Comments that suppress findings: `# ptcompile: ignore[PTC302] why`.
+"""Comments that suppress findings: `# ptcompile: ignore[PTC302] why`, or `ignore[PTC302] until 2027-03-31: why`.
 
 A comment at the end of a line covers the findings whose span includes that line; a comment on its own line covers those
 of the next line that is not a comment. `# ptcompile: ignore-file[PTC302] why`, above the first such line, covers the
-whole file. A comment that covers nothing is itself a finding, and so is one that names no rule.
+whole file. A comment that covers nothing is itself a finding, and so are one that names no rule and one whose last day
+is over.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ptcompile._internal.dates import is_date, today
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, Problem, Span
 from ptcompile.diagnostics.selection import Selection, selected_names
 from ptcompile.source.documents import Source, read
 
-_COMMENT = re.compile(r"(?:^|(?<=\s))#[ \t]*ptcompile:[ \t]*(ignore-file|ignore)\b(?:\[([^\]\n]*)\])?")
+_COMMENT = re.compile(
+    r"(?:^|(?<=\s))#[ \t]*ptcompile:[ \t]*(ignore-file|ignore)\b(?:\[([^\]\n]*)\])?"
+    r"(?:[ \t]+until[ \t]+(\d{4}-\d\d-\d\d)\b)?"
+)
 
 
 class _Ignore(NamedTuple):
@@ -139,13 +144,31 @@ def _ignores(source: Source, codes: Mapping[str, str], problems: list[Problem]) 
                 problems.append(_problem("too-large", span, message)._replace(severity="error", help="remove some"))
                 return
             names = _covered_names(match[2], codes, span, problems)
-            if match[1] == "ignore-file" and index >= covered[0]:
-                why = "an ignore-file comment must come before the first line that is not a comment"
-                problems.append(_problem("bad-ignore", span, why))
+            if problem := _misplaced(match[1], span, covered[0]) or _out_of_date(match[3], span):
+                problems.append(problem)
             elif match[1] == "ignore-file":
                 yield _Ignore(span, names, 1, len(lines))
             elif names:
                 yield _Ignore(span, names, covered[index] + 1, covered[index] + 1)
+
+
+def _misplaced(keyword: str, span: Span, first: int) -> Problem | None:
+    """Return the problem of an ignore-file comment below line `first` (from 0), which is not a comment."""
+    if keyword != "ignore-file" or span.line <= first:
+        return None
+    return _problem("bad-ignore", span, "an ignore-file comment must come before the first line that is not a comment")
+
+
+def _out_of_date(last_day: str | None, span: Span) -> Problem | None:
+    """Return the problem of a comment that no longer applies, or whose date does not exist."""
+    if last_day is None:
+        return None
+    if not is_date(last_day):
+        return _problem("bad-ignore", span, f"{last_day} is not a date")
+    if today() <= last_day:
+        return None
+    problem = _problem("expired-ignore", span, f"the comment applied until {last_day}: it no longer ignores findings")
+    return problem._replace(help="fix the finding and remove the comment, or set a later date")
 
 
 def _is_comment(line: str) -> bool:

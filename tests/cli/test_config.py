@@ -24,7 +24,7 @@ POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name
         ("a = " + "[" * 30000, "arrays or inline tables are nested too deeply"),
         ("a = " + "{a=" * 30000, "arrays or inline tables are nested too deeply"),
         ("a = " + "9" * 60000, "a number has more than 4300 digits"),
-        ("#" * (1 << 18) + "\n", "larger than 262144 bytes, which is the limit for a configuration"),
+        ("#" * (1 << 18) + "\n", "larger than 262144 bytes, which is the limit"),
         ("a = ", "Invalid value (at line 1, column 5)"),
         ("a = '\udcff'", "can't decode byte 0xff"),
     ],
@@ -70,10 +70,10 @@ def test_a_configuration_that_leads_out_is_not_followed(tmp_path: Path, capsys: 
 
 def test_an_unknown_key_is_told_from_the_known_ones(tmp_path: Path) -> None:
     path = tmp_path / "ptcompile.toml"
-    path.write_text("baseline = 'b.json'\n[[rule]]\nmatch = 'x'\n")
+    path.write_text("gate = 'b.json'\n[[rule]]\nmatch = 'x'\n")
     with pytest.raises(UsageError) as raised:
         config.load(str(path))
-    assert "baseline: unknown key; the keys are select, extend-select" in str(raised.value)
+    assert "gate: unknown key; the keys are select, extend-select" in str(raised.value)
     assert "rule[0]: unknown key 'match'; the keys are code, name" in str(raised.value)
 
 

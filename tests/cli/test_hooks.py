@@ -62,8 +62,10 @@ def test_the_guide_names_these_hooks() -> None:
 def test_hooks_on_pull_requests_are_untrusted() -> None:
     """Set by the option, not by the environment, so a pull request cannot remove it."""
     guide = (ROOT / "docs" / "guide" / "ci.md").read_text()
-    steps = re.findall(r"^ +- (?:run: )?(ptcompile .*)$", guide, re.MULTILINE)
-    assert len(steps) == 4
+    steps = re.findall(
+        r"^ +- (?:run: )?(?:>-\n +)?(ptcompile .*|flux build .*\n +\| ptcompile .*)$", guide, re.MULTILINE
+    )
+    assert len(steps) == 5
     assert all("--untrusted" in one for one in [*steps, *(hook["entry"] for hook in HOOKS.values())])
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ptcompile.diagnostics.codes import CODES
-from ptcompile.diagnostics.selection import selected_names, selection
+from ptcompile.diagnostics.selection import selected_names, selection, severities
 
 
 @pytest.mark.parametrize(
@@ -13,7 +15,10 @@ from ptcompile.diagnostics.selection import selected_names, selection
     [
         ("PTC302", {"missing-shm"}),
         ("missing-shm", {"missing-shm"}),
-        ("PTC90", {"unused-ignore", "bad-ignore", "extension-failed"}),
+        (
+            "PTC90",
+            {"unused-ignore", "bad-ignore", "extension-failed", "expired-ignore", "stale-baseline", "expired-baseline"},
+        ),
         (" PTC901 ", {"unused-ignore"}),
         ("ALL", set(CODES)),
     ],
@@ -40,3 +45,25 @@ def test_rejections_are_included_unless_ignored() -> None:
     assert chosen.includes("required-value", "apply")
     assert chosen.includes("required-value", "pod")
     assert not chosen.includes("unknown-field", "apply")
+
+
+def test_the_most_specific_selector_decides_the_severity() -> None:
+    table = {"latest-image": "error", "PTC8": "note", "ALL": "warning", "PTC80": "error", "PTC301": "note"}
+    found = severities(table)
+    assert found["latest-image"] == "error"
+    assert found["unused-ignore"] == "warning"
+    assert {found[name] for name in selected_names(["PTC80"])} == {"error"}
+    assert {found[name] for name in selected_names(["PTC82"])} == {"note"}
+    assert severities({**table, "PTC801": "note"})["latest-image"] == "error", "a name is more specific than a code"
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"PTC801": "fatal"}, "PTC801: 'fatal' is not a severity; it must be error, warning or note"),
+        ({"latest-imag": "note"}, "no rule 'latest-imag'; did you mean latest-image?"),
+    ],
+)
+def test_a_wrong_severity_is_an_error(table: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        severities(table)

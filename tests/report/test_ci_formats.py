@@ -1,12 +1,14 @@
-"""Machine-readable formats: GitHub's workflow commands, SARIF 2.1.0, JUnit."""
+"""Machine-readable formats: GitHub's workflow commands, GitLab code quality, SARIF 2.1.0, JUnit, Markdown."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import jsonschema
+from markdown_it import MarkdownIt
 from pydantic import BaseModel
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has types, and no py.typed
 
@@ -43,6 +45,39 @@ def test_github_is_one_command_per_finding() -> None:
     assert head.count(",") == 4, "a name of a file adds no property"
     assert "%1B" not in lines[1]
     assert "\x1b" not in lines[1]
+
+
+def test_gitlab_is_a_list_of_issues_with_fingerprints_of_their_own() -> None:
+    """The fields that GitLab requires: docs.gitlab.com, code quality report format."""
+    issues = json.loads(told("gitlab", [*FOUND, FOUND[0]]))
+    first = issues[0]
+    assert (first["check_name"], first["severity"]) == ("PTC501 unknown-field", "major")
+    assert first["description"] == "spec.a: unknown; remove it"
+    assert first["location"] == {"path": "a b/x.yaml", "lines": {"begin": 2}}
+    assert [issue["severity"] for issue in issues] == ["major", "major", "minor", "major"]
+    assert issues[3]["location"] == {"path": "stdin", "lines": {"begin": 1}}
+    assert len({issue["fingerprint"] for issue in issues}) == 4
+    assert "\x1b" not in told("gitlab")
+    assert json.loads(told("gitlab", [])) == []
+
+
+def test_gitlab_names_the_template_of_a_rendered_stream() -> None:
+    text = "# Source: train/templates/job.yaml\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {x: 1}\n"
+    for filename, path, line in ((None, "train/templates/job.yaml", 1), ("all.yaml", "all.yaml", 5)):
+        issues = json.loads(told("gitlab", [*ptcompile.lint(text, filename=filename).diagnostics]))
+        assert {issue["location"]["path"] for issue in issues} == {path}
+        assert issues[0]["location"]["lines"]["begin"] == line
+
+
+def test_markdown_is_a_table_that_nothing_breaks_out_of() -> None:
+    lines = told("markdown").splitlines()
+    assert lines[0] == "| Severity | Rule | Place | Finding |"
+    assert len(lines) == 2 + len(FOUND)
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(told("markdown"))
+    assert html.count("<tr>") == 1 + len(FOUND)
+    assert html.count("<td>") == 4 * len(FOUND)
+    assert [href for href in re.findall(r'href="([^"]*)', html) if "/codes/PTC" not in href] == []
+    assert told("markdown", []) == ""
 
 
 def test_junit_is_xml_for_any_file_content() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 import ptcompile
 from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.source import suppression
 from ptcompile.source.suppression import add_ignores
 
 POD = """\
@@ -172,3 +173,38 @@ def test_a_comment_can_follow_any_line_that_starts_outside_of_values(text: str, 
     after, count = add_ignores(text, [finding])
     assert count == bool(commented)
     assert commented.replace("C", "ptcompile: ignore[PTC576]") in after
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "ignore[PTC302] until 2027-03-31: the loader runs alone",
+        "ignore[PTC302] until 2027-03-31",
+        "ignore[missing-shm]  until  2027-03-31 why",
+        "ignore[PTC302] until the image is rebuilt",
+    ],
+)
+def test_a_comment_applies_through_its_last_day(comment: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suppression, "today", lambda: "2027-03-31")
+    assert lint("name: pytorch", f"name: pytorch  # ptcompile: {comment}") == ([], 1)
+
+
+@pytest.mark.parametrize("where", ["name: pytorch", "# head"])
+def test_an_expired_comment_ignores_nothing(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suppression, "today", lambda: "2027-04-01")
+    keyword = "ignore-file" if where == "# head" else "ignore"
+    comment = f"# ptcompile: {keyword}[PTC302] until 2027-03-31: why"
+    text = POD.replace(where, f"{where}  {comment}" if keyword == "ignore" else comment)
+    report = ptcompile.lint(text)
+    assert sorted(d.name for d in report.diagnostics) == ["expired-ignore", "missing-shm"]
+    (expired,) = [d for d in report.diagnostics if d.name == "expired-ignore"]
+    assert expired.message == "the comment applied until 2027-03-31: it no longer ignores findings"
+    assert expired.span is not None
+    assert text.split("\n")[expired.span.line - 1][expired.span.column - 1 :].startswith("# ptcompile:")
+
+
+def test_a_date_that_does_not_exist_is_a_bad_comment() -> None:
+    assert lint("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302] until 2027-02-30: why")[0] == [
+        ("missing-shm", 8),
+        ("bad-ignore", 8),
+    ]

@@ -205,6 +205,7 @@ class Compiler:
             lint=not options.no_lint,
             select=config.selected(),
             ignore=config.ignored(file.name),
+            severity=config.severities(file.name),
             extensions=config.extensions,
         )
         if not options.set and options.name is None:

@@ -8,7 +8,8 @@ from shlex import quote
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
-from ptcompile.cli.options import ALL
+from ptcompile.cli.options import ALL, REPORT_FORMAT
+from ptcompile.report import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,11 +108,13 @@ _FILES_BY_METAVAR: Final[dict[str, tuple[str, ...]]] = {
 
 
 def _values_of(action: argparse.Action, option: str) -> Values:
-    """Return the values of an argument: its choices, targets for T (and "all" if its help has that), rules for R, else
-    files.
+    """Return the values of an argument: its choices, formats, targets for T (and "all" if its help has that), rules
+    for R, else files.
     """
     if action.choices:
         return Values(tuple(map(str, action.choices)))
+    if action.metavar == REPORT_FORMAT:
+        return Values(FORMATS)
     if action.metavar == "T":
         from ptcompile.registry.targets import TARGETS
 

@@ -136,6 +136,7 @@ def _write_page(file: InputFile, options: argparse.Namespace, findings: Findings
         lint=not options.no_lint,
         select=settings.selected(),
         ignore=settings.ignored(file.name),
+        severity=settings.severities(file.name),
         extensions=settings.extensions,
         **overrides.keywords(options),
     )
@@ -179,6 +180,7 @@ def _explain(file: InputFile, options: argparse.Namespace, findings: Findings, s
         lint=not options.no_lint,
         select=settings.selected(),
         ignore=settings.ignored(file.name),
+        severity=settings.severities(file.name),
         extensions=settings.extensions,
         **overrides.keywords(options),
     )

@@ -14,7 +14,9 @@ from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.options import add_cluster, add_jobs, add_output_format
 from ptcompile.cli.related import RelatedObjects
 from ptcompile.cli.repeated import repeated_objects
-from ptcompile.cli.reporter import Findings, LintedFile, map_files, quoted_lines, shows_lines
+from ptcompile.cli.reporter import Findings, LintedFile, map_files, printed_format, quoted_lines, shows_lines
+from ptcompile.diagnostics.codes import CODES
+from ptcompile.diagnostics.selection import selection
 from ptcompile.report.layout import format_location
 
 TYPE_CHECKING = False
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from ptcompile.api.fix import Fixed
     from ptcompile.api.lint import Report
+    from ptcompile.cli.baseline import Baseline
     from ptcompile.cli.cache import ResultCache
     from ptcompile.cli.repeated import ObjectDigests, RepeatedObjects
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -60,13 +63,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ignore", action="append", default=[], metavar="R", help="do not report these rules")
     parser.add_argument("--config", metavar="FILE", help="use this configuration file instead of the nearest")
     parser.add_argument("--isolated", action="store_true", help="read no configuration file")
-    parser.add_argument("--fail-on", choices=("error", "warning"), help="severity that fails the run (default: error)")
-    parser.add_argument("--exit-zero", action="store_true", help="exit with status 0 even with findings")
-    parser.add_argument("--allow-empty", action="store_true", help="exit with status 0 if no file matches")
-    parser.add_argument(
-        "-o", "--output", "--output-file", dest="output_file", metavar="OUT", help="write the findings to this file"
-    )
-    parser.add_argument("--statistics", action="store_true", help="print only how often each rule was reported")
+    _add_reports(parser)
     parser.add_argument(
         "--add-ignore", action="store_true", help="add an ignore comment for every finding to the files"
     )
@@ -85,6 +82,25 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_cluster(parser)
     add_output_format(parser, "--format")
     parser.set_defaults(run=run)
+
+
+def _add_reports(parser: argparse.ArgumentParser) -> None:
+    """Add the options of what is reported, and of what it means for the exit status."""
+    parser.add_argument("--fail-on", choices=("error", "warning"), help="severity that fails the run (default: error)")
+    parser.add_argument("--exit-zero", action="store_true", help="exit with status 0 even with findings")
+    parser.add_argument("--allow-empty", action="store_true", help="exit with status 0 if no file matches")
+    parser.add_argument(
+        "-o", "--output", "--output-file", dest="output_file", metavar="OUT", help="write the findings to this file"
+    )
+    parser.add_argument("--statistics", action="store_true", help="print only how often each rule was reported")
+    parser.add_argument(
+        "--by", action="append", default=[], metavar="GROUP",
+        help="group the statistics by rule, folder or label:KEY (repeatable, default: rule)",
+    )  # fmt: skip
+    parser.add_argument("--baseline", metavar="FILE", help="do not report the known findings of this file")
+    parser.add_argument(
+        "--write-baseline", metavar="FILE", help="write all findings to this file and exit with status 0"
+    )
 
 
 MIN_FILES_TO_CACHE: Final = 16
@@ -133,7 +149,8 @@ class FileLinter:
             webhooks=not self.options.no_webhooks,
             unknown_kinds=self.options.unknown_kinds,
             select=config.selected(),
-            ignore=[*config.ignore, *config.ignored_in(file.name)],
+            ignore=config.ignored(file.name),
+            severity=config.severities(file.name),
             schemas=config.schemas,
             beside=self.related(file),
             extensions=config.extensions,
@@ -244,6 +261,8 @@ def wants_fixes(options: argparse.Namespace) -> bool:
         raise UsageError("--add-ignore cannot be combined with --fix or --diff")
     if options.unsafe_fixes and not (options.fix or options.diff):
         raise UsageError("--unsafe-fixes requires --fix or --diff")
+    if options.write_baseline and (options.fix or options.diff or options.add_ignore or options.statistics):
+        raise UsageError("--write-baseline cannot be combined with --fix, --diff, --add-ignore or --statistics")
     return bool(options.fix or options.diff)
 
 
@@ -326,21 +345,14 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("no file given; ptcompile lint --help shows how (- reads standard input)")
     fixing = wants_fixes(options)
     config = load_with_options(options)
-    findings = Findings(
-        options.output_format,
-        fail_on=config.fail_on,
-        exit_zero=options.exit_zero,
-        output_file=options.output_file,
-        statistics=options.statistics,
-        extensions=config.extensions,
-    )
+    findings = _findings(options, config)
     inputs, unreadable = _read_inputs(options, config)
     findings.report_unreadable(unreadable)
     profile = findings.read_profile(config.cluster) if config.cluster else None
     related = RelatedObjects(inputs, is_complete=len(inputs) > 1 or "-" in options.paths or _has_folders(options.paths))
     linter = FileLinter(options, config, profile, related.objects_for, {} if len(inputs) > 1 else None)
     if options.add_ignore:
-        return max(findings.unreadable_status(), _add_ignores(inputs, linter))
+        return max(findings.unreadable_status(), _add_ignores(inputs, linter, _baseline(options, config)))
     if fixing:
         related.objects_by_file()  # once, not in each process
         return run_fixes(inputs, linter, findings)
@@ -352,7 +364,51 @@ def run(options: argparse.Namespace) -> int:
             file, linted.diagnostics, documents=linted.documents, unchecked=linted.unchecked, lines=linted.lines
         )
         findings.ignored += linted.ignored
+    if options.write_baseline is not None:
+        return findings.write_baseline(options.write_baseline, {**CODES, **config.codes})
     return findings.finish(always=True)
+
+
+def _findings(options: argparse.Namespace, config: Config) -> Findings:
+    """Return the collector of the findings. Raises `UsageError` for options that cannot be combined."""
+    groupings = statistics_groupings(options)
+    active = selection(config.selected(), config.ignore, config.codes)
+    codes = {**CODES, **config.codes}
+    return Findings(
+        options.output_format,
+        fail_on=config.fail_on,
+        exit_zero=options.exit_zero,
+        output_file=options.output_file,
+        groupings=groupings,
+        baseline=_baseline(options, config),
+        active_codes={code for name, code in codes.items() if active.includes(name, "style")},
+        extensions=config.extensions,
+    )
+
+
+def _baseline(options: argparse.Namespace, config: Config) -> Baseline | None:
+    """Return the baseline to apply. Raises `UsageError`."""
+    if config.baseline is None or options.write_baseline is not None:
+        return None
+    from ptcompile.cli import baseline
+
+    return baseline.read(os.path.relpath(config.baseline), {**CODES, **config.codes})
+
+
+def statistics_groupings(options: argparse.Namespace) -> list[str]:
+    """Return what the statistics are grouped by; nothing without --statistics. Raises `UsageError`."""
+    if not options.statistics:
+        if options.by:
+            raise UsageError("--by requires --statistics")
+        return []
+    from ptcompile.report.statistics import FORMS, GROUPINGS, LABEL
+
+    for grouping in options.by:
+        if grouping not in GROUPINGS and not (grouping.startswith(LABEL) and grouping != LABEL):
+            raise UsageError(f"--by: no group {grouping!r}; the groups are {', '.join(GROUPINGS)}")
+    if (printed := printed_format(options.output_format) or "full") not in FORMS:
+        raise UsageError(f"--statistics: no form for {printed}; the formats are {', '.join(FORMS)}")
+    return options.by or ["rule"]
 
 
 def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[InputFile], list[str]]:
@@ -383,17 +439,19 @@ def _has_folders(paths: Sequence[str]) -> bool:
     return any("*" in path or os.path.isdir(path) for path in paths)
 
 
-def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter) -> int:
-    """Add a comment for every finding, and report how many cannot be ignored by a comment."""
+def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None) -> int:
+    """Add a comment for every finding that is not in the baseline, and report how many cannot be ignored by one."""
     from ptcompile.source.suppression import add_ignores
 
     changed: dict[str, str] = {}
     added = not_ignorable = 0
     reports = [linter.report(file) for file in inputs]
-    for file, report in zip(
-        inputs, with_repeated(inputs, reports, linter, linter.report, lambda result: result.objects), strict=True
-    ):
-        ignorable = [diagnostic for diagnostic in report.diagnostics if diagnostic.name != "unrendered-template"]
+    reports = with_repeated(inputs, reports, linter, linter.report, lambda result: result.objects)
+    diagnostics = [diagnostic for report in reports for diagnostic in report.diagnostics]
+    new = diagnostics if baseline is None else baseline.apply(diagnostics, (), ()).new
+    new_ids = set(map(id, new))
+    for file, report in zip(inputs, reports, strict=True):
+        ignorable = [d for d in report.diagnostics if id(d) in new_ids and d.name != "unrendered-template"]
         if not ignorable:
             continue
         text, ignored = add_ignores(file.content.decode("utf-8", errors="surrogateescape"), ignorable)

@@ -317,6 +317,7 @@ def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], set
         cluster_filename=options.cluster or "",
         select=settings.selected(),
         ignore=settings.ignored(options.spec),
+        severity=settings.severities(options.spec),
         extensions=settings.extensions,
         **overrides.keywords(options),
     )

@@ -198,6 +198,7 @@ def gather(
     lint: bool = True,
     select: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
+    severity: Mapping[str, str] | None = None,
     extensions: Extensions | None = None,
 ) -> ExplainPage:
     """Return the page of a spec for one target, or for all of them. Raises nothing for user input.
@@ -215,6 +216,7 @@ def gather(
         return _too_large_page(filename)
     files: dict[InputName, str] = {"spec": filename, "cluster": cluster_filename}
     profile, profile_diagnostics = load_profile(cluster, filename=cluster_filename)
+    codes = extensions.codes if extensions is not None else NO_CODES
     explain = partial(
         explanation.explain,
         sources["spec"],
@@ -223,7 +225,7 @@ def gather(
         filename=filename,
         read_diagnostics=profile_diagnostics,
         overrides=read_overrides(arguments.pairs(overrides, "overrides"), name),
-        selection=selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None,
+        selection=selection(select, ignore, codes, severity) if lint else None,
         extensions=extensions,
     )
     requested, shown_target, explanations = _explain_targets(explain, target)

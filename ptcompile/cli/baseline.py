@@ -1,0 +1,251 @@
+"""The baseline: known findings of a team's files, which do not fail a run.
+
+An entry names a finding by its code, its object and its path, without lines, so it still applies when lines, list items
+or files move, and to a rendered stream. It covers one finding, so a second one of its kind is reported. An entry that
+covers nothing any more is a finding itself, and so is one whose last day is over.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from ptcompile._internal.dates import is_date, today
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.secret_formats import mask_formats
+from ptcompile._internal.spelling import closest_match
+from ptcompile.cli import files
+from ptcompile.cli.config import read_toml
+from ptcompile.cli.files import UsageError
+from ptcompile.diagnostics import Diagnostic, Problem, Span
+from ptcompile.report.layout import sort_by_location
+from ptcompile.source.streams import to_diagnostic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+_MAX_BYTES: Final = 1 << 23
+_STDIN: Final = "<stdin>"
+
+
+class KnownFinding(NamedTuple):
+    """A known finding."""
+
+    code: str
+    file: str
+    """Relative to the baseline's folder, with slashes; or `<stdin>`."""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    path: str = ""
+    """The path within the object, with the names of list items."""
+    reason: str = ""
+    owner: str = ""
+    expires: str = ""
+    """The last day on which it applies, such as 2027-03-31."""
+    line: int = 0
+    """Its first line in the baseline, from 1; 0 if it is not from a file."""
+
+
+_KEYS: Final = ("code", "file", "kind", "namespace", "name", "path", "reason", "owner", "expires")
+
+
+class Baseline(NamedTuple):
+    """The entries of a file."""
+
+    filename: str
+    entries: tuple[KnownFinding, ...]
+
+    def apply(self, diagnostics: Sequence[Diagnostic], names: Iterable[str], codes: Collection[str]) -> Applied:
+        """Split findings into new and known ones. `names` are the files of the run, and `codes` those of its rules."""
+        folder = os.path.dirname(self.filename)
+        ordered = sort_by_location(diagnostics)
+        places = {_place(name, folder) for name in names}
+        matched = _match(self.entries, [_entry_of(diagnostic, folder) for diagnostic in ordered], folder)
+        date = today()
+        known = {index for index, entry in matched.items() if not entry.expires or date <= entry.expires}
+        used = {entry.line for entry in matched.values()}
+        expired = [entry for index, entry in matched.items() if index not in known]
+        stale = [
+            entry
+            for entry in self.entries
+            if entry.line not in used and entry.code in codes and (entry.file in places or _is_gone(entry.file, folder))
+        ]
+        problems = [*map(_expired, expired), *map(_stale, stale)]
+        return Applied(
+            [diagnostic for index, diagnostic in enumerate(ordered) if index not in known],
+            len(known),
+            [to_diagnostic(problem, None, self.filename) for problem in problems],
+        )
+
+
+class Applied(NamedTuple):
+    """The result of applying a baseline to findings."""
+
+    new: list[Diagnostic]
+    known: int
+    problems: list[Diagnostic]
+    """Findings in the baseline itself."""
+
+
+def _expired(entry: KnownFinding) -> Problem:
+    message = f"the entry for {entry.code} applied until {entry.expires}: the finding is reported again"
+    return _problem("expired-baseline", entry, message, "fix the finding and remove the entry, or set a later date")
+
+
+def _stale(entry: KnownFinding) -> Problem:
+    resource = "/".join(filter(None, (entry.kind, entry.name))) or entry.file
+    message = f"no finding for this entry: {entry.code} of {resource}" + (f" at {entry.path}" if entry.path else "")
+    return _problem("stale-baseline", entry, message, "remove it, or write the baseline again with --write-baseline")
+
+
+def _problem(name: str, entry: KnownFinding, message: str, help: str) -> Problem:
+    span = Span(entry.line, 1, entry.line, len("[[finding]]") + 1)
+    return Problem(name, (), message, help, "warning", "style", "ptcompile", span=span)
+
+
+def _is_gone(file: str, folder: str) -> bool:
+    return file != _STDIN and not os.path.exists(os.path.join(folder, file))
+
+
+def _entry_of(diagnostic: Diagnostic, folder: str) -> KnownFinding:
+    """Return the entry that covers a finding."""
+    kind, _, name = mask_formats(diagnostic.resource or "").partition("/")
+    place = _place(diagnostic.filename or _STDIN, folder)
+    return KnownFinding(diagnostic.code, place, kind, diagnostic.namespace or "", name, diagnostic.stable_path)
+
+
+def _place(filename: str, folder: str) -> str:
+    """Return a file's name relative to the baseline's folder."""
+    if filename == _STDIN:
+        return filename
+    relative = os.path.relpath(filename, folder or os.curdir).replace(os.sep, "/")
+    return mask_formats(relative.encode(errors="replace").decode())
+
+
+def _match(entries: Iterable[KnownFinding], findings: Sequence[KnownFinding], folder: str) -> dict[int, KnownFinding]:
+    """Return the entry of each finding that has one, by the finding's index.
+
+    An entry for the very place comes first, then one for a file that was renamed or is rendered now, then one for
+    another index of the same list.
+    """
+    unused = [*entries]
+    gone = {file for file in {entry.file for entry in unused} if file == _STDIN or _is_gone(file, folder)}
+    matched: dict[int, KnownFinding] = {}
+    for any_index, any_file in ((False, False), (False, True), (True, False), (True, True)):
+        candidates: dict[tuple[str, ...], list[KnownFinding]] = {}
+        for entry in unused:
+            candidates.setdefault(_key(entry, any_index, any_file), []).append(entry)
+        for index, finding in enumerate(findings):
+            same = candidates.get(_key(finding, any_index, any_file), []) if index not in matched else []
+            for entry in same:
+                if not any_file or (finding.kind and (finding.file == _STDIN or entry.file in gone)):
+                    matched[index] = entry
+                    same.remove(entry)
+                    break
+        used = {entry.line for entry in matched.values()}
+        unused = [entry for entry in unused if entry.line not in used]
+    return matched
+
+
+_index = re.compile(r"\[\d+\]")
+
+
+def _key(entry: KnownFinding, any_index: bool, any_file: bool) -> tuple[str, ...]:
+    path = _index.sub("[]", entry.path) if any_index else entry.path
+    return entry.code, "" if any_file else entry.file, entry.kind, entry.namespace, entry.name, path
+
+
+def read(filename: str, codes: Mapping[str, str]) -> Baseline:
+    """Return the baseline in a file. `codes` are those of all rules by name. Raises `UsageError` that lists every
+    mistake in it.
+    """
+    text = files.read(filename).decode(errors="replace")
+    table = read_toml(filename, _MAX_BYTES)
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if _header.match(line)]
+    tables = table.get("finding", [])
+    mistakes = [f"{key}: unknown key; entries begin with [[finding]]" for key in table if key != "finding"]
+    if not isinstance(tables, list) or len(tables) != len(lines):
+        mistakes.append("write each entry as a table that begins with a line [[finding]]")
+        lines = tables = []
+    known = {*codes.values()}
+    entries = [_read_entry(item, line, known, mistakes) for item, line in zip(tables, lines, strict=True)]
+    if mistakes:
+        raise UsageError(f"{filename}: invalid baseline", *(f"  {mistake}" for mistake in mistakes))
+    return Baseline(filename, tuple(entries))
+
+
+_header = re.compile(r"[ \t]*\[\[[ \t]*finding[ \t]*\]\]")
+
+
+def _read_entry(table: Any, line: int, codes: Collection[str], mistakes: list[str]) -> KnownFinding:
+    values: dict[str, str] = {}
+    for key, value in table.items():
+        if key not in _KEYS:
+            near = closest_match(key, _KEYS)
+            help = f"did you mean {near}?" if near else f"the keys are {', '.join(_KEYS)}"
+            mistakes.append(f"line {line}: {key}: unknown key; {help}")
+        elif key == "expires":
+            values[key] = str(value)
+            if not is_date(values[key]):
+                mistakes.append(f"line {line}: expires: must be a date, such as 2027-03-31")
+        elif not isinstance(value, str):
+            mistakes.append(f"line {line}: {key}: must be a string")
+        elif "\0" in value:
+            mistakes.append(f"line {line}: {key}: must not contain null characters")
+        else:
+            values[key] = value
+    for key in ("code", "file"):
+        if not table.get(key):
+            mistakes.append(f"line {line}: {key} is missing")
+    if (code := values.get("code")) and code not in codes:
+        mistakes.append(f"line {line}: code: no rule has the code {code!r}")
+    return KnownFinding(**{"code": "", "file": "", **values}, line=line)
+
+
+def write(filename: str, diagnostics: Sequence[Diagnostic], read_files: Iterable[str], codes: Mapping[str, str]) -> str:
+    """Write all findings to a baseline and return a summary of that.
+
+    Entries of an existing baseline that still cover a finding keep their reason, owner and date, and those of files
+    that were not read stay. Raises `UsageError` if the existing file is not a baseline.
+    """
+    folder = os.path.dirname(filename)
+    old = read(filename, codes).entries if os.path.exists(filename) else ()
+    findings = [_entry_of(diagnostic, folder) for diagnostic in sort_by_location(diagnostics)]
+    matched = _match(old, findings, folder)
+    used = {entry.line for entry in matched.values()}
+    places = {_place(name, folder) for name in read_files}
+    untouched = [e for e in old if e.line not in used and e.file not in places and not _is_gone(e.file, folder)]
+    entries = [*untouched]
+    for index, finding in enumerate(findings):
+        notes = matched.get(index, finding)
+        entries.append(finding._replace(reason=notes.reason, owner=notes.owner, expires=notes.expires))
+    files.write_files({filename: "\n".join([_HEAD, *map(_to_toml, sorted(entries, key=_order))])})
+    new, removed = len(findings) - len(matched), len(old) - len(used) - len(untouched)
+    return f"{len(entries)} finding{'' if len(entries) == 1 else 's'} in {filename}: {new} new, {removed} removed"
+
+
+def _order(entry: KnownFinding) -> tuple[str, ...]:
+    return entry.file, entry.kind, entry.namespace, entry.name, entry.path, entry.code
+
+
+_HEAD: Final = """\
+# Known findings, which `ptcompile lint --baseline` does not report; written by `ptcompile lint --write-baseline`.
+# An entry may have a reason, an owner and the last day on which it applies: expires = 2027-03-31
+"""
+
+
+def _to_toml(entry: KnownFinding) -> str:
+    lines = ["[[finding]]"]
+    for key, value in zip(_KEYS, entry, strict=False):
+        if value:
+            lines.append(f"{key} = {value if key == 'expires' else _quote(str(value))}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _quote(text: str) -> str:
+    """Return a text as a basic string of TOML."""
+    escapes = {'"': '\\"', "\\": "\\\\"}
+    return '"' + "".join(escapes.get(c) or (c if c.isprintable() else f"\\U{ord(c):08X}") for c in text) + '"'
