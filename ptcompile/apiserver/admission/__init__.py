@@ -12,7 +12,6 @@ from ptcompile.apiserver import evaluations
 from ptcompile.apiserver.admission.limit_range import limit_problems
 from ptcompile.apiserver.admission.mutation import admitted
 from ptcompile.apiserver.admission.pod_security import pod_security_problems
-from ptcompile.apiserver.admission.policies import policy_problems
 from ptcompile.apiserver.admission.priority import priority_problems
 from ptcompile.apiserver.admission.quota import quota_problems
 from ptcompile.apiserver.admission.request import ClusterState, Request, requests_of
@@ -35,11 +34,21 @@ def _pod_security(requests: Sequence[Request], state: ClusterState) -> Iterator[
     return pod_security_problems(requests[0].object, namespaces, state.pod_security, state.versions.kubernetes)
 
 
+def _policies(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+    if not state.objects.of_kind(_POLICY):
+        return iter(())
+    from ptcompile.apiserver.admission.policies import policy_problems
+
+    return policy_problems(requests, state)
+
+
+_POLICY: Final = ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
+
 VALIDATING: Final[tuple[Callable[[Sequence[Request], ClusterState], Iterator[Problem]], ...]] = (
     limit_problems,
     _pod_security,
     priority_problems,
-    policy_problems,
+    _policies,
     quota_problems,
 )
 """Plugins that may reject an object, in the server's order: quotas come last, because they count what is admitted."""
@@ -63,7 +72,7 @@ def admission_problems(
     try:
         requests = [_completed(request, state) for request in requests_of(manifest, state, old)]
         for problems in VALIDATING:
-            if valid or problems is not policy_problems:
+            if valid or problems is not _policies:
                 yield from problems(requests, state)
     except evaluations.OutOfEvaluationsError:
         why = "its quotas, limit ranges and policies take too many steps for all objects together"
