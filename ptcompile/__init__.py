@@ -10,6 +10,7 @@ The functions take text, bytes, plain mappings or a `pathlib.Path`, and return v
     import_manifests   read manifests back into specs
     diff               compare two specs, two streams of manifests, or one of each
     simulate           show what every pod of a job will see
+    stored             show objects as the server would keep them
     rehearse           run a job's pods as local processes
     explain            name the cause of every value of the manifests
     status             read the state of a job from its live object
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from ptcompile.api.rehearse import rehearse as rehearse
     from ptcompile.api.requirements import Requirements as Requirements, platform as platform, requires as requires
     from ptcompile.api.simulate import simulate as simulate, status as status
+    from ptcompile.api.stored import Stored as Stored, stored as stored
     from ptcompile.diagnostics import Diagnostic as Diagnostic, Span as Span
     from ptcompile.differ import Difference as Difference
     from ptcompile.explainer.explanation import Explanation as Explanation
@@ -146,6 +148,10 @@ _MODULES = {
     "ptcompile.api.simulate": (
         "simulate",
         "status",
+    ),
+    "ptcompile.api.stored": (
+        "Stored",
+        "stored",
     ),
     "ptcompile.diagnostics": (
         "Diagnostic",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+import ptcompile
 from ptcompile import compile
 from ptcompile.registry.pods import ContainerView, Expansion, PodView
 from ptcompile.registry.table import expand
@@ -39,6 +40,9 @@ OWN_CONTAINERS = frozenset({*MAIN_CONTAINERS, "init-pytorch"})
 NEED_A_TARGET = {"digit-first-old"}
 """Cases that no target of the default selection can express."""
 
+STORED = {"elastic-range", "queue-kueue"}
+"""Cases whose objects are also shown as the server would keep them."""
+
 compiled = cache(Case.compile)
 """Cached, because a dozen tests compile the same cases."""
 
@@ -55,6 +59,13 @@ def test_manifests(case: Case, target: str, golden_file: GoldenFile) -> None:
     result = compiled(case, target)
     if result.ok:
         assert result.yaml() == golden_file(case, f"{target}.yaml")
+
+
+@pytest.mark.parametrize(("case", "target"), [pair for pair in ABLE if pair[0].name in STORED], ids=pair_name)
+def test_stored_objects(case: Case, target: str, golden_file: GoldenFile) -> None:
+    result = ptcompile.stored(case.spec, target=target, cluster=case.cluster)
+    assert result.ok
+    assert result.yaml() == golden_file(case, f"stored-{target}.txt")
 
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
@@ -89,6 +100,8 @@ def _expected_files(case: Case) -> set[str]:
     if case in BAD:
         return names | {"diagnostics.txt"}
     names |= {f"{target}.yaml" for target in TARGETS if compiled(case, target).ok}
+    if case.name in STORED:
+        names |= {f"stored-{target}.txt" for target in TARGETS if compiled(case, target).ok}
     return names | ({"diagnostics.txt"} if _said(case) else set())
 
 

@@ -266,6 +266,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "denied-by-policy": ("PTC594", None),
     "policy-not-evaluated": ("PTC595", "unchecked"),
     "guessed-namespace": ("PTC598", "works"),
+    "unknown-defaults": ("PTC599", "unchecked"),
     "repeated-object": ("PTC576", "differs"),
     # 55x: errors of an operator's webhook or controller
     "webhook-refusal": ("PTC551", None),

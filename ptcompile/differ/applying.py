@@ -49,6 +49,7 @@ from ptcompile.apiserver.validation.volume_claims import claim_update
 from ptcompile.diagnostics import Problem, deduplicate
 from ptcompile.differ.changes import changed_paths, changes
 from ptcompile.differ.model import Apply, Change
+from ptcompile.differ.normal import normalize
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.model import Update
@@ -203,6 +204,8 @@ def apply_outcome(
     rejections = [p for p in _new_problems(update, definitions, webhooks=True) if p.authority != "kube-apiserver"]
     rejections += _webhook_problems(update)
     problems = [*deduplicate(server_problems), *(p for p in rejections if p.path not in reported_paths)]
+    if is_live and normalize(before) == normalize(old):
+        new = after  # the live object has all of its defaults, as every real one
     return AppliedObject(apply_verdict(old, new, update.touched, problems), problems, new if is_live else None)
 
 

@@ -224,6 +224,11 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "`diff` compares them; kubectl apply uses the namespace of its context.",
         "write metadata.namespace, or pass --namespace to diff",
     ),
+    "unknown-defaults": CodePage(
+        "`simulate --stored` shows an object of a kind that neither Kubernetes nor a known operator defines: what the "
+        "server fills in is unknown.",
+        "put the CustomResourceDefinition in one of the files",
+    ),
     "wrong-type": CodePage(
         "A value has the wrong type for its field.",
         "write it as the message says; quote a string such as on, 1 or 1e3",

@@ -26,6 +26,7 @@ _EPILOG = """\
   ptcompile simulate spec.yaml --target all          for every operator that can express the job
   ptcompile simulate spec.yaml --set spec.nodes=8    what if there were 8 nodes
   ptcompile simulate job.yaml --pod train-worker-1   one pod in full
+  ptcompile simulate job.yaml --stored               the objects with their defaults, and who writes each
   ptcompile simulate job.yaml --graph mermaid        pods, Services and the rendezvous as a picture
 """
 
@@ -39,6 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--pod", metavar="NAME", help="show one pod in full")
     output.add_argument("--env-file", metavar="NAME", help="print one pod's variables for docker run --env-file")
+    output.add_argument("--stored", action="store_true", help="print the objects as the server would keep them")
     output.add_argument("--graph", choices=("mermaid", "svg"), help="draw pods, Services, volumes and the rendezvous")
     add_format(parser, "text", "json")
     parser.add_argument("--all", action="store_true", help="with JSON, list every pod of wide roles")
@@ -59,12 +61,46 @@ def run(options: argparse.Namespace) -> int:
     profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
         return findings.finish()
+    if options.stored:
+        return _print_stored(options, findings, profile, extensions)
     world = _simulate(options, findings, profile, extensions)
     status = findings.finish()
     if not world.jobs and status:
         return status
     form = options.graph or ("env" if options.env_file else options.format)
     return max(status, presentation.write_result(_format_world(world, options), form))
+
+
+def _print_stored(
+    options: argparse.Namespace, findings: Findings, profile: ClusterProfile | None, extensions: Extensions | None
+) -> int:
+    """Print the objects of all files as the server would keep them; each file sees the objects of the others."""
+    from ptcompile.api.stored import stored
+
+    if options.target == ALL:
+        raise UsageError("--stored shows one target; name it, or leave --target out")
+    inputs, unreadable = files.read_all(options.paths)
+    findings.report_unreadable(unreadable)
+    overrides.check_has_spec(options, inputs)
+    results = []
+    for file in inputs:
+        result = stored(
+            file.content,
+            target=options.target,
+            cluster=profile,
+            filename=file.name,
+            others=[*map(files.read, options.beside), *(other.content for other in inputs if other is not file)],
+            extensions=extensions,
+            **overrides.keywords(options),
+        )
+        findings.add(file, overrides.point_at_options(result.diagnostics, options))
+        results.append(result)
+    status = findings.finish()
+    if options.format == "json":
+        text = format_json([item for result in results for item in result.to_list()])
+    else:
+        text = "---\n".join(result.yaml() for result in results if result.objects)
+    return max(status, presentation.write_result(text, options.format)) if text else status
 
 
 def _simulate(

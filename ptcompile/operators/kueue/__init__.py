@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.registry.model import Feature, Foreign, Install, Kind, KindContext, Operator, Update
 
@@ -113,6 +113,11 @@ class Kueue(Operator):
         from ptcompile.operators.kueue.queues import QUEUES
 
         return QUEUES
+
+    def default_foreign(self, manifest: Json, related: Sequence[Json]) -> Json:
+        from ptcompile.operators.kueue.webhooks.suspension import default
+
+        return default(manifest, related)
 
     def validate_foreign(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.kueue.webhooks.creation import check_created

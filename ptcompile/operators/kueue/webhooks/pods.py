@@ -23,7 +23,7 @@ GROUP: Final = f"{PREFIX}pod-group-name"
 """A label, or an annotation, which wins."""
 _COUNT: Final = f"{PREFIX}pod-group-total-count"
 _RETRIABLE: Final = f"{PREFIX}retriable-in-group"
-_MANAGED: Final = f"{PREFIX}managed"
+MANAGED: Final = f"{PREFIX}managed"
 PARENT: Final = f"{PREFIX}pod-suspending-parent"
 """Annotation that Kueue adds to the pods of a queued Deployment, StatefulSet or LeaderWorkerSet."""
 
@@ -45,9 +45,9 @@ def check_pod(pod: Json) -> Iterator[Problem]:
 
 def check_managed(pod: Json) -> Iterator[Problem]:
     """Check the label with which Kueue marks the Pods it manages."""
-    if labels_of(pod).get(_MANAGED, "true") != "true":
+    if labels_of(pod).get(MANAGED, "true") != "true":
         why = "Forbidden: managed label value can only be 'true'"
-        yield rejection(("metadata", "labels", _MANAGED), why, "remove it: Kueue sets it")
+        yield rejection(("metadata", "labels", MANAGED), why, "remove it: Kueue sets it")
 
 
 def check_group(pod: Json) -> Iterator[Problem]:

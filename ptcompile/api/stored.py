@@ -1,0 +1,196 @@
+"""`stored`: the objects of a stream as the server would keep them, and who writes what the files do not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ptcompile._internal import arguments
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.paths import get
+from ptcompile.api.definitions import definitions_for
+from ptcompile.compiler.reader import load_profile
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.unstructured import kind_of, object_name
+from ptcompile.source import streams
+from ptcompile.source.documents import read as read_text
+from ptcompile.source.emitter import emit
+from ptcompile.source.overrides import NO_OVERRIDES, apply_to_stream, read_overrides
+from ptcompile.source.secrets.scanner import without_secrets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from typing import Any
+
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.apiserver.crds import Definitions
+    from ptcompile.apiserver.stored import StoredObject
+    from ptcompile.diagnostics import Diagnostic, Path
+    from ptcompile.extending import Extensions
+    from ptcompile.source.documents import Source
+    from ptcompile.source.overrides import OverriddenDocument, Overrides
+    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.spec.training_job import Spec
+else:
+    StoredObject = Diagnostic = object  # as text, NamedTuple would compile them
+
+
+class Stored(NamedTuple):
+    """Objects as the server would keep them, with secrets masked."""
+
+    objects: tuple[StoredObject, ...]
+    """The objects in the order of the stream; each has its `manifest`, and the `written` values that its file lacks."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """Mistakes in the source, and notes about kinds whose defaults are unknown."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+    def yaml(self) -> str:
+        """Return the objects as YAML. A comment at each written value says who writes it."""
+        return "---\n".join(_commented(item) for item in self.objects)
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """Return the objects as JSON data: kind, name, the stored object, and the path, value and writer of each value
+        that the file does not have.
+        """
+        return [_to_dict(item) for item in self.objects]
+
+
+def stored(
+    source: StreamSource | Spec,
+    *,
+    target: str | None = None,
+    cluster: ProfileSource | ClusterProfile | None = None,
+    filename: str | None = None,
+    others: Iterable[str | bytes | Mapping[str, Any]] = (),
+    schemas: Iterable[str | os.PathLike[str]] = (),
+    name: str | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
+    extensions: Extensions | None = None,
+) -> Stored:
+    """Return the objects of a stream as the server would keep them after their creation.
+
+    The file's values are followed by the defaults of Kubernetes 1.36 or of the CRD, by what the admission plugins of
+    the API server write, and by the mutating webhooks of the operators and of Kueue. Values that only a cluster can
+    know stay absent: uid, times, versions, addresses, ports, token volumes. `others` are streams with related objects,
+    such as LimitRanges, priority classes and LocalQueues; `schemas` are files and folders of CRDs, and CRDs of the
+    streams count too.
+
+    A TrainingJob is compiled first, for `target` or the one that `compile` chooses; `name` and `overrides` change it.
+    `extensions` are passes and targets of plugins. Mistakes in a text or spec never raise.
+    """
+    from ptcompile.apiserver.stored import stored_object
+
+    arguments.check(target=target, name=name, filename=filename, others=others, extensions=extensions)
+    filename = arguments.filename(source, filename)
+    changes = read_overrides(arguments.pairs(overrides, "overrides"), name)
+    profile, diagnostics = load_profile(cluster)
+    parsed = streams.read(source, filename)
+    related = [streams.read(item, None, "others") for item in others]
+    definitions = definitions_for([parsed, *related], schemas)
+    diagnostics += [*changes.diagnostics, *(streams.to_diagnostic(item, None, filename) for item in parsed.problems)]
+    if not parsed.documents and not parsed.problems:
+        diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
+    if profile is None or changes.diagnostics:
+        return Stored((), tuple(streams.limit_findings(diagnostics, filename)))
+    documents, errors = _with_overrides(parsed, changes, filename)
+    manifests, problems = _compiled(documents, filename, target, profile, extensions)
+    beside = [item for stream in related for document in stream.documents for item in _objects(document.data)]
+    all_objects = Objects([*manifests, *beside])
+    kept = [
+        stored_object(item, versions=profile.versions(), others=all_objects, definitions=definitions)
+        for item in manifests
+    ]
+    diagnostics += [*errors, *problems, *_unknown_kinds(manifests, definitions, filename)]
+    return Stored(tuple(map(_masked, kept)), tuple(streams.limit_findings(diagnostics, filename)))
+
+
+def _objects(data: Any) -> list[Any]:
+    return [item for _, item in streams.objects_in(data)]
+
+
+def _with_overrides(
+    parsed: Source, changes: Overrides, filename: str | None
+) -> tuple[list[OverriddenDocument], list[Diagnostic]]:
+    """Return the documents in order, the specs among them with the overrides applied."""
+    specs = [document for document in parsed.documents if _is_spec(document.data)]
+    changed, errors = apply_to_stream(specs, changes, filename)
+    by_index = {item.document.index: item for item in changed}
+    unchanged, _ = apply_to_stream([item for item in parsed.documents if item not in specs], NO_OVERRIDES, filename)
+    by_index |= {item.document.index: item for item in unchanged}
+    return [by_index[index] for index in sorted(by_index)], errors
+
+
+def _is_spec(data: Any) -> bool:
+    return streams.is_ours(data) and data.get("kind") != "ClusterProfile"
+
+
+def _compiled(
+    documents: Sequence[OverriddenDocument],
+    filename: str | None,
+    target: str | None,
+    profile: ClusterProfile,
+    extensions: Extensions | None,
+) -> tuple[list[Mapping[str, Any]], list[Diagnostic]]:
+    """Return the objects of the documents, with the manifests of each spec in its place."""
+    from ptcompile.compiler.pipeline import compile_document
+
+    manifests: list[Mapping[str, Any]] = []
+    diagnostics: list[Diagnostic] = []
+    for document in documents:
+        if _is_spec(document.data):
+            compiled = compile_document(document.data, profile, target, extensions)
+            manifests += compiled.manifests
+            diagnostics += document.to_diagnostics(compiled.problems, filename)
+        else:
+            manifests += _objects(document.data)
+            problems = streams.not_objects(document.data)
+            diagnostics += [streams.to_diagnostic(problem, document.document, filename) for problem in problems]
+    return manifests, diagnostics
+
+
+def _unknown_kinds(
+    manifests: Sequence[Mapping[str, Any]], definitions: Definitions | None, filename: str | None
+) -> Iterator[Diagnostic]:
+    """Yield a note for each kind whose defaults are unknown."""
+    from ptcompile.apiserver import is_supported
+
+    for api_version, kind in dict.fromkeys(kind_of(manifest) for manifest in manifests):
+        if not is_supported({"apiVersion": api_version, "kind": kind}, definitions):
+            message = f"the defaults of {kind} ({api_version}) are unknown: it is shown as written"
+            help = "give its CustomResourceDefinition"
+            problem = Problem("unknown-defaults", (), message, help, "note", "style", "ptcompile")
+            yield streams.to_diagnostic(problem, None, filename)
+
+
+def _masked(item: StoredObject) -> StoredObject:
+    """Return a stored object without its secrets."""
+    manifest = without_secrets(item.manifest)
+    written = (value._replace(value=get(manifest, value.path)) for value in item.written)
+    return item._replace(manifest=manifest, written=tuple(written))
+
+
+def _commented(item: StoredObject) -> str:
+    """Return an object as YAML with a comment at each written value."""
+    text = emit(item.manifest)
+    lines, (document,) = text.split("\n"), read_text(text).documents
+    for path, _, by in item.written:
+        span = document.span(path, on_key=True)
+        if span is not None:
+            lines[span.line - 1] += f"  # {by}"
+    return "\n".join(lines)
+
+
+def _to_dict(item: StoredObject) -> dict[str, Any]:
+    api_version, kind = kind_of(item.manifest)
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "name": object_name(item.manifest),
+        "stored": item.manifest,
+        "written": [{"path": [*path], "value": value, "by": by} for path, value, by in item.written],
+    }
