@@ -148,7 +148,7 @@ def csi_node_update(update: Update) -> Iterator[Problem]:
         if earlier is None:
             continue
         fixed = [key for key in ("nodeID", "topologyKeys") if (driver.get(key) or None) != (earlier.get(key) or None)]
-        if not update.versions.kubernetes >= (1, 34) and driver.get("allocatable") != earlier.get("allocatable"):
+        if not update.versions.kubernetes >= (1, 35) and driver.get("allocatable") != earlier.get("allocatable"):
             fixed.append("allocatable")
         for key in fixed:
             yield f.immutable(("spec", "drivers", index, key), driver.get(key))

@@ -85,6 +85,7 @@ ROWS: list[Row] = [
     ("api", "metadata", {"generateName": "v1."}, 'metadata.generateName: Invalid value: "v1.": must be `spec.version'),
     ("api", "metadata.finalizers", ["x"], ""),
     ("api", "spec", {**API, "group": "", "version": "v2"}, "spec.group: Required value: only v1 may have an empty"),
+    ("api", "spec.group", "A", "spec.group: Invalid value"),
     ("api", "spec.version", "", "spec.version: Invalid value"),
     ("api", "spec.groupPriorityMinimum", 0, "spec.groupPriorityMinimum: Invalid value: 0: must be positive and less"),
     ("api", "spec.versionPriority", 1001, "spec.versionPriority: Invalid value: 1001: must be positive and less"),

@@ -85,6 +85,7 @@ def test_older_servers_drop_newer_fields_of_a_driver() -> None:
         ("driver", "spec.fsGroupPolicy", "File", ""),
         ("node", "spec.drivers.0.nodeID", "m", "spec.drivers[0].nodeID"),
         ("node", "spec.drivers", [], ""),
+        ("node", "spec.drivers", [{"name": "e.io", "nodeID": "n"}], ""),
         ("node", "spec.drivers.0.allocatable", {"count": 3}, ""),
         ("capacity", "storageClassName", "t", "storageClassName"),
         ("capacity", "capacity", "1Gi", ""),

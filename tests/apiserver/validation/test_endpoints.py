@@ -31,6 +31,7 @@ ROWS: list[Row] = [
     ("endpoints", f"{ADDRESS}.nodeName", "N", "subsets[0].addresses[0].nodeName: Invalid value"),
     ("endpoints", "subsets.0.ports", [{"port": 80}], ""),
     ("endpoints", "subsets.0.ports", [{"port": 80}, {"port": 81, "name": "b"}], "subsets[0].ports[0].name: Required"),
+    ("endpoints", "subsets.0.ports.0.name", "A", "subsets[0].ports[0].name: Invalid value"),
     ("endpoints", "subsets.0.ports.0.port", 0, "subsets[0].ports[0].port: Invalid value: 0"),
     ("endpoints", "subsets.0.ports.0.protocol", "x", "subsets[0].ports[0].protocol: Unsupported value"),
     ("endpoints", "subsets.0.ports.0.appProtocol", "a/b/c", "subsets[0].ports[0].appProtocol: Invalid value"),
@@ -52,6 +53,8 @@ ROWS: list[Row] = [
         "endpoints[0].hints.forZones: T",
     ),
     ("slice", "endpoints.0.deprecatedTopology", {"/": "x"}, ""),  # v1 drops it
+    ("slice", "endpoints", [{"addresses": ["10.0.0.1"]}] * 1001, "endpoints: Too many: 1001: must have at most 1000"),
+    ("slice", "ports", [{"name": "a"}] * 20_001, "ports: Too many: 20001: must have at most 20000 items"),
     ("slice", "ports", [{"port": 80}, {"port": 81}], 'ports[1].name: Duplicate value: ""'),
     ("slice", "ports.0.name", "A", "ports[0].name: Invalid value"),
     ("slice", "ports.0.port", 70000, ""),  # the server accepts any port here

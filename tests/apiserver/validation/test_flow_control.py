@@ -56,18 +56,28 @@ ROWS: list[Row] = [
         "",
         "spec.rules[0].subjects[0].serviceAccount.namespace: Required",
     ),
+    (
+        "schema",
+        f"{SUBJECT}.serviceAccount.namespace",
+        "A",
+        "spec.rules[0].subjects[0].serviceAccount.namespace: Invalid value",
+    ),
     ("schema", "spec.rules.0", {"subjects": RULE["subjects"]}, "spec.rules[0]: Required value: at least one of"),
     ("schema", f"{RESOURCE}.verbs", ["x"], "spec.rules[0].resourceRules[0].verbs: Unsupported value"),
     ("schema", f"{RESOURCE}.verbs", ["*", "get"], "spec.rules[0].resourceRules[0].verbs: Invalid value"),
     ("schema", f"{RESOURCE}.verbs", [], "spec.rules[0].resourceRules[0].verbs: Required value: verbs must contain"),
     ("schema", f"{RESOURCE}.apiGroups", [], "spec.rules[0].resourceRules[0].apiGroups: Required value: resource rules"),
     ("schema", f"{RESOURCE}.resources", ["*", "a"], "spec.rules[0].resourceRules[0].resources: Invalid value"),
+    ("schema", f"{RESOURCE}.namespaces", ["*"], ""),
+    ("schema", f"{RESOURCE}.namespaces", ["*", "a"], "spec.rules[0].resourceRules[0].namespaces: Invalid value"),
     ("schema", f"{RESOURCE}.namespaces", [], "spec.rules[0].resourceRules[0].namespaces: Required value: resource"),
     ("schema", f"{RESOURCE}.namespaces", ["A"], "spec.rules[0].resourceRules[0].namespaces[0]: Invalid value"),
     ("schema", RESOURCE, {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "clusterScope": True}, ""),
     ("schema", f"{URL}.nonResourceURLs", ["*"], ""),
     ("schema", f"{URL}.nonResourceURLs", ["/", "/a/*"], ""),
     ("schema", f"{URL}.nonResourceURLs", ["*", "/a"], "spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid"),
+    ("schema", f"{URL}.nonResourceURLs", [], "spec.rules[0].nonResourceRules[0].nonResourceURLs: Required value"),
+    ("schema", f"{URL}.nonResourceURLs", [None], "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]: Invalid"),
     ("schema", f"{URL}.nonResourceURLs", ["a"], "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]: Invalid"),
     ("schema", f"{URL}.nonResourceURLs", ["/a b"], "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]: Invalid"),
     ("schema", f"{URL}.nonResourceURLs", ["//a"], "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]: Invalid"),
@@ -88,6 +98,7 @@ ROWS: list[Row] = [
     ("level", f"{RESPONSE}.queuing", {}, ""),
     ("level", f"{RESPONSE}.queuing.queues", -1, "spec.limited.limitResponse.queuing.queues: Invalid value: -1"),
     ("level", f"{RESPONSE}.queuing.queues", 10**7 + 1, "spec.limited.limitResponse.queuing.queues: Invalid value"),
+    ("level", f"{RESPONSE}.queuing.handSize", -1, "spec.limited.limitResponse.queuing.handSize: Invalid value: -1: mu"),
     ("level", f"{RESPONSE}.queuing.handSize", 65, "spec.limited.limitResponse.queuing.handSize: Invalid value: 65: sh"),
     ("level", f"{RESPONSE}.queuing.handSize", 10, ""),
     ("level", f"{RESPONSE}.queuing.handSize", 11, "spec.limited.limitResponse.queuing.handSize: Invalid value: 11: re"),
@@ -106,5 +117,7 @@ def test_the_specs_of_mandatory_objects_are_fixed() -> None:
     assert fixed in messages(changed(GOOD["level"], "metadata.name", "catch-all"))[0]
     exempt = kind(GROUP, "PriorityLevelConfiguration", metadata={"name": "exempt"}, spec={"type": "Exempt"})
     assert messages(changed(exempt, "spec.exempt", {"lendablePercent": 5})) == []
+    limited = messages(changed(GOOD["level"], "metadata.name", "exempt"))
+    assert "except the 'spec.exempt' field must equal the fixed value" in limited[-1]
     level = {"type": "Limited", "limited": {"nominalConcurrencyShares": 5, "limitResponse": {"type": "Reject"}}}
     assert messages(kind(GROUP, "PriorityLevelConfiguration", metadata={"name": "catch-all"}, spec=level)) == []

@@ -16,6 +16,7 @@ GOOD = {
         **kind("networking.k8s.io/v1", "IPAddress", spec={"parentRef": PARENT}),
         "metadata": {"name": "10.0.0.1"},
     },
+    "two-ranges": kind("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": ["10.0.0.0/16", "fd00::/112"]}),
     "range": kind("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": ["10.0.0.0/16"]}),
 }
 ROWS: list[Row] = [
@@ -49,6 +50,7 @@ def test_rule(row: Row) -> None:
         ("address", "spec.parentRef.name", "t", ["spec.parentRef"]),
         ("range", "spec.cidrs", ["10.0.0.0/16", "fd00::/112"], []),
         ("range", "spec.cidrs", ["10.1.0.0/16"], ["spec.cidrs[0]"]),
+        ("two-ranges", "spec.cidrs", ["10.0.0.0/16"], ["spec.cidrs"]),
     ],
 )
 def test_update(name: str, path: str, value: Any, expected: list[str]) -> None:
