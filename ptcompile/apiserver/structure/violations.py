@@ -257,7 +257,7 @@ def wrong_version(key: str, since: str | None, until: str | None, version: str, 
 
 def field_of_other_release(key: str, added: str | None, removed: str | None, release: Release) -> SchemaViolation:
     """Return the violation for a field that other releases of the operator have."""
-    violation = _of_other_release("unknown field", added, removed, release)
+    violation = _of_other_release("unknown-field", "unknown field", added, removed, release)
     violation.path.append(key)
     violation.on_key = True
     return violation
@@ -265,15 +265,20 @@ def field_of_other_release(key: str, added: str | None, removed: str | None, rel
 
 def value_of_other_release(value: str, added: str | None, removed: str | None, release: Release) -> SchemaViolation:
     """Return the violation for a value that other releases of the operator accept."""
-    return _of_other_release(f"Unsupported value: {format_value(value)}", added, removed, release)
+    text = f"Unsupported value: {format_value(value)}"
+    return _of_other_release("wrong-type", text, added, removed, release)
 
 
-def _of_other_release(text: str, added: str | None, removed: str | None, release: Release) -> SchemaViolation:
-    """Return an error if the profile names the release, else a warning."""
+def _of_other_release(
+    name: str, text: str, added: str | None, removed: str | None, release: Release
+) -> SchemaViolation:
+    """Return an error if the profile names the release, else a warning. `name` is the rule of what the newest release
+    does not have.
+    """
     is_early = added is not None and release.version < _as_version(added)
     change = f"added in {added}" if is_early else f"removed after {removed}"
     named = f"{release.title} {release.version[0]}.{release.version[1]}"
-    violation = SchemaViolation("version-unknown-field", f"{text} in {named}: {change}")
+    violation = SchemaViolation("version-unknown-field" if is_early else name, f"{text} in {named}: {change}")
     if is_early:
         violation.help = f"remove it, or use {release.title} {added} or newer"
     elif release.declared:
