@@ -134,7 +134,7 @@ def _spec_finding(diagnostic: Diagnostic, imported: ImportedSpec, filename: str 
     """Return a finding of the intermediate spec as one of the object that the spec was imported from."""
     message = (
         diagnostic.message
-        if diagnostic.message.startswith("spec")
+        if diagnostic.message.startswith(("spec", field_path(diagnostic.path)))
         else f"{field_path(diagnostic.path)}: {diagnostic.message}"
     )
     return _diagnostic(

@@ -141,6 +141,8 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "unmade-claim": ("PTC261", "waits"),
     "claim-in-other-namespace": ("PTC262", "waits"),
     "nodes-differ-from-domain": ("PTC263", "waits"),
+    "unusable-exclusive-topology": ("PTC264", "waits"),
+    "unread-exclusive-topology": ("PTC265", "differs"),
     "repeated-channel-template": ("PTC266", "differs"),
     # 3xx: storage and shared memory
     "shm-above-memory-limit": ("PTC301", "fails"),

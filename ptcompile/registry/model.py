@@ -414,6 +414,8 @@ class Operator:
     """Changes between releases that affect emitted manifests, keyed by feature name."""
     modeled_since: Version = (0, 0)
     """The oldest release whose webhooks are modeled; older ones are checked as this one."""
+    placing_annotations: Mapping[str, str] = {}  # never changed
+    """Annotations by which its controller places pods, each with its purpose; no other operator reads them."""
     older: tuple[str, ...] = ()
     """API versions that its older releases serve, without kinds that ptcompile knows."""
     queue_system: str = ""

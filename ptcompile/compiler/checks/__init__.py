@@ -99,6 +99,10 @@ def _claim_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
     return emitting.check_claim_support(job, context.cluster)
 
 
+def _annotation_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+    return budget.unread_annotations(job, context.target)
+
+
 def _name_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
     return budget.too_long(job, context.target)
 
@@ -109,6 +113,7 @@ TARGET_CHECKS: tuple[Callable[[Spec, Job, Context], Iterator[Problem]], ...] = (
     _queue_problems,
     _patch_problems,
     _claim_problems,
+    _annotation_problems,
     _name_problems,
 )
 """Checks for what a job's target, or any target, cannot express."""

@@ -27,7 +27,7 @@ from ptcompile.registry.queues import (
     queue_of,
     topology_system,
 )
-from ptcompile.registry.table import has_feature
+from ptcompile.registry.table import OPERATORS, has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,6 +96,17 @@ def unsupported_queueing(job: Job, cluster: ClusterProfile, target: Target) -> I
     if job.topology is not None:
         yield from _check_topology(job, job.topology.level, cluster, target)
     yield from _check_gang(job, cluster, target.name)
+
+
+def unread_annotations(job: Job, target: Target) -> Iterator[Problem]:
+    """Yield a warning for each annotation of the job by which another operator would place its pods."""
+    for operator in OPERATORS if job.annotations else ():
+        for key, purpose in operator.placing_annotations.items():
+            if key in job.annotations and operator.target_name != target.name:
+                path = ("metadata", "annotations", key)
+                message = f"{field_path(path)}: {purpose} with {operator.title} alone; {target.name} ignores it"
+                help = f"remove it, or use the target {operator.target_name}"
+                yield Problem("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
 
 
 def _queued_differently(path: Path, message: str, help: str | None, authority: Authority = "ptcompile") -> Problem:

@@ -137,6 +137,10 @@ class JobSetOperator(Operator):
         kubernetes=(((0, 1), (1, 21)),),  # site, Installation
     )
     modeled_since = (0, 8)
+    placing_annotations: Mapping[str, str] = {
+        "alpha.jobset.sigs.k8s.io/exclusive-topology": "gives each Job its own domain",
+        "alpha.jobset.sigs.k8s.io/node-selector": "places each Job by the labels of nodes",
+    }
     older = ("jobset.x-k8s.io/v1alpha1",)
 
     def target(self) -> Target:

@@ -19,6 +19,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.operators.batch import pods as batch_pods
 from ptcompile.operators.batch.pods import PodBuilder, describe_spec_failures as of_job, job_summary, pod_count
+from ptcompile.operators.jobset.placement import placement_notes
 from ptcompile.registry.model import KindContext, LostPod
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView
 from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences
@@ -43,8 +44,9 @@ def expand(manifest: Json, request: KindContext, *, main: str | None = None) -> 
     jobs = [_with_defaults(rj) for rj in as_mappings(spec.get("replicatedJobs"))]
     jobset = _JobSetExpansion(manifest, spec, jobs, request, main)
     roles = tuple(jobset.role(position) for position in range(len(jobs)))
-    notes = ("suspended: the pods are created when spec.suspend becomes false",) if spec.get("suspend") is True else ()
-    return Expansion(roles, jobset.services(), jobs=jobset.jobs(), notes=notes)
+    notes = ["suspended: the pods are created when spec.suspend becomes false"] if spec.get("suspend") is True else []
+    notes += placement_notes(manifest)
+    return Expansion(roles, jobset.services(), jobs=jobset.jobs(), notes=tuple(notes))
 
 
 def _with_defaults(replicated: Json) -> Json:

@@ -21,5 +21,7 @@ RULES: Final[dict[str, str]] = {
     "idle_subdomain": "subdomain",
     "deprecated_startup_order": "InOrder",
     "overwritten_jobset_label": "sigs",
+    "unusable_exclusive_topology": "sigs",
+    "unread_exclusive_topology": "annotations",
 }
 """Rule modules in evaluation order, each with its trigger words (see `words`)."""

@@ -1,0 +1,72 @@
+"""An annotation for exclusive placement is never read, so Jobs share domains.
+
+What: an annotation of a JobSet is nearly `alpha.jobset.sigs.k8s.io/exclusive-topology` or
+`alpha.jobset.sigs.k8s.io/node-selector`, or the second is set without the first.
+
+Why: JobSet reads exactly these names, and the node selector only chooses how an exclusive placement is done.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata:
+        name: train
+        annotations:
+    -     jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool  # <--
+    +     alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: write the name as JobSet reads it.
+
+Source: JobSet 0.12, api/jobset/v1alpha2/jobset_types.go: ExclusiveKey, NodeSelectorStrategyKey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.spelling import closest_match
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.jobset.placement import EXCLUSIVE, NODE_SELECTOR, annotated_parts
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for path, values, _ in annotated_parts(subject.manifest):
+        for key in values:
+            meant = _meant(key)
+            if meant is not None and meant not in values:
+                edits = (Edit("rename", (*path, key), meant),)
+                fix = Fix(f"rename it to {meant}", edits, safe=False)
+                yield found_at((*path, key), "JobSet does not read this annotation", f'did you mean "{meant}"?', fix)
+        if NODE_SELECTOR in values and EXCLUSIVE not in values:
+            message = "has no effect without exclusive-topology"
+            yield found_at((*path, NODE_SELECTOR), message, f"set {EXCLUSIVE} to a label of the nodes")
+
+
+def _meant(key: str) -> str | None:
+    """Return the annotation that a key was probably meant to be, or None if it is one or is nothing like them."""
+    if key in (EXCLUSIVE, NODE_SELECTOR):
+        return None
+    prefix, _, name = key.rpartition("/")
+    if name == "exclusive-topology" or ("jobset" in prefix and closest_match(name, ["exclusive-topology"])):
+        return EXCLUSIVE
+    return closest_match(key, [EXCLUSIVE, NODE_SELECTOR])
+
+
+RULE = Rule("unread-exclusive-topology", _check, severity="warning", stage="run", authority="jobset")

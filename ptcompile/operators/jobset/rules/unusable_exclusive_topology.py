@@ -1,0 +1,69 @@
+"""Jobs cannot be placed exclusively, so their pods never start.
+
+What: the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology` is not the name of a node label, or a Job that it is
+about is not Indexed.
+
+Why: JobSet copies the value to the affinity of pod 0 of each Job, and the API server rejects a pod whose topology key
+is not a label. The other pods of the Job are created after pod 0 has a node; a Job that is not Indexed has no pod 0.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata:
+        name: train
+        annotations:
+    -     alpha.jobset.sigs.k8s.io/exclusive-topology: GKE node pool  # <--
+    +     alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: name a label of the nodes, and use Indexed Jobs.
+
+Source: JobSet 0.12, pkg/webhooks/pod_mutating_webhook.go: patchPod; pod_admission_webhook.go: ValidateCreate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.jobset.placement import EXCLUSIVE, NODE_SELECTOR, annotated_parts
+from ptcompile.operators.jobset.rules.reading import child_job, child_path, replicated_jobs
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    jobs = replicated_jobs(subject)
+    for path, values, indexes in annotated_parts(subject.manifest):
+        if EXCLUSIVE not in values or NODE_SELECTOR in values:
+            continue
+        label = values[EXCLUSIVE]
+        if why := names.why_not_qualified_name(label):
+            help = "name a label of the nodes, such as cloud.google.com/gke-nodepool"
+            yield found_at((*path, EXCLUSIVE), f"the pods are rejected: {label!r} is not a label: {why}", help)
+        for index in indexes:
+            if as_string(child_job(jobs[index][1]).get("completionMode")) == "NonIndexed":
+                yield found_at(
+                    child_path(index, "completionMode"),
+                    "the pods wait for pod 0, which only an Indexed Job has: exclusive-topology is set",
+                    "remove completionMode, or remove the annotation",
+                )
+
+
+RULE = Rule("unusable-exclusive-topology", _check, severity="error", stage="run", authority="jobset")
