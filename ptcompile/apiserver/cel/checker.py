@@ -275,7 +275,7 @@ class _Checker:
         if name == "cel.bind" and len(arguments) == 3:
             value = self.check(arguments[1], scope)
             return self.check(arguments[2], {**scope, _variable_name(arguments[0]): value})
-        if name in ("math.greatest", "math.least"):  # of any number of arguments
+        if name.partition(".")[0] in _UNTYPED_NAMESPACES and "." in name:
             for argument in arguments:
                 self.check(argument, scope)
             return DYN
@@ -358,6 +358,10 @@ class _Checker:
             return list_of(result)
         if name == "transformMap":
             return map_of(first, result)
+        if name == "transformMapEntry":
+            return result
+        if name == "sortBy":
+            return substitute(kind, self.types)
         self._require_bool(result, {"all": "_&&_", "exists": "_||_"}.get(name, "_?_:_"))
         return list_of(first) if name == "filter" else BOOL
 
@@ -378,6 +382,9 @@ class _Checker:
         raise CelTypeError(f"expression of type '{text}' {why}")
 
 
+_UNTYPED_NAMESPACES: Final = frozenset(("base64", "math", "regex"))
+"""Namespaces of cel-go's extensions whose functions are not declared here; a release may have them."""
+
 _MACROS: Final[dict[str, tuple[int, ...]]] = {
     "all": (2, 3),
     "exists": (2, 3),
@@ -387,6 +394,8 @@ _MACROS: Final[dict[str, tuple[int, ...]]] = {
     "map": (2, 3),
     "transformList": (3, 4),
     "transformMap": (3, 4),
+    "transformMapEntry": (3, 4),
+    "sortBy": (2,),
 }
 """Numbers of arguments of the macros over lists and maps."""
 

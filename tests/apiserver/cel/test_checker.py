@@ -66,6 +66,8 @@ TYPES = [
     ("Object.spec{replicas: n}", "Object.spec"),
     ("!(n > 1) || -n < 0", "bool"),
     ("math.greatest(1, n, 2.5, 4)", "dyn"),
+    ("names.sortBy(x, size(x))", "list(string)"),
+    ("names.transformMapEntry(i, x, {x: i})", "map(string, int)"),
     ("(n > 1 ? d : []) + [1]", "list(int)"),
 ]
 ERRORS = [

@@ -40,6 +40,27 @@ def test_policies(text: str, allowed: tuple[CelType, ...], expected: str | None)
     assert why_invalid_policy_expression(text, environment, allowed) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "(has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])"
+            " + [JSONPatch{op: 'add', path: '/metadata/annotations/' + jsonpatch.escapeKey('a/b'), value: 'c'}]",
+            "list(JSONPatch)",
+        ),
+        ("Object{spec: Object.spec{containers: [Object.spec.containers{name: 'a', args: ['b']}]}}", "Object"),
+        ("request.operation == 'DELETE' ? oldObject : object", "dyn"),
+        ("object.metadata.?labels['a'].orValue('') == 'b'", "bool"),
+        ("namespaceObject.metadata.?labels[?'a'].orValue('b')", "string"),
+        ("request.userInfo.username.split(':')[2].substring(9)", "string"),
+        ("request.userInfo.extra['a'][0]", "string"),
+        ("object.spec.containers.map(c, has(c.image), c.image).join(', ')", "string"),
+    ],
+)
+def test_expressions_of_published_policies(text: str, expected: str) -> None:
+    assert format_type(type_of(text, policy_environment(params=False, patches=True))) == expected
+
+
 def test_what_only_some_expressions_of_policies_may_use() -> None:
     with_all = policy_environment(params=True, patches=True)
     without = policy_environment(params=False, authorizer=False)
