@@ -20,7 +20,6 @@ from ptcompile.apiserver.validation.admission_registration import (
     check_match_conditions,
     check_match_resources,
     check_optional_choice,
-    texts,
 )
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
@@ -95,7 +94,7 @@ def check_mutating_policy(manifest: Mapping[str, Any], context: ApiServer, probl
 def _check_mutating_operations(spec: dict[str, Any], problems: f.Problems) -> None:
     rules = f.as_field_mapping(spec.get("matchConstraints")).get("resourceRules")
     for index, rule in f.indexed_mappings(rules):
-        for number, operation in enumerate(texts(rule.get("operations"))):
+        for number, operation in enumerate(f.as_texts(rule.get("operations"))):
             if operation == "DELETE":
                 path = ("spec", "matchConstraints", "resourceRules", index, "operations", number)
                 f.unsupported(problems, path, operation, _MUTATING_OPERATIONS)

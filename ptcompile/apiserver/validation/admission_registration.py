@@ -41,13 +41,6 @@ _BAD_HOST_CHARACTER: Final = Pattern(r"[ \\^`{|}]")
 _EXPRESSION_HELP: Final = "see https://kubernetes.io/docs/reference/using-api/cel/"
 
 
-def texts(value: Any) -> list[str]:
-    """Return the texts of a list; a null counts as an empty text, and values of other types are left out."""
-    if type(value) is not list:
-        return []
-    return ["" if item is None else item for item in value if item is None or type(item) is str]
-
-
 def check_optional_choice(value: Any, path: Path, allowed: Sequence[str], problems: f.Problems) -> None:
     """Check a choice that has a default. The empty text is not one of the choices."""
     if type(value) is str and value not in allowed:
@@ -59,17 +52,17 @@ def check_optional_choice(value: Any, path: Path, allowed: Sequence[str], proble
 
 def check_rule(rule: Mapping[str, Any], path: Path, problems: f.Problems) -> None:
     """Check which requests a rule matches."""
-    operations = texts(rule.get("operations"))
+    operations = f.as_texts(rule.get("operations"))
     _check_wildcard(operations, (*path, "operations"), "operations", problems)
     for index, operation in enumerate(operations):
         check_optional_choice(operation, (*path, "operations", index), _OPERATIONS, problems)
-    _check_wildcard(texts(rule.get("apiGroups")), (*path, "apiGroups"), "API groups", problems)
-    versions = texts(rule.get("apiVersions"))
+    _check_wildcard(f.as_texts(rule.get("apiGroups")), (*path, "apiGroups"), "API groups", problems)
+    versions = f.as_texts(rule.get("apiVersions"))
     _check_wildcard(versions, (*path, "apiVersions"), "API versions", problems)
     for index, version in enumerate(versions):
         if not version:
             f.required(problems, (*path, "apiVersions", index))
-    _check_resources(texts(rule.get("resources")), (*path, "resources"), problems)
+    _check_resources(f.as_texts(rule.get("resources")), (*path, "resources"), problems)
     check_optional_choice(rule.get("scope"), (*path, "scope"), _SCOPES, problems)
 
 
@@ -115,7 +108,7 @@ def check_match_resources(match: Any, path: Path, problems: f.Problems) -> None:
         check_selector(constraints.get(key), (*path, key), problems)
     for key in ("resourceRules", "excludeResourceRules"):
         for index, rule in f.indexed_mappings(constraints.get(key)):
-            _check_resource_names(texts(rule.get("resourceNames")), (*path, key, index, "resourceNames"), problems)
+            _check_resource_names(f.as_texts(rule.get("resourceNames")), (*path, key, index, "resourceNames"), problems)
             check_rule(rule, (*path, key, index), problems)
 
 
@@ -183,7 +176,7 @@ def check_validating_webhooks(manifest: Mapping[str, Any], context: ApiServer, p
         path: Path = ("webhooks", index)
         _check_webhook(webhook, path, problems)
         versions_path = (*path, "admissionReviewVersions")
-        check_review_versions(texts(webhook.get("admissionReviewVersions")), versions_path, problems)
+        check_review_versions(f.as_texts(webhook.get("admissionReviewVersions")), versions_path, problems)
         name = webhook.get("name")
         if type(name) is str and name:
             if name in seen:
@@ -310,7 +303,7 @@ def check_validating_binding(manifest: Mapping[str, Any], context: ApiServer, pr
     """Check a ValidatingAdmissionPolicyBinding, except its metadata."""
     check_mutating_binding(manifest, context, problems)
     path: Path = ("spec", "validationActions")
-    actions = texts(f.as_field_mapping(manifest.get("spec")).get("validationActions"))
+    actions = f.as_texts(f.as_field_mapping(manifest.get("spec")).get("validationActions"))
     for index, action in enumerate(actions):
         check_optional_choice(action, (*path, index), _ACTIONS, problems)
         if action in actions[:index]:

@@ -15,7 +15,6 @@ from ptcompile.apiserver.validation.admission_registration import (
     check_client,
     check_optional_choice,
     check_review_versions,
-    texts,
 )
 from ptcompile.apiserver.validation.crd_schemas import SchemaPathError, crd_value_problems, field_at
 from ptcompile.diagnostics import Path
@@ -235,7 +234,7 @@ def _check_names(value: Any, problems: f.Problems) -> None:
     if kind and kind == list_kind:
         f.invalid(problems, (*path, "listKind"), list_kind, "kind and listKind may not be the same")
     for key in ("shortNames", "categories"):
-        for index, text in enumerate(texts(words.get(key))):
+        for index, text in enumerate(f.as_texts(words.get(key))):
             if why := names.why_not_dns_1035_label(text):
                 f.invalid(problems, (*path, key, index), text, why)
 
@@ -262,7 +261,7 @@ def _check_conversion(value: Any, problems: f.Problems) -> None:
         f.required(problems, (*path, "strategy"), help="set None or Webhook")
     check_optional_choice(strategy or None, (*path, "strategy"), _STRATEGIES, problems)
     config = f.as_field_mapping(webhook)
-    client, versions = config.get("clientConfig"), texts(config.get("conversionReviewVersions"))
+    client, versions = config.get("clientConfig"), f.as_texts(config.get("conversionReviewVersions"))
     if strategy == "Webhook":
         if client is None:
             f.required(problems, (*webhook_path, "clientConfig"), "required when strategy is set to Webhook")
