@@ -59,11 +59,14 @@ def unreported_warnings(
     definitions: Definitions | None = None,
 ) -> Iterator[Problem]:
     """Yield the server's warnings, except where the server rejects the object or a rule reports the same."""
+    warnings = list(server_warnings(manifest, versions, definitions))
+    if not warnings:
+        return
     rejected = {problem.path for problem in findings if problem.stage == "apply" and problem.severity == "error"}
     rejected_parents = {path[:end] for path in rejected for end in range(1, len(path))}
     # the rule reports the entry that is hidden, the server the one that hides it
     reported = {(problem.name, problem.path[: -2 if problem.name == "repeated-env" else None]) for problem in findings}
-    for problem in server_warnings(manifest, versions, definitions):
+    for problem in warnings:
         path = problem.path
         subject = path[:-1] if problem.name == "repeated-env" else path
         is_rejected = path in rejected_parents or any(path[:end] in rejected for end in range(len(path) + 1))

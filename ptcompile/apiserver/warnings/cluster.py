@@ -127,21 +127,24 @@ def _why_no_key(text: str) -> str | None:
 
 
 def definition_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
-    """Yield a warning for each format in a CustomResourceDefinition that the server does not know (1.34)."""
+    """Yield a warning for each format in a CustomResourceDefinition that has no meaning: since 1.34 those that the
+    server does not know, since 1.36 also those of objects, lists and booleans.
+    """
     if not server.at_least(34):
         return
     reported: set[str] = set()
     for index, version in f.indexed_mappings(nested_map(manifest, "spec").get("versions")):
         path: Path = ("spec", "versions", index, "schema", "openAPIV3Schema")
-        for name, format_path in _formats(nested_map(version, "schema", "openAPIV3Schema"), path):
-            if name not in reported and name.replace("-", "") not in _FORMATS:
+        for type_name, name, format_path in _formats(nested_map(version, "schema", "openAPIV3Schema"), path):
+            is_known = name.replace("-", "") in _FORMATS if type_name == "string" else not server.at_least(36)
+            if name not in reported and not is_known:
                 reported.add(name)
                 text = f"unrecognized format {f.quote_value(name)}"
                 yield warning("discouraged-value", format_path, text, "use a pattern instead", field="")
 
 
-def _formats(root: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Path]]:
-    """Yield each format in a schema with its path, except those of numbers."""
+def _formats(root: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str, Path]]:
+    """Yield each format in a schema, after its type and before its path, except those of numbers."""
     stack: list[tuple[Any, Path]] = [(root, path)]
     while stack:
         node, at = stack.pop()
@@ -150,9 +153,9 @@ def _formats(root: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Path]]:
             continue
         if type(node) is not dict:
             continue
-        is_number = node.get("type") in (None, "", "integer", "number")
-        if type(node.get("format")) is str and node["format"] and not is_number:
-            yield node["format"], (*at, "format")
+        type_name, name = node.get("type"), node.get("format")
+        if type(type_name) is str and type(name) is str and name and type_name not in ("", "integer", "number"):
+            yield type_name, name, (*at, "format")
         for key in ("items", "additionalProperties", "not", "allOf", "anyOf", "oneOf"):
             stack.append((node.get(key), (*at, key)))
         stack += [(child, (*at, "properties", name)) for name, child in nested_map(node, "properties").items()]

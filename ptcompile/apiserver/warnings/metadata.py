@@ -53,7 +53,7 @@ def finalizer_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterat
         if type(name) is not str or not name or name in reported or "/" in name or name in _STANDARD_FINALIZERS:
             continue
         reported.add(name)
-        path = " including a path (/)" if "." in name and server.at_least(33) else ""
+        path = " including a path (/)" if "." in name and server.at_least(32) else ""
         text = f"{f.quote_value(name)}: {_PREFER}{path} {_AVOID}"
         help = "name it as domain/name, such as example.com/cleanup"
         yield warning("discouraged-name", ("metadata", "finalizers", index), text, help, field="metadata.finalizers")

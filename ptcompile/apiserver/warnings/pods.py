@@ -211,7 +211,7 @@ def _container_warnings(container: Mapping[str, Any], path: Path) -> Iterator[Pr
 
 def _port_warnings(containers: list[tuple[Mapping[str, Any], Path]], *, fill: bool) -> Iterator[Problem]:
     """Yield the warnings about ports that clash. With `fill`, the container port is the default of the host port."""
-    seen: dict[tuple[Any, Any], list[tuple[Any, Any, Path]]] = {}
+    seen: dict[tuple[int, str], dict[object, Path]] = {}
     for container, path in containers:
         for index, port in f.indexed_mappings(container.get("ports")):
             number, protocol = port.get("containerPort"), port.get("protocol") or "TCP"
@@ -223,23 +223,29 @@ def _port_warnings(containers: list[tuple[Mapping[str, Any], Path]], *, fill: bo
                 values = (port.get("name") or "", host_port, number, protocol, host_ip)
                 shown = "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}".format(*values)
                 yield ignored(port_path, f"hostIP set without hostPort: {shown}", "set hostPort, or remove hostIP")
-            others = seen.setdefault((number, protocol), [])
-            for other_ip, other_port, other_path in others:
-                if how := _clash(host_ip, host_port, other_ip, other_port):
-                    text = f"{how} port definition with {field_path(other_path)}"
-                    yield repeated(port_path, text, "remove one of the two")
-                    break
-            if all((host_ip, host_port) != other[:2] for other in others):
-                others.append((host_ip, host_port, port_path))
+            others = seen.setdefault((number, protocol), {})
+            if clash := _clash(others, host_ip, host_port):
+                how, other_path = clash
+                text = f"{how} port definition with {field_path(other_path)}"
+                yield repeated(port_path, text, "remove one of the two")
+            for key in ("any", (host_ip, host_port), (host_port, bool(host_ip)), host_port):
+                others.setdefault(key, port_path)
 
 
-def _clash(ip: str, port: int, other_ip: str, other_port: int) -> str | None:
-    """Return how two definitions of one port clash, in the server's word, or None."""
-    if (ip, port) == (other_ip, other_port):
-        return "duplicate"
-    if not port or not other_port:
-        return "overlapping"
-    return "dangerously ambiguous" if port == other_port and bool(ip) != bool(other_ip) else None
+def _clash(others: Mapping[object, Path], ip: str, port: int) -> tuple[str, Path] | None:
+    """Return how a port clashes with an earlier definition of it, in the server's word, and that one's path.
+
+    `others` has the first path of "any" definition, of each host address and port, of each host port, and of each host
+    port with or without an address.
+    """
+    if (ip, port) in others:
+        return "duplicate", others[ip, port]
+    if others and not port:
+        return "overlapping", others["any"]
+    if 0 in others:
+        return "overlapping", others[0]
+    other = others.get((port, not ip))
+    return ("dangerously ambiguous", other) if other is not None else None
 
 
 def _port_name_warnings(containers: list[tuple[Mapping[str, Any], Path]]) -> Iterator[Problem]:

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     VolumePath = tuple[str, str, Path]
     """A path in a volume, the source it comes from ("" in a volume of one source), and its path in the manifest."""
 
-_PATH_MAX: Final = 4096
-"""Length of the longest path that Linux accepts."""
-
 REMOVED_VOLUMES: Final = {
     "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
     "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
@@ -148,21 +145,36 @@ def _projected_paths(source: Mapping[str, Any], path: Path) -> Iterator[VolumePa
 
 def _overlaps(paths: list[VolumePath], volume: str) -> Iterator[Problem]:
     """Yield a warning for each path that is, contains or is inside an earlier one. The server names every pair."""
-    seen: dict[str, str] = {}
-    parents: dict[str, tuple[str, str]] = {}
-    for path, label, at in paths:
-        if not path or len(path) > _PATH_MAX:
-            continue
-        parts = path.split("/")
-        prefixes = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
-        outer = next((prefix for prefix in prefixes if prefix in seen), None)
-        other = (outer, seen[outer]) if outer is not None else parents.get(path)
-        if other is not None:
-            pair = f"{_labeled(path, label)} with {_labeled(*other)}"
+    related = _earliest_relatives([path for path, _, _ in paths])
+    for index, (path, label, at) in enumerate(paths):
+        if related[index] < index:
+            other, other_label, _ = paths[related[index]]
+            pair = f"{_labeled(path, label)} with {_labeled(other, other_label)}"
             yield repeated(at, f"{volume}: overlapping paths: {pair}", "give each file its own path", field="")
-        seen.setdefault(path, label)
-        for prefix in prefixes[:-1]:
-            parents.setdefault(prefix, (path, label))
+
+
+def _earliest_relatives(paths: list[str]) -> list[int]:
+    """Return for each path the index of the first one that is equal, contains it or is inside it: its own if none is.
+
+    In sorted order, what is inside a path comes right after it, so the time does not grow with the square.
+    """
+    first_inside, first_around = list(range(len(paths))), list(range(len(paths)))
+    around: list[int] = []
+
+    def close() -> None:
+        inner = around.pop()
+        if around:
+            first_inside[around[-1]] = min(first_inside[around[-1]], first_inside[inner])
+
+    for index in sorted((i for i, path in enumerate(paths) if path), key=lambda i: f"{paths[i]}/"):
+        while around and not f"{paths[index]}/".startswith(f"{paths[around[-1]]}/"):
+            close()
+        if around:
+            first_around[index] = min(around[-1], first_around[around[-1]])
+        around.append(index)
+    while around:
+        close()
+    return [min(pair) for pair in zip(first_inside, first_around, strict=True)]
 
 
 def _labeled(path: str, label: str) -> str:

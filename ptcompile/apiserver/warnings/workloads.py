@@ -69,7 +69,7 @@ def _stateful_set_warnings(manifest: Mapping[str, Any], server: ApiServer) -> It
             # the server leaves the claim's `spec` out of the field
             yield problem._replace(message=problem.message.replace(f"{place}.spec", place, 1))
     limit = f.as_field_int(spec.get("revisionHistoryLimit"))
-    if limit is not None and limit < 0 and server.at_least(34):
+    if limit is not None and limit < 0 and server.at_least(33):
         text = "a negative value retains all historical revisions; a value >= 0 is recommended"
         yield ignored(("spec", "revisionHistoryLimit"), text, "write the number of revisions to keep")
 

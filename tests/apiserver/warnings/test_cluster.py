@@ -96,13 +96,15 @@ def test_runtime_classes(warned: Warned) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "expected"),
+    ("schema", "expected", "before_1_36"),
     [
-        ({"type": "string", "format": "date-time"}, []),
-        ({"type": "integer", "format": "int64"}, []),
-        ({"type": "string", "format": "k8s-short-name"}, []),
-        ({"type": "string", "format": "int32"}, ['unrecognized format "int32"']),
-        ({"type": "object", "format": "x"}, ['unrecognized format "x"']),
+        ({"type": "string", "format": "date-time"}, [], []),
+        ({"type": "integer", "format": "int64"}, [], []),
+        ({"format": "int64", "x-kubernetes-int-or-string": True}, [], []),
+        ({"type": "string", "format": "k8s-short-name"}, [], []),
+        ({"type": "string", "format": "int32"}, ["int32"], ["int32"]),
+        ({"type": "object", "format": "x"}, ["x"], []),
+        ({"type": "array", "format": "cidr", "items": {"type": "string"}}, ["cidr"], []),
         (
             {
                 "type": "object",
@@ -111,11 +113,17 @@ def test_runtime_classes(warned: Warned) -> None:
                     "b": {"type": "string", "format": "x"},
                 },
             },
-            ['unrecognized format "x"'],
+            ["x"],
+            ["x"],
         ),
     ],
 )
-def test_formats_of_crds(warned: Warned, schema: dict[str, Any], expected: list[str]) -> None:
+def test_formats_of_crds(warned: Warned, schema: dict[str, Any], expected: list[str], before_1_36: list[str]) -> None:
     fields = {"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}
-    assert warned("apiextensions.k8s.io/v1", "CustomResourceDefinition", fields) == expected
-    assert warned("apiextensions.k8s.io/v1", "CustomResourceDefinition", fields, "1.33") == []
+
+    def texts(kubernetes: str) -> list[str]:
+        return warned("apiextensions.k8s.io/v1", "CustomResourceDefinition", fields, kubernetes)
+
+    assert texts("1.36") == [f'unrecognized format "{name}"' for name in expected]
+    assert texts("1.35") == [f'unrecognized format "{name}"' for name in before_1_36]
+    assert texts("1.33") == []

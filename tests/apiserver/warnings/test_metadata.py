@@ -50,6 +50,11 @@ def test_finalizers_of_custom_resources(warned: Warned, finalizer: str, text: st
     assert warned("v1", "ConfigMap", fields) == []
 
 
+def test_words_about_finalizers_before_1_32(warned: Warned) -> None:
+    [text] = warned("jobset.x-k8s.io/v1alpha2", "JobSet", {"metadata": {"finalizers": ["a.b"]}}, "1.31")
+    assert text == f'metadata.finalizers: "a.b": prefer a domain-qualified finalizer name {WRITERS}'
+
+
 @pytest.mark.parametrize(
     ("kind", "metadata", "reason"),
     [

@@ -164,6 +164,11 @@ def test_containers(warned: Warned, containers: list[dict[str, Any]], expected: 
     assert warned("v1", "Pod", {"spec": spec}) == expected
 
 
+def test_many_ports_take_little_time(warned: Warned) -> None:
+    ports = [port(hostPort=number) for number in range(1, 30_000)]
+    assert warned("v1", "Pod", {"spec": {"containers": [{**MAIN, "ports": ports}]}}) == []
+
+
 def test_init_containers_come_first(warned: Warned) -> None:
     spec = {"initContainers": [{"name": "i", "ports": [port()]}], "containers": [{**MAIN, "ports": [port()]}]}
     assert warned("v1", "Pod", {"spec": spec}) == [
