@@ -64,6 +64,10 @@ def check_lifecycle(value: Any, path: Path, container: dict[str, Any], scope: Po
         hook = hooks.get(name)
         if type(hook) is dict:
             _check_handler(hook, (*path, name), _HOOK_HANDLERS, scope)
+    is_kept = hooks.get("stopSignal") and scope.context.has_gate("ContainerStopSignals", None)
+    if is_kept and f.is_empty(f.as_field_mapping(scope.spec.get("os")).get("name")):
+        why = "may not be set for containers with empty `spec.os.name`"
+        f.forbidden(scope.problems, (*path, "stopSignal"), why, "set spec.os.name, such as linux")
 
 
 def _check_handler(value: dict[str, Any], path: Path, kinds: tuple[str, ...], scope: PodContext) -> None:
@@ -104,6 +108,7 @@ def _check_tcp(action: dict[str, Any], path: Path, scope: PodContext) -> None:
 def _check_grpc(action: dict[str, Any], path: Path, scope: PodContext) -> None:
     port = action.get("port")
     check_port_number(scope.problems, (*path, "port"), 0 if port is None else port)
+    f.check_choice(scope.problems, (*path, "mode"), action.get("mode"), ("Plaintext", "TLS"))
 
 
 def _check_sleep(action: dict[str, Any], path: Path, scope: PodContext) -> None:

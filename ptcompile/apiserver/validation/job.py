@@ -17,6 +17,7 @@ from ptcompile.apiserver.validation.pod import (
     check_pod_spec,
     check_template_metadata,
 )
+from ptcompile.apiserver.validation.pod_groups import check_job_scheduling
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
@@ -100,6 +101,8 @@ def check_job_counts(spec: dict[str, Any], path: Path, context: ApiServer, probl
             f.too_long(problems, (*path, "managedBy"), _MANAGED_BY_MAX)
         elif why := names.why_not_domain_prefixed_path(manager):
             f.invalid(problems, (*path, "managedBy"), manager, why)
+    if spec.get("scheduling") is not None:
+        check_job_scheduling(spec["scheduling"], (*path, "scheduling"), problems)
     check_failure_policy(spec, path, problems)
     if context.has_gate("JobSuccessPolicy", 31):
         check_success_policy(spec, path, problems)

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_BIND_OPTIONS = ("nodev", "noexec", "nosuid")
 _PROPAGATION_MODES = ("Bidirectional", "HostToContainer", "None")
 
 
@@ -55,6 +56,8 @@ def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: PodCo
             f.required(problems, (*path, index, "mountPath"), help="set the path of the volume in the container")
         if devices:
             _check_overlap(mount, devices, (*path, index), problems)
+        if mount.get("bindMountOptions"):
+            _check_bind_options(mount, (*path, index, "bindMountOptions"), scope)
         if len(mount) > 2:
             _check_options(mount, (*path, index), path, container, problems)
 
@@ -65,6 +68,17 @@ def _check_overlap(mount: dict[str, Any], devices: Sequence[dict[str, Any]], pat
         value = mount.get(key)
         if value and any(device.get(device_key) == value for device in devices):
             f.invalid(problems, (*path, key), value, why)
+
+
+def _check_bind_options(mount: dict[str, Any], path: Path, scope: PodContext) -> None:
+    """Check `bindMountOptions` (VolumeBindMountOptions, alpha in Kubernetes 1.37)."""
+    options = mount["bindMountOptions"]
+    for index, option in enumerate(options if type(options) is list else ()):
+        f.check_choice(scope.problems, (*path, index), option, _BIND_OPTIONS)
+    name = mount.get("name")
+    volume = (scope.volumes or {}).get(name) if type(name) is str else None
+    if type(volume) is dict and volume.get("image") is not None:
+        f.forbidden(scope.problems, path, "may not be set for image volumes", "remove it")
 
 
 def _check_options(

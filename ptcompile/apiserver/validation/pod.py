@@ -16,6 +16,7 @@ from ptcompile.apiserver.validation.dns import (
 )
 from ptcompile.apiserver.validation.field_errors import forbidden_change
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key
+from ptcompile.apiserver.validation.pod_groups import check_eviction_responders, check_scheduling_group
 from ptcompile.apiserver.validation.resources import check_amounts, check_pod_resources
 from ptcompile.apiserver.validation.scheduling import (
     check_affinity,
@@ -340,6 +341,8 @@ _FIELDS: Final[Mapping[str, PodFieldCheck]] = {
     "ephemeralContainers": _check_ephemeral,
     "resourceClaims": _check_resource_claims,
     "resources": check_pod_resources,
+    "schedulingGroup": check_scheduling_group,
+    "evictionResponders": check_eviction_responders,
 }
 
 

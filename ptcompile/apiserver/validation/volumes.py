@@ -313,6 +313,7 @@ def _check_empty_dir(source: dict[str, Any], path: Path, scope: PodContext) -> N
     if size is not None and size.nano < 0:
         why = "SizeLimit field must be a valid resource quantity"
         f.forbidden(scope.problems, (*path, "sizeLimit"), why, "use an amount of 0 or more")
+    f.check_range(scope.problems, (*path, "mode"), source.get("mode"), 0, 0o1777)
 
 
 def _check_host_path(source: dict[str, Any], path: Path, scope: PodContext) -> None:

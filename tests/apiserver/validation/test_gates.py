@@ -186,6 +186,12 @@ def test_a_rule_follows_its_gate(manifest: Manifest, path: str, value: Any, mino
     assert names(written, minor, **{gate: True}) == []
 
 
+def test_a_dropped_group_forbids_no_responders() -> None:
+    responders = changed(POD, "spec.evictionResponders", [{"name": "acme.io/a", "priority": 5000}])
+    pod = changed(responders, "spec.schedulingGroup.podGroupName", "g")
+    assert names(pod, 37, EvictionRequestAPI=True) == [("gate-off", "spec.schedulingGroup")]
+
+
 def test_a_toleration_compares_whole_numbers() -> None:
     gates = {"TaintTolerationComparisonOperators": True}
     for value, expected in (("950", []), ("-5", []), ("9.5", 1), ("07", 1), ("", 1), ("9223372036854775808", 1)):
@@ -227,3 +233,92 @@ def _schema_gates() -> Iterator[tuple[str, int | None]]:
 def test_each_gate_of_a_schema_is_known() -> None:
     assert {gate for gate, _ in _schema_gates()} <= gates_of("kubernetes").keys()
     assert load("kubernetes/core.json")["$defs"]["VolumeMount"]["properties"]["bindMountOptions"]["x-gate"]
+
+
+ON = {
+    "EmptyDirVolumeMode": True,
+    "EvictionRequestAPI": True,
+    "GenericWorkload": True,
+    "GRPCContainerProbeTLS": True,
+    "ImageVolume": True,
+    "ContainerStopSignals": True,
+    "VolumeBindMountOptions": True,
+    "WorkloadWithJob": True,
+}
+RESPONDER = {"name": "acme.io/a", "priority": 5000}
+GANG: Manifest = {"schedulingPolicy": {"gang": {"minCount": 2}}}
+IMAGE = [{"name": "v", "image": {"reference": "a"}}]
+
+
+def mounting(options: list[str], volumes: list[Manifest]) -> Manifest:
+    mount = {"name": "v", "mountPath": "/v", "bindMountOptions": options}
+    return changed(changed(POD, "spec.volumes", volumes), "spec.containers.0.volumeMounts", [mount])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "expected"),
+    [
+        (changed(POD, "spec.volumes.0.emptyDir.mode", 0o1777), []),
+        (changed(POD, "spec.volumes.0.emptyDir.mode", 0o2000), ["spec.volumes.0.emptyDir.mode"]),
+        (mounting(["noexec", "nodev"], POD["spec"]["volumes"]), []),
+        (mounting(["ro"], POD["spec"]["volumes"]), ["spec.containers.0.volumeMounts.0.bindMountOptions.0"]),
+        (mounting(["noexec"], IMAGE), ["spec.containers.0.volumeMounts.0.bindMountOptions"]),
+        (changed(POD, "spec.evictionResponders", [RESPONDER]), []),
+        (changed(POD, "spec.evictionResponders", [RESPONDER] * 2), ["spec.evictionResponders.1"]),
+        (
+            changed(POD, "spec.evictionResponders", [{**RESPONDER, "name": f"acme.io/{i}"} for i in range(11)]),
+            ["spec.evictionResponders"],
+        ),
+        (changed(POD, "spec.evictionResponders", [{"name": "a", "priority": 1}]), ["spec.evictionResponders.0.name"]),
+        (
+            changed(POD, "spec.evictionResponders", [{"name": "x.k8s.io/a", "priority": 1}]),
+            ["spec.evictionResponders.0.name"],
+        ),
+        (changed(POD, "spec.evictionResponders", [{"name": "acme.io/a"}]), ["spec.evictionResponders.0.priority"]),
+        (
+            changed(POD, "spec.evictionResponders", [{**RESPONDER, "priority": 100_001}]),
+            ["spec.evictionResponders.0.priority"],
+        ),
+        (
+            changed(changed(POD, "spec.evictionResponders", [RESPONDER]), "spec.schedulingGroup.podGroupName", "g"),
+            ["spec.evictionResponders"],
+        ),
+        (changed(POD, "spec.schedulingGroup.podGroupName", "A b"), ["spec.schedulingGroup.podGroupName"]),
+        (changed(POD, "spec.containers.0.readinessProbe", {"grpc": {"port": 1, "mode": "TLS"}}), []),
+        (
+            changed(POD, "spec.containers.0.readinessProbe", {"grpc": {"port": 1, "mode": "mTLS"}}),
+            ["spec.containers.0.readinessProbe.grpc.mode"],
+        ),
+        (
+            changed(changed(POD, "spec.os", None), "spec.containers.0.lifecycle", {"stopSignal": "SIGTERM"}),
+            ["spec.containers.0.lifecycle.stopSignal"],
+        ),
+        (changed(JOB, "spec.scheduling", GANG), []),
+        (changed(JOB, "spec.scheduling", {"schedulingPolicy": {}}), ["spec.scheduling.schedulingPolicy"]),
+        (
+            changed(JOB, "spec.scheduling", {"schedulingPolicy": {"basic": {}, "gang": {}}}),
+            ["spec.scheduling.schedulingPolicy"],
+        ),
+        (
+            changed(JOB, "spec.scheduling", {"schedulingPolicy": {"gang": {"minCount": 0}}}),
+            ["spec.scheduling.schedulingPolicy.gang.minCount"],
+        ),
+        (changed(JOB, "spec.scheduling", {**GANG, "disruptionMode": {}}), ["spec.scheduling.disruptionMode"]),
+        (
+            changed(JOB, "spec.scheduling", {**GANG, "schedulingConstraints": {"topology": [{"key": "a b"}]}}),
+            ["spec.scheduling.schedulingConstraints.topology.0.key"],
+        ),
+        (
+            changed(JOB, "spec.scheduling", {**GANG, "resourceClaims": [{"name": "a"}, {"name": "a"}]}),
+            ["spec.scheduling.resourceClaims.1"],
+        ),
+        (
+            changed(JOB, "spec.scheduling", {**GANG, "resourceClaims": [{"name": f"c{i}"} for i in range(5)]}),
+            ["spec.scheduling.resourceClaims"],
+        ),
+    ],
+)
+def test_fields_that_begin_with_1_37(manifest: Manifest, expected: list[str]) -> None:
+    """Source: docs/facts/feature-gates.md#new-fields."""
+    assert [path for _, path in names(manifest, 37, **ON)] == expected
+    assert {name for name, _ in names(manifest, 37)} == {"gate-off"}
