@@ -1,8 +1,8 @@
 """Meanings of absent fields: a default on one side and an absent field on the other count as equal.
 
 A row is the end of a path, with `*` for a list item or a mapping key that users choose, after the kind if the default
-belongs to a single kind. The longest matching row applies. The rows here are the defaults of Kubernetes 1.36 (core/v1);
-each operator has its own.
+belongs to a single kind. The longest matching row applies. The rows here are the defaults of Kubernetes 1.36, taken
+from `pods` and `built_in`; each operator has its own.
 """
 
 from __future__ import annotations
@@ -10,6 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS
+from ptcompile.apiserver.defaulting.pods import (
+    VOLUME_DEFAULTS,
+    default_container,
+    default_pod,
+    default_probe,
+    default_pull_policy,
+)
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.model import NO_DEFAULTS, KeyPath, KindDefaults
 from ptcompile.registry.table import OPERATORS, kind_named
@@ -45,34 +53,50 @@ _PRESENCE_MATTERS = frozenset(
 )  # fmt: skip
 """Mappings whose presence matters even if they are empty."""
 
-_POD_DEFAULTS: dict[str, Any] = {
-    "restartPolicy": "Always",
-    "dnsPolicy": "ClusterFirst",
-    "schedulerName": "default-scheduler",
-    "terminationGracePeriodSeconds": 30,
-    "enableServiceLinks": True,
-    "serviceAccountName": "default",
-    "preemptionPolicy": "PreemptLowerPriority",
-}
-_CONTAINER_DEFAULTS: dict[str, Any] = {
-    "terminationMessagePath": "/dev/termination-log",
-    "terminationMessagePolicy": "File",
-}
-_PROBE_DEFAULTS: dict[str, Any] = {
-    "timeoutSeconds": 1,
-    "periodSeconds": 10,
-    "successThreshold": 1,
-    "failureThreshold": 3,
-}
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _CONTAINERS = ("containers", "initContainers")
 
+
+def _scalars(fields: Json) -> dict[str, Any]:
+    """Return the fields that are neither mappings nor lists."""
+    return {name: value for name, value in fields.items() if not isinstance(value, dict | list)}
+
+
+def _pod_defaults() -> dict[str, Any]:
+    """Return what a Pod's absent fields mean; the last two are written by admission plugins."""
+    pod: dict[str, Any] = {}
+    default_pod(pod)
+    return {
+        **_scalars(pod["spec"]),
+        "serviceAccountName": "default",
+        "preemptionPolicy": "PreemptLowerPriority",
+    }
+
+
+def _container_defaults() -> dict[str, Any]:
+    """Return what a container's absent fields mean, other than its pull policy."""
+    container: dict[str, Any] = {"imagePullPolicy": "Always"}
+    default_container(container)
+    return {name: value for name, value in _scalars(container).items() if name != "imagePullPolicy"}
+
+
+def _probe_defaults() -> dict[str, Any]:
+    probe: dict[str, Any] = {}
+    default_probe(probe)
+    return probe
+
+
+def _service_defaults() -> dict[str, Any]:
+    service: dict[str, Any] = {}
+    BUILT_IN_DEFAULTS["v1", "Service"](service)
+    return _scalars(service["spec"])
+
+
 _DEFAULTS: dict[KeyPath, Any] = {
     ("metadata", "namespace"): "default",
-    **{("template", "spec", field): value for field, value in _POD_DEFAULTS.items()},
-    **{("Pod", "spec", field): value for field, value in _POD_DEFAULTS.items()},
-    **{(key, "*", field): value for key in _CONTAINERS for field, value in _CONTAINER_DEFAULTS.items()},
-    **{(probe, field): value for probe in _PROBES for field, value in _PROBE_DEFAULTS.items()},
+    **{(kind, "spec", field): value for kind in ("template", "Pod") for field, value in _pod_defaults().items()},
+    **{(key, "*", field): value for key in _CONTAINERS for field, value in _container_defaults().items()},
+    **{(probe, field): value for probe in _PROBES for field, value in _probe_defaults().items()},
     ("httpGet", "scheme"): "HTTP",
     ("httpGet", "path"): "/",
     ("env", "*", "value"): "",
@@ -80,11 +104,8 @@ _DEFAULTS: dict[KeyPath, Any] = {
     ("tolerations", "*", "operator"): "Equal",
     ("ports", "*", "protocol"): "TCP",
     ("emptyDir", "medium"): "",
-    ("hostPath", "type"): "",
-    **{(source, "defaultMode"): 0o644 for source in ("configMap", "secret", "downwardAPI", "projected")},
-    ("Service", "spec", "type"): "ClusterIP",
-    ("Service", "spec", "sessionAffinity"): "None",
-    ("Service", "spec", "internalTrafficPolicy"): "Cluster",
+    **{(source, field): value for source, values in VOLUME_DEFAULTS.items() for field, value in values.items()},
+    **{("Service", "spec", field): value for field, value in _service_defaults().items()},
     ("PersistentVolumeClaim", "spec", "volumeMode"): "Filesystem",
     ("requests", "*", "allocationMode"): "ExactCount",
     ("requests", "*", "exactly", "allocationMode"): "ExactCount",
@@ -92,13 +113,9 @@ _DEFAULTS: dict[KeyPath, Any] = {
 
 
 def _default_pull_policy(container: Json) -> Any:
-    """Return the default pull policy: Always for a moving tag or no tag, else IfNotPresent."""
+    """Return the default pull policy, or none for a container without an image, whose kind may have one elsewhere."""
     image = container.get("image")
-    if not isinstance(image, str):
-        return NO_DEFAULTS
-    last = image.rpartition("/")[2]
-    moving = "@" not in last and (":" not in last or last.endswith(":latest"))
-    return "Always" if moving else "IfNotPresent"
+    return default_pull_policy(image) if isinstance(image, str) else NO_DEFAULTS
 
 
 _COMPUTED_DEFAULTS: dict[KeyPath, Callable[[Json], Any]] = {

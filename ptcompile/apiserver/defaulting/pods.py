@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CONTAINER_LISTS: Final = ("containers", "initContainers", "ephemeralContainers")
 _FILE_MODE: Final = 0o644
 
-_VOLUME_DEFAULTS: Final[dict[str, ObjectFields]] = {
+VOLUME_DEFAULTS: Final[dict[str, ObjectFields]] = {
     "hostPath": {"type": ""},
     "secret": {"defaultMode": _FILE_MODE},
     "configMap": {"defaultMode": _FILE_MODE},
@@ -82,12 +82,13 @@ def default_pod_spec(spec: ObjectFields) -> None:
         spec["serviceAccountName"] = spec["serviceAccount"]
     for key in _CONTAINER_LISTS:
         for container in children(spec, key):
-            _default_container(container, host_network=spec.get("hostNetwork") is True)
+            default_container(container, host_network=spec.get("hostNetwork") is True)
     for volume in children(spec, "volumes"):
         default_volume(volume)
 
 
-def _default_container(container: ObjectFields, *, host_network: bool) -> None:
+def default_container(container: ObjectFields, *, host_network: bool = False) -> None:
+    """Set the defaults of a container."""
     policy = default_pull_policy(container.get("image"))
     fill_empty(
         container,
@@ -101,10 +102,13 @@ def _default_container(container: ObjectFields, *, host_network: bool) -> None:
         if host_network and not port.get("hostPort"):
             port["hostPort"] = port.get("containerPort")
     for variable in children(container, "env"):
-        _default_field_reference(child(variable, "valueFrom"))
+        source = child(variable, "valueFrom")
+        _default_field_reference(source)
+        if isinstance(source.get("fileKeyRef"), dict):
+            fill_absent(source["fileKeyRef"], optional=False)
     for key in ("livenessProbe", "readinessProbe", "startupProbe"):
         if probe := child(container, key):
-            _default_probe(probe)
+            default_probe(probe)
     for hook in ("postStart", "preStop"):
         _default_http(child(child(container, "lifecycle"), hook))
 
@@ -118,7 +122,8 @@ def default_pull_policy(image: Any) -> str:
     return "Always" if moving else "IfNotPresent"
 
 
-def _default_probe(probe: ObjectFields) -> None:
+def default_probe(probe: ObjectFields) -> None:
+    """Set the defaults of a probe."""
     for name, value in (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)):
         if not probe.get(name):
             probe[name] = value
@@ -143,7 +148,7 @@ def default_volume(volume: ObjectFields) -> None:
     """Set the defaults of a volume: one without a source is an empty directory."""
     if not any(value is not None for key, value in volume.items() if key != "name"):
         volume["emptyDir"] = {}
-    for source, values in _VOLUME_DEFAULTS.items():
+    for source, values in VOLUME_DEFAULTS.items():
         if isinstance(volume.get(source), dict):
             fill_absent(volume[source], **values)
     _default_downward_items(child(volume, "downwardAPI"))

@@ -10,9 +10,34 @@ from ptcompile.apiserver.kinds import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from ptcompile.apiserver.kinds import Schema
+
+
+_EMBEDDED_DEFAULTS: Final[dict[str, dict[str, Any]]] = {
+    **{
+        name: {"name": ""}
+        for name in (
+            "ConfigMapEnvSource",
+            "ConfigMapKeySelector",
+            "ConfigMapProjection",
+            "ConfigMapVolumeSource",
+            "SecretEnvSource",
+            "SecretKeySelector",
+            "SecretProjection",
+        )
+    },
+    "AzureDiskVolumeSource": {"fsType": "ext4", "readOnly": False},
+    "FileKeySelector": {"optional": False},
+    "GRPCAction": {"service": ""},
+    "ISCSIVolumeSource": {"iscsiInterface": "default"},
+    "RBDVolumeSource": {"keyring": "/etc/ceph/keyring", "pool": "rbd", "user": "admin"},
+    "ScaleIOVolumeSource": {"fsType": "xfs", "storageMode": "ThinProvisioned"},
+}
+"""Defaults that controller-gen writes into every CRD with a pod template, by the name of the type. The shared schema of
+these types has none, because the server sets defaults of built-in kinds in code.
+"""
 
 
 def resolve_node(schema: Schema, document: str) -> tuple[Schema, str]:
@@ -27,6 +52,7 @@ def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
     """Return a value with its schema's defaults, without the nulls that the server drops."""
     if schema.get("x-decoded"):
         return value
+    embedded = _EMBEDDED_DEFAULTS.get(str(schema.get("$ref", "")).rpartition("/")[2], {})
     schema, document = resolve_node(schema, document)
     if isinstance(value, list):
         return [with_schema_defaults(schema.get("items", {}), document, item) for item in value]
@@ -41,4 +67,4 @@ def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
     for key, child in properties.items():
         if key not in out and "default" in child:
             out[key] = with_schema_defaults(child, document, deepcopy(child["default"]))
-    return out
+    return {**out, **{key: item for key, item in embedded.items() if key not in out}}

@@ -6,6 +6,7 @@ completionTime is set only on success.
 
 from __future__ import annotations
 
+from ptcompile.apiserver.defaulting.built_in import default_job_spec
 from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.registry.model import NO_DEFAULTS, KindDefaults
 from ptcompile.registry.status import (
@@ -26,24 +27,33 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
+def _default(job: Json, field: str) -> Any:
+    """Return what the server writes for an absent field of a Job's spec."""
+    spec = {name: job[name] for name in ("backoffLimitPerIndex", "completions", "parallelism") if name in job}
+    if "podFailurePolicy" in job:
+        spec["podFailurePolicy"] = {}
+    default_job_spec(spec)
+    return spec.get(field, NO_DEFAULTS)
+
+
 def default_backoff_limit(job: Json) -> Any:
     """Return the default backoffLimit: the maximum if each index has its own limit."""
-    return 2**31 - 1 if "backoffLimitPerIndex" in job else 6
+    return _default(job, "backoffLimit")
 
 
 def default_replacement_policy(job: Json) -> Any:
     """Return the default podReplacementPolicy: with a podFailurePolicy, a pod must have ended before it is replaced."""
-    return "Failed" if job.get("podFailurePolicy") else "TerminatingOrFailed"
+    return _default(job, "podReplacementPolicy")
 
 
-def default_parallelism(_job: Json) -> Any:
+def default_parallelism(job: Json) -> Any:
     """Return the default parallelism."""
-    return 1
+    return _default(job, "parallelism")
 
 
 def default_completions(job: Json) -> Any:
     """Return the default of completions: 1 if parallelism is also unset, else none, since the Job is a work queue."""
-    return NO_DEFAULTS if "parallelism" in job else 1
+    return _default(job, "completions")
 
 
 DEFAULTS = KindDefaults(

@@ -1,0 +1,155 @@
+"""Defaults of kinds that no recorded object shows, from Kubernetes 1.36 `defaults.go` and the strategies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.apiserver.defaulting.decoding import with_defaults
+from ptcompile.apiserver.stored import as_created
+
+Json = dict[str, Any]
+
+
+def stored(kind: str, version: str, **body: Any) -> Json:
+    manifest = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **body}
+    result = as_created(manifest)
+    return {key: value for key, value in result.items() if key not in ("apiVersion", "kind", "metadata")}
+
+
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i:1"}]}}
+STORED_TEMPLATE = {
+    "metadata": {"labels": {"a": "b"}},
+    "spec": {
+        "containers": [
+            {
+                "name": "c",
+                "image": "i:1",
+                "resources": {},
+                "imagePullPolicy": "IfNotPresent",
+                "terminationMessagePath": "/dev/termination-log",
+                "terminationMessagePolicy": "File",
+            }
+        ],
+        "restartPolicy": "Always",
+        "dnsPolicy": "ClusterFirst",
+        "schedulerName": "default-scheduler",
+        "terminationGracePeriodSeconds": 30,
+        "securityContext": {},
+    },
+}
+
+
+def test_workloads() -> None:
+    selector = {"matchLabels": {"a": "b"}}
+    assert stored("Deployment", "apps/v1", spec={"selector": selector, "template": TEMPLATE})["spec"] == {
+        "selector": selector,
+        "template": STORED_TEMPLATE,
+        "replicas": 1,
+        "revisionHistoryLimit": 10,
+        "progressDeadlineSeconds": 600,
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}},
+    }
+    recreated = stored("Deployment", "apps/v1", spec={"strategy": {"type": "Recreate"}, "template": TEMPLATE})
+    assert recreated["spec"]["strategy"] == {"type": "Recreate"}
+    controller = stored("ReplicationController", "v1", spec={"template": TEMPLATE})
+    assert controller["spec"]["selector"] == {"a": "b"}
+
+
+@pytest.mark.parametrize(
+    ("image", "policy"),
+    [("i", "Always"), ("i:latest", "Always"), ("i:1", "IfNotPresent"), ("r:5/i", "Always"), ("a b", "IfNotPresent")],
+)
+def test_pull_policies(image: str, policy: str) -> None:
+    (container,) = stored("Pod", "v1", spec={"containers": [{"name": "c", "image": image}]})["spec"]["containers"]
+    assert container["imagePullPolicy"] == policy
+
+
+def test_volumes_and_probes() -> None:
+    probe = {"grpc": {"port": 1}}
+    ports = [{"containerPort": 80}]
+    spec = stored(
+        "Pod",
+        "v1",
+        spec={
+            "hostNetwork": True,
+            "containers": [{"name": "c", "image": "i", "livenessProbe": probe, "ports": ports}],
+            "volumes": [
+                {"name": "a"},
+                {"name": "b", "hostPath": {"path": "/b"}},
+                {"name": "c", "secret": {"secretName": "s"}},
+                {"name": "d", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}},
+                {"name": "e", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}},
+            ],
+        },
+    )["spec"]
+    empty, host, secret, projected, ephemeral = spec["volumes"]
+    assert (empty["emptyDir"], host["hostPath"]["type"], secret["secret"]["defaultMode"]) == ({}, "", 420)
+    assert projected["projected"]["sources"][0]["serviceAccountToken"]["expirationSeconds"] == 3600
+    assert ephemeral["ephemeral"]["volumeClaimTemplate"]["spec"]["volumeMode"] == "Filesystem"
+    (container,) = spec["containers"]
+    assert container["ports"] == [{"containerPort": 80, "protocol": "TCP", "hostPort": 80}]
+    counts = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+    assert container["livenessProbe"] == {"grpc": {"port": 1, "service": ""}, **counts}
+
+
+def test_pod_level_requests() -> None:
+    resources = {"limits": {"cpu": "4", "memory": "8Gi"}}
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": 1}}}]
+    spec = stored("Pod", "v1", spec={"containers": containers, "resources": resources})["spec"]
+    assert spec["resources"]["requests"] == {"cpu": "1", "memory": "8Gi"}
+
+
+def test_services() -> None:
+    ports = [{"port": 80}]
+    balanced = stored("Service", "v1", spec={"type": "LoadBalancer", "ports": ports})["spec"]
+    assert balanced["externalTrafficPolicy"] == "Cluster"
+    assert balanced["allocateLoadBalancerNodePorts"] is True
+    assert "clusterIP" not in balanced
+    sticky = stored("Service", "v1", spec={"sessionAffinity": "ClientIP", "ports": ports})["spec"]
+    assert sticky["sessionAffinityConfig"] == {"clientIP": {"timeoutSeconds": 10800}}
+    external = stored("Service", "v1", spec={"type": "ExternalName", "externalName": "x.y"})["spec"]
+    assert external == {"type": "ExternalName", "externalName": "x.y", "sessionAffinity": "None"}
+    headless = stored("Service", "v1", spec={"clusterIP": "None", "ports": ports})["spec"]
+    assert (headless["clusterIPs"], headless["ipFamilyPolicy"]) == (["None"], "RequireDualStack")
+
+
+def test_limit_ranges() -> None:
+    limits = [{"type": "Container", "max": {"cpu": "2"}, "min": {"cpu": "1", "memory": "1Gi"}}]
+    (item,) = stored("LimitRange", "v1", spec={"limits": limits})["spec"]["limits"]
+    assert item["default"] == {"cpu": "2"}
+    assert item["defaultRequest"] == {"cpu": "2", "memory": "1Gi"}
+
+
+def test_other_kinds() -> None:
+    scale = {"maxReplicas": 3, "behavior": {"scaleDown": {"selectPolicy": "Min"}}}
+    autoscaler = stored("HorizontalPodAutoscaler", "autoscaling/v2", spec=scale)["spec"]
+    assert (autoscaler["minReplicas"], autoscaler["metrics"][0]["resource"]["name"]) == (1, "cpu")
+    assert autoscaler["behavior"]["scaleDown"]["selectPolicy"] == "Min"
+    policy = stored("NetworkPolicy", "networking.k8s.io/v1", spec={"podSelector": {}, "egress": [{}]})["spec"]
+    assert policy["policyTypes"] == ["Ingress", "Egress"]
+    role = {"kind": "Role", "name": "r"}
+    binding = stored("RoleBinding", "rbac.authorization.k8s.io/v1", roleRef=role, subjects=[{"kind": "User"}])
+    assert binding["roleRef"]["apiGroup"] == binding["subjects"][0]["apiGroup"] == "rbac.authorization.k8s.io"
+    webhooks = [{"name": "w", "clientConfig": {"service": {"name": "s"}}, "rules": [{"apiGroups": ["*"]}]}]
+    kind = "MutatingWebhookConfiguration"
+    (webhook,) = stored(kind, "admissionregistration.k8s.io/v1", webhooks=webhooks)["webhooks"]
+    assert (webhook["failurePolicy"], webhook["reinvocationPolicy"]) == ("Fail", "Never")
+    assert (webhook["clientConfig"]["service"]["port"], webhook["rules"][0]["scope"]) == (443, "*")
+    names = {"kind": "Widget", "plural": "widgets"}
+    crd = stored("CustomResourceDefinition", "apiextensions.k8s.io/v1", spec={"names": names})["spec"]
+    assert (crd["names"]["singular"], crd["conversion"]) == ("widget", {"strategy": "None"})
+    namespace = as_created({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}})
+    assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
+
+
+def test_the_form_of_go() -> None:
+    """Empty values of plain fields vanish, those of pointers stay, and quantities become canonical."""
+    container = {"name": "c", "image": "i", "env": [], "tty": False, "resources": {"limits": {"cpu": 0.5}}}
+    spec = {"containers": [container], "hostNetwork": False, "shareProcessNamespace": False, "nodeSelector": {}}
+    pod = with_defaults({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec})["spec"]
+    assert pod["containers"][0]["resources"]["limits"] == {"cpu": "500m"}
+    assert not {"env", "tty"} & pod["containers"][0].keys()
+    assert not {"hostNetwork", "nodeSelector"} & pod.keys()
+    assert pod["shareProcessNamespace"] is False
