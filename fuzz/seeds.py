@@ -45,6 +45,34 @@ _OWN = {
     "tree": (_TREE.encode(),),
 }
 """Sound inputs of the harnesses that have a grammar."""
+_POLICY = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  failurePolicy: Ignore
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  matchConstraints:
+    matchPolicy: Exact
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: default}}
+    objectSelector: {matchExpressions: [{key: a, operator: DoesNotExist}]}
+    resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], operations: [CREATE], resources: ['*'], scope: '*'}]
+    excludeResourceRules: [{apiGroups: [''], apiVersions: [v1], operations: ['*'], resources: [secrets]}]
+  matchConditions: [{name: c, expression: "request.operation == 'CREATE'"}]
+  variables: [{name: v, expression: 'object.metadata'}, {name: w, expression: 'variables.v.name'}]
+  validations:
+  - {expression: "variables.w == params.data.name", messageExpression: "'x' + variables.w", reason: Invalid}
+  - {expression: "has(request.userInfo.username) || namespaceObject != null"}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Deny, Audit], paramRef: {name: c, parameterNotFoundAction: Deny}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {name: x}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: b}]}}
+"""
 REAL = tuple(
     ROOT / "tests" / "recorded" / f"{name}.jsonl.gz"
     for name in ("apiserver/real", "kueue/foreign/real", "kueue/own/real")
@@ -68,7 +96,16 @@ def _specs() -> Iterator[bytes]:
         yield path.read_bytes() + (b"---\n" + profile.read_bytes() if profile.exists() else b"")
 
 
+def _admitted() -> Iterator[bytes]:
+    """Objects after those by which admission plugins answer: quotas, ranges, classes and policies."""
+    yield _POLICY.encode()
+    with gzip.open(ROOT / "tests/recorded/apiserver/admission/creates.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    yield from (emit_all([*row["beside"], row["manifest"]]).encode() for row in rows[::6])
+
+
 def _manifests() -> Iterator[bytes]:
+    yield from _admitted()
     for path in sorted(ROOT.glob("golden/*/*.yaml")):
         if path.name not in ("spec.yaml", "cluster.yaml"):
             yield path.read_bytes()

@@ -425,3 +425,28 @@ def limits_and_a_quota(n: int) -> str:
 def pods_and_quotas(n: int) -> str:
     quota = "spec: {hard: {cpu: 32, limits.cpu: 32}}\n"
     return _pods_beside(n, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q%d}\n" + quota)
+
+
+def _policies(count: int, **spec: str) -> str:
+    """Return policies about Pods, each with its binding."""
+    api = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy"
+    match = "{resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}"
+    more = "".join(f", {key}: {value}" for key, value in spec.items())
+    return "".join(
+        f"---\n{api}\nmetadata: {{name: p{i}}}\nspec: {{matchConstraints: {match}{more}}}\n"
+        f"---\n{api}Binding\nmetadata: {{name: b{i}}}\nspec: {{policyName: p{i}, validationActions: [Deny]}}\n"
+        for i in range(count)
+    )
+
+
+def pods_under_policies(n: int) -> str:
+    """Return Pods that two policies deny."""
+    asked = "[{expression: object.spec.containers.all(c, has(c.command))}]"
+    return "---\n".join(POD % i for i in range(n)) + _policies(2, validations=asked)
+
+
+def a_pod_under_validations(n: int) -> str:
+    """Return a Pod that fails many validations of a policy with as many variables."""
+    variables = ", ".join(f"{{name: v{i}, expression: object.metadata.name + '{i}'}}" for i in range(n))
+    validations = ", ".join(f"{{expression: variables.v{i} == 'x'}}" for i in range(n))
+    return POD % 0 + _policies(1, variables=f"[{variables}]", validations=f"[{validations}]")

@@ -86,6 +86,7 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (lint, many.trainjobs, 12), (lint, many.sweep, 20), (lint, many.shared_jobsets, 40),
     (lint, many.unknown_options, 40), (lint, many.repeated_options, 40),
     (lint, many.pods_and_limit_ranges, 20), (lint, many.pods_and_quotas, 20), (lint, many.limits_and_a_quota, 60),
+    (lint, many.pods_under_policies, 20), (lint, many.a_pod_under_validations, 40),
     (lint, many.gates, 100), (lint, many.unknown_queue_labels, 20), (lint, many.ray_groups, 15),
     (lint, many.cluster_queue, 20), (lint, many.workload, 20), (diff, many.workload, 20),
     (lint, many.patched_steps, 10), (diff, many.stateful_set_with_ports, 20),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ptcompile.apiserver import evaluations
-from ptcompile.apiserver.admission.limit_range import limit_problems
+from ptcompile.apiserver.admission.limit_range import limit_problems, spend_on_defaults
 from ptcompile.apiserver.admission.mutation import admitted
 from ptcompile.apiserver.admission.pod_security import pod_security_problems
 from ptcompile.apiserver.admission.priority import priority_problems
@@ -58,6 +58,7 @@ def _completed(request: Request, state: ClusterState) -> Request:
     """Return the request as validating plugins see it: after defaulting and, on creation, the mutating plugins."""
     if request.old is not None:
         return request._replace(object=with_defaults(request.object, state.definitions))
+    spend_on_defaults(request, state)
     return request._replace(object=admitted(request.object, state))
 
 

@@ -6,7 +6,7 @@ plugin/webhook/matchconditions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _MESSAGE_MAX: Final = 5 * 1024
 """Maximum number of bytes of a text that `messageExpression` makes."""
 _names_authorizer: Final = Pattern(r"\bauthorizer\b").search
+_names_variable: Final = Pattern(r"\bvariables\.([A-Za-z_][A-Za-z0-9_]*)").findall
 _UNKNOWN_USER: Final = "the files do not say who applies the object"
 
 
@@ -50,35 +51,67 @@ class PolicyInput:
         self.names = names
         """What match conditions read."""
         if self.spec.get("paramKind") is not None:
-            self.names = {**names, "params": None if param is None else decoded(param, state)}
+            self.names = {**names, "params": None if param is None else _decoded_param(param, state)}
         self.budget: StepBudget = fresh_budget(names["object"])
 
     @cached_property
     def all_names(self) -> Variables:
         """What validations read: the policy's variables too, each of which reads those before it."""
-        names = self.names
         variables = as_mappings(self.spec.get("variables"))
         if not variables:
-            return names
-        values: dict[str, Any] = {}
-        positions = {as_string(variable.get("name")): index for index, variable in enumerate(variables)}
+            return self.names
+        return {**self.names, "variables": _PolicyVariables(variables, self.names).before(len(variables))}
 
-        def read(limit: int, name: str, budget: StepBudget) -> Any:
-            position = positions.get(name, limit)
-            if position >= limit:
-                raise CelError(f"no such key: {name}")
-            if name not in values:
-                earlier = ComputedFields(lambda inner, inner_budget: read(position, inner, inner_budget))
-                text = as_string(variables[position].get("expression"))
-                try:
-                    values[name] = evaluate(text, {**names, "variables": earlier}, budget)
-                except CelError as error:
-                    values[name] = error
-            if isinstance(values[name], CelError):
-                raise CelError(f'composited variable "{name}" fails to evaluate: {values[name]}')
-            return values[name]
 
-        return {**names, "variables": ComputedFields(lambda name, budget: read(len(variables), name, budget))}
+class _PolicyVariables:
+    """The variables of a policy. Each is evaluated once, when an expression reads it."""
+
+    def __init__(self, variables: Sequence[Json], names: Variables) -> None:
+        self._names = names
+        self._expressions = [as_string(variable.get("expression")) for variable in variables]
+        self._positions = {as_string(variable.get("name")): index for index, variable in enumerate(variables)}
+        self._values: dict[int, Any] = {}
+        """Values by position, or the exceptions of those that fail."""
+
+    def before(self, limit: int) -> ComputedFields:
+        """Return the variables before a position, which are those that the expression there may read."""
+        return ComputedFields(lambda name, budget: self._read(limit, name, budget))
+
+    def _read(self, limit: int, name: str, budget: StepBudget) -> Any:
+        position = self._positions.get(name, limit)
+        if position >= limit:
+            raise CelError(f"no such key: {name}")
+        # in order, because each nested evaluation may only use half of the steps that are left
+        for needed in self._missing(position):
+            self._values[needed] = self._evaluate(needed, budget)
+        value = self._values[position]
+        if isinstance(value, CelError):
+            raise CelError(f'composited variable "{name}" fails to evaluate: {value}')
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    def _missing(self, position: int) -> list[int]:
+        """Return the variables without a value that a variable reads, at any depth, and itself."""
+        missing = {position} - self._values.keys()
+        pending = list(missing)
+        while pending:
+            reader = pending.pop()
+            for name in _names_variable(self._expressions[reader]):
+                needed = self._positions.get(name, reader)
+                if needed < reader and needed not in missing and needed not in self._values:
+                    missing.add(needed)
+                    pending.append(needed)
+        return sorted(missing)
+
+    def _evaluate(self, position: int, budget: StepBudget) -> Any:
+        expression = self._expressions[position]
+        if _names_authorizer(expression):
+            return UncheckedError(_UNKNOWN_USER)
+        try:
+            return evaluate(expression, {**self._names, "variables": self.before(position)}, budget)
+        except (CelError, CostError, UncheckedError) as error:
+            return error
 
 
 def failures(policy_input: PolicyInput) -> Iterator[Failure]:
@@ -207,6 +240,14 @@ def _unknown_namespace(name: str, field: str) -> Any:
     if field == "metadata":
         return ComputedFields(lambda inner, _: _unknown_namespace(name, inner))
     raise UncheckedError(f"the files do not have namespace {name}")
+
+
+def _decoded_param(param: Json, state: ClusterState) -> Any:
+    """Return a parameter as expressions read it; it is the same for every object."""
+    key = ("params", str(id(param)))
+    if key not in state.indexes:
+        state.indexes[key] = decoded(param, state)
+    return state.indexes[key]
 
 
 def decoded(manifest: Json, state: ClusterState) -> Any:

@@ -107,6 +107,17 @@ def _container_with_defaults(container: Json, limits: NamespaceLimits) -> Json:
     return {**container, "resources": {**resources, **{key: value for key, value in filled.items() if value}}}
 
 
+def spend_on_defaults(request: Request, state: ClusterState) -> None:
+    """Pay for the defaults of all containers. Raises OutOfEvaluationsError if they are too many."""
+    limits = limits_of(namespace_of(request.object), state) if request.is_pod else None
+    if limits is not None:
+        count = len(limits.limits) + len(limits.requests)
+        state.evaluations.spend(_EVALUATIONS_PER_DEFAULT * count * _count_containers(request.spec))
+
+
+_EVALUATIONS_PER_DEFAULT: Final = 5
+
+
 def _count_containers(spec: Json) -> int:
     return sum(len(as_mappings(spec.get(key))) for key in ("containers", "initContainers"))
 

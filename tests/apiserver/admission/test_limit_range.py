@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import ptcompile
 from tests.apiserver.admission.beside import Json, job, limit_range, messages, pod, rejections
 
 CPU = {"limits": {"cpu": "4"}}
@@ -77,6 +78,13 @@ def test_the_strictest_of_several_counts_and_the_first_default() -> None:
     assert [message.rpartition(": ")[2] for message in messages(first, second, third, pod(CPU))] == [
         "maximum cpu usage per Container is 3, but limit is 4"
     ]
+
+
+def test_many_defaults_for_many_containers_are_limited() -> None:
+    defaults = {f"example.com/r{i}": "1" for i in range(3000)}
+    pods = [{**pod({}), "metadata": {"name": f"p{i}"}} for i in range(100)]
+    found = ptcompile.lint([limit_range({"type": "Container", "default": defaults}), *pods]).diagnostics
+    assert "PTC591" in {one.code for one in found}
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,19 @@ def test_variables_are_computed_when_they_are_read() -> None:
     assert 'composited variable "broken" fails to evaluate: no such key: nothing' in of("variables.broken == 1")[0]
 
 
+def test_many_variables_that_read_one_another() -> None:
+    chain = [{"name": f"v{i}", "expression": f"variables.v{i - 1} + 1" if i else "1"} for i in range(60)]
+    assert denials(policy("variables.v59 == 60", variables=chain), binding(), pod({})) == []
+    assert len(denials(policy("variables.v59 == 61", variables=chain), binding(), pod({}))) == 1
+
+
+def test_a_variable_about_the_user() -> None:
+    user = [{"name": "allowed", "expression": "authorizer.path('/x').check('get').allowed()"}]
+    (found,) = findings(policy("variables.allowed", variables=user), binding(), pod({}))
+    assert (found.code, found.severity) == ("PTC595", "note")
+    assert denials(policy("true || variables.allowed", variables=user), binding(), pod({})) == []
+
+
 CONFIG: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "allowed", "labels": {"use": "policy"}}}
 PARAMS: Json = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
 
