@@ -124,7 +124,7 @@ def _unmodeled_releases(profile: ClusterProfile) -> Iterator[Problem]:
 def _gate_problems(profile: ClusterProfile) -> Iterator[Problem]:
     """Yield a problem for each feature gate that the cluster's release does not have, or has locked."""
     versions = profile.versions()
-    titles = {operator.release: operator.title for operator in OPERATORS}
+    titles = {operator.release: operator.title for operator in OPERATORS if operator.title}
     for software, gate, value in versions.gates:
         path, release = ("spec", "featureGates", software, gate), getattr(versions, software)
         named = f"{titles.get(software, 'Kubernetes')} {release[0]}.{release[1]}"

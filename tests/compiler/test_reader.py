@@ -41,6 +41,14 @@ def test_gates_of_the_release(document: dict[str, object], expected: list[tuple[
     assert all(row[2] in str(problem.help) for problem, row in zip(problems, expected, strict=True))
 
 
+def test_the_message_names_the_software_and_its_release() -> None:
+    _, problems = load_profile(_with_gates(kubernetes={"NoSuchGate": True}, jobset={"RestartJob": True}))
+    assert [problem.message for problem in problems] == [
+        "spec.featureGates.kubernetes.NoSuchGate: Kubernetes 1.37 has no known feature gate of this name",
+        "spec.featureGates.jobset.RestartJob: JobSet 0.10 does not have this feature gate: added in 0.12",
+    ]
+
+
 def test_a_gate_is_a_boolean() -> None:
     _, problems = load_profile(_with_gates(kubernetes={"EmptyDirVolumeMode": "yes"}))  # type: ignore[dict-item]
     assert [problem.path for problem in problems] == [("spec", "featureGates", "kubernetes", "EmptyDirVolumeMode")]
