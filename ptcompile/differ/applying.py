@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver import is_supported, validate
@@ -46,7 +47,7 @@ from ptcompile.apiserver.validation.updates import (
     stored_after_apply,
 )
 from ptcompile.apiserver.validation.volume_claims import claim_update
-from ptcompile.diagnostics import Problem, deduplicate
+from ptcompile.diagnostics import Path, Problem, deduplicate
 from ptcompile.differ.changes import changed_paths, changes
 from ptcompile.differ.model import Apply, Change
 from ptcompile.differ.normal import normalize
@@ -184,6 +185,7 @@ def apply_outcome(
     Both are the same object: group, kind, namespace and name. `old` may be what `kubectl get -o yaml` prints; its
     managers then decide what the apply removes.
     """
+    new = _without_dropped(old, new, versions)
     is_live = _is_live(old)
     server_problems: list[Problem] = []
     if mode.server_side:
@@ -258,6 +260,38 @@ def _stored_pair(old: Json, new: Json, definitions: Definitions | None) -> tuple
     if kind_of(new) == ("v1", "Pod") and spec.get("serviceAccount"):  # the old name of the field means the new one
         new = {**new, "spec": {"serviceAccountName": spec["serviceAccount"], **spec}}
     return before, as_updated(before, _merge_file(before, as_stored(old), new))
+
+
+def _without_dropped(old: Json, new: Json, versions: Versions) -> Json:
+    """Return the file without the fields that the server drops because their feature gate is off.
+
+    The server keeps such a field if the stored object has it.
+    """
+    if not is_built_in(kind_of(new)):
+        return new
+    paths = [problem.path for problem in validate(new, versions=versions, webhooks=False) if problem.name == "gate-off"]
+    dropped = [path for path in paths if path[-2:] != _WHOLE_SOURCE and not _has_path(old, path)]
+    kept: Any = deepcopy(dict(new)) if dropped else new
+    for path in dropped:
+        node = kept
+        for step in path[:-1]:
+            node = node[step]
+        del node[path[-1]]
+    return kept  # type: ignore[no-any-return]
+
+
+_WHOLE_SOURCE: Final = ("dataSourceRef", "namespace")
+"""End of the path of a field with which the server drops the field around it; the rules for claims know that."""
+
+
+def _has_path(manifest: Json, path: Path) -> bool:
+    node: Any = manifest
+    for step in path:
+        try:
+            node = node[step]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return node is not None
 
 
 def _webhook_problems(update: Update) -> Iterator[Problem]:
