@@ -146,7 +146,7 @@ def _container_problems(
     resources = nested_map(container, "resources")
     requested, limited = amounts.container_requests(resources), amounts.quantities_of(resources, "limits")
     for (name, half), message in _violations("Container", limits, requested, limited, state):
-        yield _to_problem(request, (*path, "resources", *((half, name) if half else ())), message)
+        yield _to_problem(request, request.resources_path(path, *((half, name) if half else ())), message)
 
 
 def _default_problems(request: Request, path: Path, container: Json) -> Iterator[Problem]:

@@ -297,7 +297,7 @@ def _missing_amounts(request: Request, group: Mapping[str, QuotaBound], state: C
             half, _, resource = name.rpartition(".")
             if resource not in halves[half or "requests"]:
                 containers = missing.setdefault(group[name].quota, {}).setdefault(name, [])
-                containers.append((as_string(container.get("name")), (*path, "resources")))
+                containers.append((as_string(container.get("name")), request.resources_path(path)))
     for quota, by_name in missing.items():
         parts = [f"{name} for: {','.join(sorted({c for c, _ in found}))}" for name, found in by_name.items()]
         path = next(iter(by_name.values()))[0][1]
@@ -365,7 +365,9 @@ def _usage_path(request: Request, name: str) -> Path:
     """Return the path of the field that uses most of a resource, or of the kind, which is counted."""
     if request.is_pod and not name.startswith("count/"):
         containers = as_mappings(request.spec.get("containers"))
-        return (*request.container_path("containers", 0), "resources") if containers else request.path_of("spec")
+        return (
+            request.resources_path(request.container_path("containers", 0)) if containers else request.path_of("spec")
+        )
     if name.endswith("requests.storage"):
         return ("spec", "resources", "requests", "storage")
     if name.endswith("/devices"):

@@ -10,7 +10,7 @@ from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.apiserver.kinds import known_version
 from ptcompile.apiserver.structure import structure_violations
 from ptcompile.apiserver.validation import built_in_problems
-from ptcompile.apiserver.validation.templates import pods_of
+from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS, pods_of
 from ptcompile.kubernetes.index import Objects, objects as as_objects
 from ptcompile.kubernetes.unstructured import (
     GENERATED,
@@ -151,6 +151,11 @@ class Request(NamedTuple):
                 return self.path_of("spec", key, position)
         return self.path_of("spec", "containers")
 
+    @staticmethod
+    def resources_path(container: Path, *steps: str) -> Path:
+        """Return the path of a container's resources, or the path itself if the file does not have the container."""
+        return (*container, "resources", *steps) if type(container[-1]) is int else container
+
     def containers(self) -> Iterator[tuple[Path, Json]]:
         """Yield the containers and init containers of a pod, each with its path in the file."""
         for key in ("containers", "initContainers"):
@@ -169,6 +174,8 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None = None) ->
     if kind == POD or kind[1] == "CronJob" or old is not None:
         return
     record = kind_named(kind)
+    if kind not in RUNS_PODS and (kind[0].rpartition("/")[0], kind[1]) not in TEMPLATE_PATHS:
+        return  # a runtime only has the templates of other objects
     if kind not in RUNS_PODS or record.too_wide(manifest) is not None:
         count = _replicas(manifest)
         for path, spec, meta in pods_of(manifest):

@@ -162,6 +162,35 @@ def test_all_pods_of_a_job_count_together() -> None:
     )
 
 
+def test_pods_of_a_runtime_belong_to_its_trainjob() -> None:
+    runtime, train = from_yaml("""
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {name: r}
+spec:
+  mlPolicy: {numNodes: 1, torch: {}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+          spec: {template: {spec: {containers: [{name: node, image: i}]}}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: t}
+spec:
+  runtimeRef: {kind: TrainingRuntime, name: r}
+  trainer: {numNodes: 4, resourcesPerNode: {limits: {nvidia.com/gpu: 4}}}
+""")
+    hard = quota({"requests.nvidia.com/gpu": 8, "limits.cpu": 1})
+    assert [one for one in rejections(hard, train, runtime) if one.code == "PTC294"] == []
+    found = [one for one in rejections(hard, runtime, train) if one.code == "PTC294"]
+    assert {one.path for one in found} == {("spec",)}
+    assert any(one.message.endswith("for pod 3 of 4") for one in found)
+
+
 def test_defaults_of_a_limit_range_come_first() -> None:
     limits = limit_range({"type": "Container", "default": {"cpu": 2}})
     assert texts(quota({"limits.cpu": 2}), limits, pod({})) == []
