@@ -88,9 +88,8 @@ def _custom_warnings(
 def _custom_version_warnings(
     manifest: Mapping[str, Any], versions: Versions, definitions: Definitions | None
 ) -> Iterator[Problem]:
-    """Yield a warning if the CRD deprecates the object's version.
-
-    For a shipped CRD it is a note: it is the CRD of the newest release, and the cluster's may be older.
+    """Yield a warning if the CRD deprecates the object's version; for a shipped CRD, unless the profile's release is
+    older than it.
     """
     from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition
 
@@ -104,8 +103,7 @@ def _custom_version_warnings(
             return
     from ptcompile.apiserver.warnings.deprecations import deprecated_version
 
-    problem = deprecated_version(definition.deprecation, "use a newer apiVersion")
-    yield problem._replace(severity="note") if definition.document else problem
+    yield deprecated_version(definition.deprecation, "use a newer apiVersion")
 
 
 def _workloads() -> Table:
