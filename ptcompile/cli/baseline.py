@@ -121,7 +121,7 @@ def _place(filename: str, folder: str) -> str:
     """Return a file's name relative to the baseline's folder."""
     if filename == _STDIN:
         return filename
-    relative = os.path.relpath(filename, folder or os.curdir).replace(os.sep, "/")
+    relative = os.path.relpath(filename, folder).replace(os.sep, "/")
     return mask_formats(relative.encode(errors="replace").decode())
 
 

@@ -131,6 +131,57 @@ def test_a_rendered_stream_has_the_findings_of_its_files(team: Team, monkeypatch
     assert team.new("-") == []
 
 
+ARGUMENTS = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: t}
+spec:
+  restartPolicy: Never
+  containers: [{name: main, image: "img:1"}]
+  tolerations:
+    - {key: a, operator: Exist}
+"""
+
+
+def test_items_without_names_may_move(team: Team) -> None:
+    team.write("m/t.yaml", ARGUMENTS)
+    team.run("m", "--write-baseline", "known.toml")
+    team.edit("m/t.yaml", "  tolerations:\n", "  tolerations:\n    - {key: b, operator: Exists}\n")
+    assert team.new() == []
+    (team.folder / "m" / "t.yaml").rename(team.folder / "m" / "u.yaml")
+    assert team.new() == [], "another file too"
+    team.edit("m/u.yaml", "operator: Exists", "operator: Exist")
+    assert [path for _, path in team.new()] == ["spec.tolerations.0.operator"] or [path for _, path in team.new()] == [
+        "spec.tolerations.1.operator"
+    ]
+
+
+def test_a_finding_without_an_object_belongs_to_its_file(team: Team) -> None:
+    team.write("m/broken.yaml", "a: [\n")
+    team.run("m", "--write-baseline", "known.toml")
+    assert team.new() == []
+    (team.folder / "m" / "broken.yaml").rename(team.folder / "m" / "other.yaml")
+    assert [code for code, _ in team.new()] == ["PTC001", "PTC905"]
+
+
+def test_a_baseline_of_a_stream_covers_the_file(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+    import sys
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(team.read("m/a.yaml").encode())))
+    team.run("-", "--write-baseline", "known.toml")
+    assert team.read("known.toml").count('file = "<stdin>"') == 2
+    assert team.new() == []
+
+
+def test_files_are_relative_to_the_baseline(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    (team.folder / "sub").mkdir()
+    team.run("m", "--write-baseline", "sub/known.toml")
+    assert 'file = "../m/a.yaml"' in team.read("sub/known.toml")
+    monkeypatch.chdir(team.folder / "m")
+    assert team.run(".", "--baseline", "../sub/known.toml").status == 0
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_new_fault_beside_an_old_one_is_reported_in_every_format(form: str, team: Team) -> None:
     """It has the same code and the same object, and the old one has moved to another line."""
@@ -168,7 +219,7 @@ def test_a_fixed_finding_leaves_a_stale_entry(team: Team) -> None:
         "warning[PTC905 stale-baseline]: no finding for this entry: PTC501 of Pod/a at spec.containers[main].resourcess"
         "\n  --> known.toml:4:1\n"
     )
-    assert "4 | [[finding]]\n" in ran.out
+    assert "4 | [[finding]]\n  | ^^^^^^^^^^^\n" in ran.out
     assert team.run("m", "--baseline", "known.toml", "--fail-on", "warning").status == 1
 
 
