@@ -139,7 +139,7 @@ class Diagnostic(NamedTuple):
     namespace: str | None = None
     """`metadata.namespace` of the object, if it has one."""
     labels: tuple[tuple[str, str], ...] = ()
-    """`metadata.labels` of the object, without secrets."""
+    """`metadata.labels` of the object, up to 32, without secrets."""
     stable_path: str = ""
     """`path` within the object, with the names of list items instead of their indexes, so that it stays the same when
     lines or items move: `spec.containers[pytorch].image`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from ptcompile._internal import arguments
 from ptcompile._internal.lazy import Pattern
@@ -14,7 +15,7 @@ from ptcompile.source import documents as source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from ptcompile.diagnostics.selection import Selection
     from ptcompile.kubernetes.versions import Version
@@ -196,11 +197,13 @@ def to_diagnostic(
     )
 
 
+_MAX_LABELS: Final = 32
+"""Number of labels that a diagnostic has: each label of an object may have a finding, so more would be quadratic."""
+
+
 def _labels(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    labels = metadata.get("labels")
-    if not labels or not isinstance(labels, Mapping):
-        return ()
-    return tuple((key, value) for key, value in labels.items() if _is_name(key) and _is_name(value))
+    labels = islice(as_mapping(metadata.get("labels")).items(), _MAX_LABELS)
+    return tuple((key, value) for key, value in labels if _is_name(key) and _is_name(value))
 
 
 def _stable_path(path: Path, manifest: Mapping[str, Any]) -> str:
