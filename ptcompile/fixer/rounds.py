@@ -307,16 +307,21 @@ def fix_in_rounds(content: bytes, judge: LintFunction, *, unsafe: bool) -> Fixed
     diagnostics = judge(content)
     applied: list[Diagnostic] = []
     skipped: dict[_FindingKey, Skipped] = {}
+    may_retry = False
     for _ in range(MAX_ROUNDS):
         fixable = [
             d for d in diagnostics if d.fix is not None and (unsafe or d.fix.safe) and _fix_key(d) not in skipped
         ]
         fixable = [d for d in fixable if _is_rejection(d)] or fixable
+        if not fixable and may_retry and skipped:  # the obstacle may be gone
+            may_retry, skipped = False, {}
+            continue
         if not fixable:
             break
         result, diagnostics = _run_round(content, diagnostics, fixable, judge)
         skipped |= {_fix_key(skip.diagnostic): skip for skip in result.skipped}
-        if result.applied:  # positions have moved, and the obstacle may be gone
+        if result.applied:  # positions have moved
+            may_retry = True
             skipped = {key: skip for key, skip in skipped.items() if skip.diagnostic.path}
         applied += result.applied
         content = result.content

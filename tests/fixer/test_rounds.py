@@ -73,6 +73,17 @@ def test_fixes_that_all_fail_take_a_limited_number_of_attempts() -> None:
     assert len(result.skipped) == 200
 
 
+def test_a_fix_that_another_one_obstructs_is_tried_again() -> None:
+    def rejection(data: dict[str, object]) -> list[Diagnostic]:
+        return [] if (data["a"], data["b"]) == (2, 2) else [finding(Edit("set", ("a",), 2), stage="apply")]
+
+    def advice(data: dict[str, object]) -> list[Diagnostic]:
+        return [finding(Edit("set", ("b",), 2), name="idle-gpus")] if data["b"] == 1 else []
+
+    result = fix_in_rounds(b"a: 1\nb: 1\n", judged(rejection, advice), unsafe=False)
+    assert (result.content, result.skipped) == (b"a: 2\nb: 2\n", ())
+
+
 def test_a_value_that_would_still_be_rejected_is_not_changed() -> None:
     text = b"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  restartPolicy: on # what?\n  containers: []\n"
     mended = fix_in_rounds(text, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)

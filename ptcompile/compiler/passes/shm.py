@@ -12,6 +12,7 @@ from __future__ import annotations
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate, is_nulled
 from ptcompile.kubernetes.pod_spec import SHM_PATH
+from ptcompile.kubernetes.unstructured import as_string
 
 
 def shm(job: Job, _context: Context) -> Job:
@@ -22,7 +23,7 @@ def shm(job: Job, _context: Context) -> Job:
     sized = {**free, "sizeLimit": job.shared_memory} if isinstance(job.shared_memory, str) else free
 
     def mount(template: PodTemplate, empty_dir: dict[str, str]) -> PodTemplate:
-        mount_paths = [(mount.get("mountPath") or "").rstrip("/") for mount in template.main.mounts]
+        mount_paths = [as_string(mount.get("mountPath")).rstrip("/") for mount in template.main.mounts]
         if SHM_PATH in mount_paths or (template.nulls and _keeps_volumes_empty(template)):
             return template
         name = _free_name({volume.get("name") for volume in template.volumes})

@@ -71,3 +71,10 @@ def test_only_the_training_container_gets_the_mount() -> None:
 def test_every_role_gets_one() -> None:
     after = shm(making.job(making.template(), making.template()), making.context())
     assert [role.template.main.mounts for role in after.roles] == [(MOUNT,), (MOUNT,)]
+
+
+@pytest.mark.parametrize("path", [1, None, True, ["/dev/shm"]])  # noqa: S108
+def test_a_mount_path_of_a_wrong_type_is_no_path(path: object) -> None:
+    """Imported manifests may have one: the API server's checks report it later."""
+    mounts, _ = run(True, main={"mounts": ({"name": "x", "mountPath": path},)})
+    assert [mount["mountPath"] for mount in mounts] == [path, "/dev/shm"]  # noqa: S108
