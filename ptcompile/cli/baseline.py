@@ -164,7 +164,7 @@ def read(filename: str, codes: Mapping[str, str]) -> Baseline:
     """
     text = files.read(filename).decode(errors="replace")
     table = read_toml(filename, _MAX_BYTES)
-    lines = [number for number, line in enumerate(text.split("\n"), 1) if _header.match(line)]
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if _is_header(line)]
     tables = table.get("finding", [])
     mistakes = [f"{key}: unknown key; entries begin with [[finding]]" for key in table if key != "finding"]
     if not isinstance(tables, list) or len(tables) != len(lines):
@@ -177,7 +177,7 @@ def read(filename: str, codes: Mapping[str, str]) -> Baseline:
     return Baseline(filename, tuple(entries))
 
 
-_header = re.compile(r"[ \t]*\[\[[ \t]*finding[ \t]*\]\]")
+_is_header = re.compile(r"[ \t]*\[\[[ \t]*finding[ \t]*\]\]").match
 
 
 def _read_entry(table: Any, line: int, codes: Collection[str], mistakes: list[str]) -> KnownFinding:

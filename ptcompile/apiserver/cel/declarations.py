@@ -7,7 +7,6 @@ are type parameters. Source: cel-go 0.26 `common/stdlib`, `ext`; apiserver 1.36 
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -297,7 +296,6 @@ _TYPE_NAMES: Final = {
         for name in ("Authorizer", "PathCheck", "GroupCheck", "ResourceCheck", "Decision")
     },
 }
-_LINE: Final = re.compile(r"(?:(?P<target>\w+(?:\([\w(), ]+?\))?)\.)?(?P<name>[^\s.]+?)\((?P<arguments>.*)\) -> (.+)")
 _NAMESPACES: Final = frozenset(("strings", "lists", "sets", "math", "ip", "format", "jsonpatch"))
 
 
@@ -318,6 +316,16 @@ def read_type(text: str) -> CelType:
     return CelType(_TYPE_NAMES.get(name, name))
 
 
+def _split_call(text: str) -> tuple[str, str]:
+    """Split `list(A).join(string)` into what is called and the arguments: the last brackets."""
+    depth = 0
+    for index in range(len(text) - 1, -1, -1):
+        depth += (text[index] == ")") - (text[index] == "(")
+        if depth == 0:
+            return text[:index], text[index + 1 : -1]
+    return text, ""
+
+
 def _split(text: str) -> list[str]:
     """Split at the commas outside of brackets."""
     parts, depth, start = list[str](), 0, 0
@@ -335,12 +343,13 @@ def overloads() -> tuple[dict[str, list[Overload]], dict[str, list[Overload]]]:
     functions: dict[str, list[Overload]] = {}
     methods: dict[str, list[Overload]] = {}
     for line in (_OPERATORS + _CONVERSIONS + _STRINGS + _TIMES + _LISTS + _KUBERNETES + _AUTHORIZER).split("\n"):
-        match = _LINE.fullmatch(line)
-        if match is None:
+        call, arrow, result = line.partition(" -> ")
+        if not arrow:
             continue
-        target, name, arguments, result = match.groups()
+        callee, arguments = _split_call(call)
+        target, _, name = callee.rpartition(".")
         types = tuple(map(read_type, _split(arguments)))
-        if target is None:
+        if not target:
             functions.setdefault(name, []).append(Overload(types, read_type(result)))
         elif target in _NAMESPACES or (target == "optional" and "(" not in target):
             functions.setdefault(f"{target}.{name}", []).append(Overload(types, read_type(result)))
