@@ -198,7 +198,9 @@ def _parse_config(table: Mapping[str, Any], path: str) -> Config:
     for key in ("cluster", "baseline", "schemas"):
         names = values.get(key, ())
         for name in (names,) if isinstance(names, str) else names:
-            if not is_inside(os.path.join(values["folder"], name), root):
+            if "\0" in name:
+                mistakes.append(f"{key}: must not contain null characters")
+            elif not is_inside(os.path.join(values["folder"], name), root):
                 mistakes.append(f"{key}: {name} leads out of {root}; name such a file on the command line")
     if mistakes:
         raise UsageError(f"{path}: invalid ptcompile configuration", *(f"  {mistake}" for mistake in mistakes))

@@ -77,6 +77,18 @@ def test_an_unknown_key_is_told_from_the_known_ones(tmp_path: Path) -> None:
     assert "rule[0]: unknown key 'match'; the keys are code, name" in str(raised.value)
 
 
+@pytest.mark.parametrize("key", ["cluster", "baseline"])
+def test_a_name_with_a_null_character_is_a_mistake(key: str, tmp_path: Path) -> None:
+    path = tmp_path / "ptcompile.toml"
+    path.write_text(f'{key} = "\\u0000"\nschemas = ["\\u0000"]\n')
+    with pytest.raises(UsageError) as raised:
+        config.load(str(path))
+    assert raised.value.args[1:] == (
+        f"  {key}: must not contain null characters",
+        "  schemas: must not contain null characters",
+    )
+
+
 def test_each_mistake_of_a_rule_is_a_line_that_names_its_code(tmp_path: Path) -> None:
     path = tmp_path / "ptcompile.toml"
     path.write_text(
