@@ -47,10 +47,12 @@ class ReportFormat(NamedTuple):
 
 def printed_format(formats: Sequence[ReportFormat]) -> str | None:
     """Return the format of the report that is printed, if any. Raises `UsageError` for several."""
+    if not formats:
+        return "full"
     printed = [report.name for report in formats if report.file is None]
     if len(printed) > 1:
         raise UsageError(f"--output-format: only one report can be printed; write another as {printed[-1]}=FILE")
-    return printed[0] if printed else None if formats else "full"
+    return printed[0] if printed else None
 
 
 class LintedFile(NamedTuple):
