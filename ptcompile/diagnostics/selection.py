@@ -66,6 +66,7 @@ def selection(
     Raises ValueError for a selector that matches nothing and for an unknown severity, and TypeError if a parameter is
     not a list of strings.
     """
+    severity = arguments.mapping(severity, "severity")
     if select is None and ignore in ((), []) and codes is NO_CODES and not severity:
         return _ALL
     selected = None if select is None else selected_names(arguments.strings(select, "select"), codes)
@@ -79,6 +80,7 @@ def severities(table: Mapping[str, str], codes: Mapping[str, str] = NO_CODES) ->
     Raises ValueError for a selector that matches nothing and for an unknown severity.
     """
     result: dict[str, Severity] = {}
+    arguments.strings(list(table), "severity")
     for selector in sorted(table, key=_specificity):
         severity = table[selector]
         if severity not in SEVERITIES:

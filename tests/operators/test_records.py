@@ -45,6 +45,7 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Operator.queues: (),
     Operator.platform_objects: ((), Versions()),
     Operator.validate_foreign: ({"apiVersion": "v1", "kind": "Pod"}, KindContext()),
+    Operator.default_foreign: ({"apiVersion": "v1", "kind": "Pod"}, []),
     Operator.validate_foreign_update: (Update({}, {}, Versions(), ()),),
 }
 """The smallest arguments of each method."""

@@ -95,7 +95,7 @@ def test_an_equal_amount_is_no_change() -> None:
 @pytest.mark.parametrize("status", [{}, RESERVED])
 def test_the_last_pod_set_stays(status: Json) -> None:
     (diagnostic,) = ptcompile.diff({**workload({}), "status": status}, workload()).diagnostics
-    assert diagnostic.message == "spec.podSets: Invalid value: 0: should have at least 1 items"
+    assert diagnostic.message == "spec.podSets: Invalid value: 0: must have at least 1 items"
 
 
 def test_the_queue_of_reserved_quota_does_not_change() -> None:
