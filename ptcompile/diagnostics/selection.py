@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from ptcompile._internal import arguments
-from ptcompile._internal.namedtuple import NamedTuple, cast
+from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics.codes import CODES
 
@@ -74,7 +74,7 @@ def selection(
     return Selection(selected, ignored, codes, severities(severity, codes) if severity else NO_SEVERITIES)
 
 
-def severities(table: Mapping[str, str], codes: Mapping[str, str] = NO_CODES) -> dict[str, Severity]:
+def severities(table: Mapping[str, Any], codes: Mapping[str, str] = NO_CODES) -> dict[str, Severity]:
     """Return the severity of each name that a selector of the table matches; the most specific selector decides.
 
     Raises ValueError for a selector that matches nothing and for an unknown severity.
@@ -84,7 +84,8 @@ def severities(table: Mapping[str, str], codes: Mapping[str, str] = NO_CODES) ->
     for selector in sorted(table, key=_specificity):
         severity = table[selector]
         if severity not in SEVERITIES:
-            raise ValueError(f"{selector}: {severity!r} is not a severity; it must be error, warning or note")
+            shown = repr(severity) if isinstance(severity, str) else f"a {type(severity).__name__}"
+            raise ValueError(f"{selector}: {shown} is not a severity; it must be error, warning or note")
         result.update(dict.fromkeys(_matching_names(selector, codes), cast("Severity", severity)))
     return result
 
