@@ -243,7 +243,7 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
         return "it is nested too deep or refers to itself endlessly", ASK_SERVER
     except UnsafeError:
         return "unevaluatedProperties together with patternProperties is not supported", ASK_SERVER
-    except ValueError as error:  # such as an address in $schema that is none
+    except ValueError as error:  # such as an invalid address in $schema
         return f"it is not a JSON Schema: {str(error)[:100]}", "correct the schema"
     except Exception as error:  # a user's schema may raise anything
         why = f"it is not a JSON Schema ({type(error).__name__}: {str(error)[:100]})"
