@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+"""Ends of the names of files that may have manifests."""
 _DEVICES: Final = "/dev/"
 _CHUNK: Final = 1 << 20
 """Bytes per read of a file that is larger than its reported size."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile._internal.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
@@ -102,8 +102,15 @@ FORMATS: Final = (
 """Every format, with where its form comes from."""
 
 
+_MARKS: Final = tuple([mark for secret_format in FORMATS for mark in secret_format.marks])
+_MIN_LENGTH: Final = 18
+"""Number of characters that a secret of any format has at least; most names and values in manifests are shorter."""
+
+
 def format_intervals(text: str) -> Iterator[tuple[int, int]]:
     """Yield the intervals of secrets with a known format, by format; they may overlap."""
+    if len(text) < _MIN_LENGTH or not any(map(text.__contains__, _MARKS)):
+        return
     for secret_format in FORMATS:
         for mark in secret_format.marks:
             if mark in text:
@@ -112,16 +119,19 @@ def format_intervals(text: str) -> Iterator[tuple[int, int]]:
                 break
 
 
+@bounded_cache(4096)
 def has_secret_format(text: str) -> bool:
-    """Return whether a text contains a secret with a known format."""
+    """Return whether a text contains a secret with a known format. Cached: manifests share most of their texts."""
     return next(format_intervals(text), None) is not None
 
 
 def mask_formats(text: str) -> str:
     """Return a text with every secret that has a known format replaced by `MASK`."""
+    if not has_secret_format(text):
+        return text
     pieces, done = [], 0
     for start, end in sorted(format_intervals(text)):
         if end > done:
             pieces += [text[done:start], MASK]
             done = end
-    return "".join([*pieces, text[done:]]) if pieces else text
+    return "".join([*pieces, text[done:]])

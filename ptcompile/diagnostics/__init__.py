@@ -144,6 +144,8 @@ class Diagnostic(NamedTuple):
     """`path` within the object, with the names of list items instead of their indexes, so that it stays the same when
     lines or items move: `spec.containers[pytorch].image`.
     """
+    comparison: tuple[tuple[str, str], ...] = ()
+    """Two columns that the full text report prints below the finding, the first row with their titles."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form: the same names, `span` as an object or null, `path` as a list, and `url`, the code's

@@ -42,6 +42,8 @@ Authority = Literal[
     "volcano",
     "kueue",
     "mpi-operator",
+    "lws",
+    "kuberay",
     "kubelet",
     "torchrun",
     "ptcompile",

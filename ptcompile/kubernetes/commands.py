@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from typing import Final
 
 SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ash", "ksh"})
-LAUNCHERS: Final = frozenset({"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "composer", "tune"})
+LAUNCHERS: Final = frozenset(
+    {"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "composer", "tune", "horovodrun", "colossalai"}
+    | {"ft_launcher", "hyperpodrun", "llamafactory-cli", "swift", "axolotl"}
+)
 
 _python = Pattern(r"(?:python|pypy)[0-9.]*").fullmatch
 

@@ -63,6 +63,12 @@ def _to_stage(values: list[object]) -> GateStage:
     return GateStage(int(str(since)), str(name), bool(default), bool(lock))
 
 
+def is_on(software: str, gate: str, release: Version, switches: Switches) -> bool:
+    """Return whether a gate is on in a release: as a profile switches it, else by default."""
+    switched, stage = is_switched(software, gate, release, switches), stage_in(software, gate, release)
+    return switched if switched is not None else stage is not None and stage.default
+
+
 def is_group(gate: str) -> bool:
     """Return whether a gate switches a whole stage, as `AllAlpha` does."""
     return gate in _GROUPS.values()

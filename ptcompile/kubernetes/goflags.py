@@ -69,7 +69,7 @@ def parse_int(value: str) -> tuple[int, bool]:
         return 0, False
     old_octal = len(digits) > 1 and digits[0] == "0" and digits[1] in "01234567_"
     try:
-        number = int(digits.replace("_", "", 1) if old_octal else digits, 8 if old_octal else 0)
+        number = int("0o" + digits[1:] if old_octal else digits, 0)
     except ValueError:
         return 0, False
     number = -number if sign == "-" else number

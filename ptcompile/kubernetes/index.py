@@ -35,6 +35,24 @@ ObjectIdentity = tuple[str, str, str, str]
 """API group, kind, namespace and name: all versions of a group have the same objects."""
 
 SERVICE: GroupVersionKind = ("v1", "Service")
+DECIDING = frozenset(
+    {
+        "Namespace",
+        "LimitRange",
+        "PriorityClass",
+        "ResourceQuota",
+        "LocalQueue",
+        "ClusterQueue",
+        "Cohort",
+        "ResourceFlavor",
+        "Service",
+        "PodGroup",
+        "Workload",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+    }
+)
+"""Kinds whose objects affect objects of other files."""
 
 
 class Objects(Sequence["Json"]):
@@ -72,6 +90,10 @@ class Objects(Sequence["Json"]):
 
     def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
         return tuple(self)[index]
+
+    def has_only(self, manifest: Json) -> bool:
+        """Return whether there is no other object."""
+        return all(candidate is manifest for candidate in self)
 
     def with_change(self, change: Callable[[Json], Json], results: dict[int, Objects]) -> Objects:
         """Return the objects after `change`, or self if it changes none. `results` holds earlier results, by id.
@@ -201,3 +223,13 @@ def _env_entries(document: Json) -> Iterator[Json]:
             pending.extend(node.values())
         elif isinstance(node, list):
             pending.extend(node)
+
+
+def with_existing(manifests: Sequence[Json], existing: Iterable[Json]) -> Objects:
+    """Return the objects, and the existing ones that none of them replaces: same kind, namespace and name."""
+    written = {_identity(manifest) for manifest in manifests}
+    return Objects([*manifests, *(manifest for manifest in existing if _identity(manifest) not in written)])
+
+
+def _identity(manifest: Json) -> tuple[str, str, str]:
+    return kind_of(manifest)[1], namespace_of(manifest), object_name(manifest)

@@ -17,6 +17,8 @@ GENERATED = "abcde"
 
 _NOTHING: Json = {}
 _INT64 = 2**63
+_ONLY_DICTS = {dict}
+_ONLY_STRINGS = {str}
 
 
 def as_mapping(value: Any) -> Json:
@@ -37,13 +39,11 @@ def nested_map(value: Any, *keys: str) -> Json:
 
 def as_mappings(value: Any) -> list[Json]:
     """Return the mappings of a list; a null item becomes an empty one, as in Go, and other items are dropped."""
+    if type(value) is list and {*map(type, value)} == _ONLY_DICTS:  # nearly always
+        return value.copy()
     if not value or not isinstance(value, list | tuple):
         return []
-    return [
-        item if type(item) is dict else as_mapping(item)
-        for item in value
-        if type(item) is dict or item is None or isinstance(item, Mapping)
-    ]
+    return [as_mapping(item) for item in value if item is None or isinstance(item, Mapping)]
 
 
 def as_string(value: Any, default: str = "") -> str:
@@ -53,9 +53,11 @@ def as_string(value: Any, default: str = "") -> str:
 
 def as_strings(value: Any) -> list[str]:
     """Return the strings of a list; null becomes an empty string, as in Go, and other items are dropped."""
+    if type(value) is list and {*map(type, value)} == _ONLY_STRINGS:  # nearly always
+        return value.copy()
     if not value or not isinstance(value, list | tuple):
         return []
-    return [item or "" for item in value if type(item) is str or item is None or isinstance(item, str)]
+    return [item or "" for item in value if item is None or isinstance(item, str)]
 
 
 def as_int(value: Any, default: int = 0) -> int:
@@ -86,6 +88,16 @@ def namespace_of(manifest: Json) -> str:
 def kind_of(manifest: Json) -> tuple[str, str]:
     """Return `apiVersion` and `kind`."""
     return as_string(manifest.get("apiVersion")), as_string(manifest.get("kind"))
+
+
+def may_mention(manifest: Json, text: str) -> bool:
+    """Return whether a key or a value may contain `text`, which nothing in `repr` escapes. A search of the whole is
+    ten times as fast as a walk.
+    """
+    try:
+        return text in repr(dict(manifest))
+    except RecursionError:  # nested deeper than any reader allows
+        return True
 
 
 def without_nulls(value: Any) -> Any:

@@ -19,6 +19,8 @@ class Versions(NamedTuple):
     kueue: Version = (0, 19)
     kai: Version = (0, 15)
     mpi_operator: Version = (0, 8)
+    lws: Version = (0, 10)
+    kuberay: Version = (1, 7)
     nvidia_dra: Version = (25, 12)
     """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x; `no_dns_names` tells the two apart."""
     torch: Version = (2, 15)

@@ -6,7 +6,7 @@ begins with `{` goes through `json_reader`, because kubectl reads it as JSON.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from ptcompile._internal.lazy import Pattern
@@ -15,7 +15,7 @@ from ptcompile.diagnostics import Path, Problem, Span
 from ptcompile.diagnostics.fixes import DEDUPLICATED
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.source.fast_reader import read_document
-from ptcompile.source.nodes import Parsed, ReaderProblem, ValueNode, find, scalars, walk
+from ptcompile.source.nodes import Parsed, ReaderProblem, ValueNode, find, leaf_nodes, scalars, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,6 +95,24 @@ class Document:
             if on_key or not exact:
                 end = source.line_end(self._start + start, self._start + end) - self._start
         return source.span(self._start + start, self._start + end)
+
+    @property
+    def first_column(self) -> int:
+        """Column in which the document begins, from 1: a byte order mark or JSON may come before it."""
+        return self._source.span(self._start, self._start).column if self._source is not None else 1
+
+    def take_over(self, earlier: Document) -> None:
+        """Take what was derived from the same document at another place of a text, by offsets from its start."""
+        self._root, self._located, self._scalars = earlier._root, earlier._located, earlier._scalars
+        self.secrets = earlier.secrets
+
+    def leaf_spans(self) -> Iterator[tuple[Path, Span | None]]:
+        """Yield the path of each scalar, empty mapping and empty list of the data, with its position as in `span`."""
+        for path, node in leaf_nodes(self.positions(), self.data):
+            if node is None or self._source is None:
+                yield path, self.span(path)
+            else:
+                yield path, self._source.span(self._start + node.start, self._start + node.end)
 
     def start(self) -> int:
         """Return the offset in the stream at which the document's text begins."""
@@ -232,18 +250,19 @@ _SEPARATOR = Pattern(r"(?m)^---[^\n]*\n?")
 """A line that begins with `---`, including its line break."""
 
 
-def read(source: str | bytes, filename: str | None = None, kubectl: Version = NEWEST_KUBECTL) -> Source:
+def read(
+    source: str | bytes,
+    filename: str | None = None,
+    kubectl: Version = NEWEST_KUBECTL,
+    parse: Callable[[str], Parsed] = read_document,
+) -> Source:
     """Read a YAML or JSON stream as kubectl of this version does. Never raises on its content: mistakes become
     problems.
+
+    `parse` reads one document of YAML; a caller may return what it read before, but not the same result twice.
     """
-    allowed = limits()
-    if len(source) > allowed.characters:
-        message = f"the file is larger than {allowed.characters >> 20} MiB"
+    if message := excess_of(source):
         return _without_documents(filename, "too-large", message, "split the file")
-    if (source.count("\n") if isinstance(source, str) else source.count(b"\n")) > allowed.lines:
-        return _without_documents(
-            filename, "too-large", f"the file has more than {allowed.lines} lines", "split the file"
-        )
     problems: list[Problem] = []
     if not isinstance(source, str):
         if source[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -260,10 +279,20 @@ def read(source: str | bytes, filename: str | None = None, kubectl: Version = NE
         text = source
     result = Source(text.removeprefix("\ufeff"), filename)
     if result.text.lstrip()[:1] == "{":
-        _read_json(result, problems, kubectl)
+        _read_json(result, problems, kubectl, parse)
     else:
-        _read_stream(result, problems)
+        _read_stream(result, problems, parse)
     return result
+
+
+def excess_of(source: str | bytes) -> str | None:
+    """Return which limit a file exceeds, so that nothing of it is read, or None."""
+    allowed = limits()
+    if len(source) > allowed.characters:
+        return f"the file is larger than {allowed.characters >> 20} MiB"
+    if (source.count("\n") if isinstance(source, str) else source.count(b"\n")) > allowed.lines:
+        return f"the file has more than {allowed.lines} lines"
+    return None
 
 
 def from_data(data: object) -> Source:
@@ -299,16 +328,16 @@ def _without_documents(filename: str | None, name: str, message: str, help: str,
     return result
 
 
-def _read_json(result: Source, problems: list[Problem], kubectl: Version) -> None:
+def _read_json(result: Source, problems: list[Problem], kubectl: Version, parse: Callable[[str], Parsed]) -> None:
     from ptcompile.source.json_reader import read_json
 
     values, refusal = read_json(result.text)
     if refusal and refusal.name == "yaml-syntax":
         if kubectl >= _YAML_AFTER_JSON and len(values) <= 1:
-            _read_yaml_after_json(result, problems, values, refusal)
+            _read_yaml_after_json(result, problems, values, refusal, parse)
             return
         # it may still be valid YAML, as our own files may be: report kubectl's error only if that fails too
-        _read_stream(result, problems)
+        _read_stream(result, problems, parse)
         if not result.problems or _looks_like_json(result.text):
             result.problems = (_to_problem(result, 0, refusal),)
         return
@@ -337,12 +366,16 @@ Source: apimachinery/pkg/util/yaml/decoder.go: YAMLOrJSONDecoder.Decode."""
 
 
 def _read_yaml_after_json(
-    result: Source, problems: list[Problem], values: list[JsonValue], refusal: ReaderProblem
+    result: Source,
+    problems: list[Problem],
+    values: list[JsonValue],
+    refusal: ReaderProblem,
+    parse: Callable[[str], Parsed],
 ) -> None:
     """Read the text after at most one JSON value as YAML; if that fails too, kubectl reports the error of the JSON."""
     result.is_json = bool(values)
     documents = _json_documents(result, values, problems)
-    _read_stream(result, problems, documents, _skip_line(result.text, values[-1].end) if values else 0)
+    _read_stream(result, problems, parse, documents, _skip_line(result.text, values[-1].end) if values else 0)
     if _looks_like_json(result.text) and any(problem.severity == "error" for problem in result.problems):
         result.problems = (_to_problem(result, 0, refusal),)
 
@@ -359,13 +392,19 @@ def _skip_line(text: str, offset: int) -> int:
 _looks_like_json = Pattern(r'\s*\{\s*"').match
 
 
-def _read_stream(result: Source, problems: list[Problem], before: Sequence[Document] = (), start: int = 0) -> None:
+def _read_stream(
+    result: Source,
+    problems: list[Problem],
+    parse: Callable[[str], Parsed],
+    before: Sequence[Document] = (),
+    start: int = 0,
+) -> None:
     """Read the text from `start` as a YAML stream, whose documents come after those `before`."""
     documents = list(before)
     index = len(documents)
     first_line = result.span(start, start).line if start else 1
     for begin, end, line in _split_documents(result, result.text[start:] if start else result.text, problems, start):
-        parsed = read_document(result.text[begin:end])
+        parsed = parse(result.text[begin:end])
         problems.extend(_to_problem(result, begin, finding) for finding in parsed.findings)
         data = parsed.data
         if type(data) is dict:
@@ -381,11 +420,13 @@ def _split_documents(source: Source, text: str, problems: list[Problem], offset:
     from the beginning of the text. kubectl splits at lines `---` before it parses any YAML.
     """
     start, line, most = 0, 1, limits().documents
-    is_begun = False
+    is_begun, is_unmarked = False, False
     if "---" in text:
         for count, separator in enumerate(_SEPARATOR.finditer(text)):
             begin, end = separator.span()
-            if count >= most:
+            if count == 0:
+                is_unmarked = not _is_blank(text[:begin])  # the first document has no line `---`
+            if count + is_unmarked >= most:
                 finding = ReaderProblem("too-large", f"the file has more than {most} documents", "split it", 0, 1)
                 problems.append(_to_problem(source, offset + begin, finding))
                 return
@@ -406,6 +447,11 @@ def _split_documents(source: Source, text: str, problems: list[Problem], offset:
             start = end
     if start < len(text):
         yield offset + _skip_mark(source, text, start, offset, problems), offset + len(text), line
+
+
+def _is_blank(text: str) -> bool:
+    """Return whether a text before the first line `---` has only comments."""
+    return all(not line or line[0] == "#" for line in map(str.strip, text.splitlines()))
 
 
 def _skip_mark(source: Source, text: str, start: int, offset: int, problems: list[Problem]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
@@ -78,6 +78,20 @@ def walk(root: ValueNode, path: Path) -> tuple[list[tuple[int, int, ValueNode]],
         steps.append(step)
         node = step[2]
     return steps, True
+
+
+def leaf_nodes(node: ValueNode | None, value: Any, path: Path = ()) -> Iterator[tuple[Path, ValueNode | None]]:
+    """Yield the path of each scalar, empty mapping and empty list of a value, with its node if the path has one."""
+    if isinstance(value, Mapping) and value:
+        parts: Iterable[tuple[str | int, Any]] = value.items()
+    elif isinstance(value, list) and value:
+        parts = enumerate(value)
+    else:
+        yield path, node
+        return
+    for part, inner in parts:
+        step = _step(node, part) if node is not None else None
+        yield from leaf_nodes(step[2] if step is not None else None, inner, (*path, part))
 
 
 def find(root: ValueNode, offset: int) -> tuple[Path, bool]:

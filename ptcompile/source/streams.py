@@ -8,6 +8,7 @@ from itertools import islice
 from ptcompile._internal import arguments
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
+from ptcompile._internal.paths import get
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path
 from ptcompile.kubernetes.unstructured import as_mapping, namespace_of
@@ -213,19 +214,12 @@ def _stable_path(path: Path, manifest: Mapping[str, Any]) -> str:
     texts: list[str] = []
     start, value = 0, manifest
     for end, part in enumerate(path, 1):
-        value = _child(value, part)
+        value = get(value, (part,))
         name = value.get("name") if isinstance(part, int) and isinstance(value, Mapping) else None
         if _is_name(name):
             texts.append(f"{field_path(path[start : end - 1])}[{name}]")
             start = end
     return ".".join([*texts, field_path(path[start:])] if start < len(path) else texts)
-
-
-def _child(value: Any, part: str | int) -> Any:
-    """Return the value at a key or an index, or None."""
-    if isinstance(value, Mapping):
-        return value.get(part)
-    return value[part] if isinstance(value, list) and isinstance(part, int) and part < len(value) else None
 
 
 _name = Pattern(r"[\w./-]{1,317}")
@@ -249,3 +243,19 @@ def resource_name(manifest: Mapping[str, Any]) -> str | None:
         return None
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     return f"{kind}/{name}" if isinstance(name, str) else kind
+
+
+def missing_keys(manifest: Mapping[str, Any]) -> list[Problem]:
+    """Return the errors of an object without apiVersion or kind, which every Kubernetes client rejects."""
+    missing = [key for key in ("apiVersion", "kind") if not isinstance(manifest.get(key), str) or not manifest[key]]
+    return [_missing_key(key, manifest) for key in missing]
+
+
+def _missing_key(key: str, manifest: Mapping[str, Any]) -> Problem:
+    from ptcompile._internal.spelling import closest_match
+
+    message = f"{key}: Required value: every object needs it"
+    similar = closest_match(key, [present for present in manifest if present not in ("apiVersion", "kind")])
+    if similar is None:
+        return Problem("required-value", (key,), message, f"add {key}")
+    return Problem("required-value", (similar,), message, f"did you mean {key}?", on_key=True)

@@ -62,6 +62,18 @@ def test_innocent_texts(text: str) -> None:
 
 
 @pytest.mark.parametrize("secret_format", FORMATS, ids=lambda secret_format: secret_format.source)
+@given(data=st.data())
+def test_no_form_is_shorter_than_texts_that_are_searched(secret_format: SecretFormat, data: st.DataObject) -> None:
+    """Hypothesis shrinks to the shortest text."""
+    assert has_secret_format(data.draw(texts_of(secret_format)))
+
+
+def test_the_shortest_secrets() -> None:
+    assert has_secret_format("rk_live_0123456789")
+    assert has_secret_format("https://h/k?sig=0123456789abcdef")
+
+
+@pytest.mark.parametrize("secret_format", FORMATS, ids=lambda secret_format: secret_format.source)
 def test_re2_reads_each_pattern(secret_format: SecretFormat) -> None:
     """RE2 matches in linear time and has no lookaround."""
     re2 = pytest.importorskip("re2")

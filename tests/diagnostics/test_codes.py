@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ptcompile.diagnostics.codes import CODES
+from ptcompile.diagnostics.codes import CODES, EFFECTS
 
 LOCK = Path(__file__).parent / "codes.lock"
 ROWS = [line.split() for line in LOCK.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
@@ -39,3 +39,9 @@ def test_codes_and_names_have_a_fixed_form() -> None:
     for name, code in CODES.items():
         assert re.fullmatch(r"PTC[0-9]{3}", code), code
         assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name), name
+
+
+def test_only_findings_with_an_effect_have_one() -> None:
+    assert EFFECTS["larger-than-pools"] == "waits"
+    assert "spec-unknown-field" not in EFFECTS
+    assert None not in EFFECTS.values()

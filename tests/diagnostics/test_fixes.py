@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
+from ptcompile.diagnostics.fixes import fix_type, nearest_label
 from ptcompile.fixer import fix_in_rounds
 
 JOB = """\
@@ -168,3 +169,43 @@ spec:
     cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"operators": {"trainer": "2.0"}}}
     for found in ptcompile.lint(text, cluster=cluster).diagnostics:
         assert found.fix is None or found.path[:2] != ("spec", "podSpecOverrides")
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("My_Job", "my-job"),
+        ("--a..b--", "a-b"),
+        ("_", ""),
+        ("a" * 70, "a" * 63),
+        ("a" * 62 + "--b", "a" * 62),
+        ("_" * 199 + "a", "a"),
+        ("_" * 200 + "a", ""),
+        ("hf_" + "a1B2" * 9, ""),
+    ],
+)
+def test_the_nearest_label(text: str, label: str) -> None:
+    assert nearest_label(text) == label
+
+
+@pytest.mark.parametrize(
+    ("expected", "value", "operation", "safe"),
+    [
+        ("string", 1, ("quote", None), True),
+        ("string", "a", None, None),
+        ("integer", "8", ("set", 8), True),
+        ("integer", "08", None, None),
+        ("int32", "x", None, None),
+        ("boolean", "true", ("set", True), True),
+        ("boolean", "yes", ("set", True), False),
+        ("boolean", "On", ("set", True), False),
+        ("boolean", "no", ("set", False), False),
+        ("boolean", "off", ("set", False), False),
+        ("boolean", "maybe", None, None),
+        ("boolean", 1, None, None),
+    ],
+)
+def test_a_value_of_another_type(expected: str, value: object, operation: object, safe: bool | None) -> None:
+    fix = fix_type(expected, value)
+    found = None if fix is None else (fix.op, fix.value)
+    assert (found, None if fix is None else fix.safe) == (operation, safe)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from ptcompile.diagnostics.codes import CODES
-from ptcompile.diagnostics.selection import selected_names, selection, severities
+from ptcompile.diagnostics.selection import NO_CODES, selected_names, selection, severities
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,18 @@ def test_the_most_specific_selector_decides_the_severity() -> None:
 def test_a_wrong_severity_is_an_error(table: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         severities(table)
+
+
+def test_everything_is_selected_by_default() -> None:
+    assert selection() is selection(None, []) is selection(None, (), NO_CODES, {})
+    assert selection().codes is NO_CODES
+
+
+def test_rules_of_plugins_are_selected_by_their_names_and_codes() -> None:
+    codes = {"needs-team": "ACME001"}
+    assert selection(codes=codes).codes is codes
+    assert selection(["ACME"], codes=codes).select == frozenset({"needs-team"})
+    assert selection(ignore=["needs-team"], codes=codes).ignore == {"needs-team"}
+    assert selection(severity={"needs-team": "note"}, codes=codes).severities == {"needs-team": "note"}
+    with pytest.raises(ValueError, match="no rule"):
+        selection(["ACME"])

@@ -65,6 +65,7 @@ def _well_formed(name: str, cloud: str) -> None:
 
 @pytest.mark.parametrize(("name", "cloud"), PLACES)
 def test_every_accelerator_compiles_without_findings(name: str, cloud: str) -> None:
+    """A TPU without its topology compiles, but GKE wants to know it."""
     profile = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": cloud or None}}
     every = [one for where in (cloud, *CLOUDS) for one in accelerators.machines_of(name, where)]
     most = every[0].devices if every else 8
@@ -75,7 +76,8 @@ def test_every_accelerator_compiles_without_findings(name: str, cloud: str) -> N
             amounts = f"{{cpu: 16, memory: 32Gi, gpu: {count}}}"
             body = f"accelerator: {one}\nelastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nresources: {amounts}"
             result = compile(making.smallest(body), target=target, cluster=profile)
-            assert [found for found in result.diagnostics if found.severity != "note"] == [], (one, target)
+            expected = {"tpu-without-selectors"} if one.startswith("google-tpu") and "/" not in one else set()
+            assert {found.name for found in result.diagnostics if found.severity != "note"} <= expected, (one, target)
             assert result.manifests
 
 

@@ -10,6 +10,7 @@ from ptcompile.hardware.nodes import LEVELS, levels_of
 from ptcompile.kubernetes import names
 from ptcompile.spec import devices as hardware
 from tests import making
+from tests.recordings import AGAIN, RECORDINGS, recorded
 
 EFA = "vpc.amazonaws.com/efa"
 
@@ -116,3 +117,8 @@ def test_the_profile_s_level_overrides_the_cloud_s() -> None:
     manifest = making.manifest(making.smallest(body), "job", making.profile(own))
     annotations = manifest["spec"]["template"]["metadata"]["annotations"]
     assert annotations == {"kueue.x-k8s.io/podset-preferred-topology": "example.com/block"}
+
+
+def test_the_catalog_as_recorded() -> None:
+    name = "hardware/catalogue.txt"
+    assert RECORDINGS[name]() == recorded(name), AGAIN

@@ -11,6 +11,7 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS
 from ptcompile.hardware.machines import machines_by_name
 from tests.cli.running import here
+from tests.recordings import AGAIN, RECORDINGS, recorded
 from website.pages import made_pages
 
 Capture = pytest.CaptureFixture[str]
@@ -47,3 +48,8 @@ def test_the_command_prints_either_table(capsys: Capture) -> None:
 @pytest.mark.parametrize("words", [["--format", "markdown"], ["--accelerators", "--versions"]])
 def test_incompatible_options_are_rejected(capsys: Capture, words: list[str]) -> None:
     assert here(capsys, "targets", *words).status == 2
+
+
+def test_the_catalog_as_recorded() -> None:
+    name = "hardware/catalogue.txt"
+    assert RECORDINGS[name]() == recorded(name), AGAIN

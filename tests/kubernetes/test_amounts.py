@@ -64,6 +64,26 @@ def test_volcano_min_resources(min_available: int, expected: dict[str, str]) -> 
     assert group["minResources"] == expected
 
 
+@pytest.mark.parametrize(
+    ("resources", "seen"),
+    [
+        ({"limits": {"nvidia.com/gpu": 8, "cpu": 4}}, {"nvidia.com/gpu": 8}),
+        ({"requests": {"amd.com/gpu": "2"}, "limits": {"cpu": 4}}, {"amd.com/gpu": 2}),
+        ({"requests": {"gpu": 1}, "limits": {"gpu": 2}}, {"gpu": 2}),
+        ({"limits": {"example.com/gpu": 1}}, {"example.com/gpu": 1}),
+        ({"limits": {"nvidia.com/gpu": 0}}, {}),
+        ({"limits": {"nvidia.com/gpu": "x"}}, {}),
+    ],
+)
+def test_accelerators_that_a_container_sees(resources: dict[str, Any], seen: dict[str, int]) -> None:
+    assert amounts.visible_accelerators(resources) == seen
+
+
+def test_only_accelerators_are_counted_and_only_those_above_zero() -> None:
+    limits = amounts.quantities_of({"limits": {"nvidia.com/gpu": 8, "example.com/gpu": 0, "cpu": 4}}, "limits")
+    assert amounts.accelerators(limits) == {"nvidia.com/gpu": 8}
+
+
 def test_node_requirements_as_text() -> None:
     terms = [{"matchExpressions": [{"key": "gpu", "operator": "In", "values": ["a100", "h100"]}]}]
     spec = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.kubernetes.feature_gates import GateStage, first_stage, gates_of, is_switched, stage_in
+from ptcompile.kubernetes.feature_gates import GateStage, first_stage, gates_of, is_group, is_switched, stage_in
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,11 @@ def test_a_profile_switches_a_gate_by_name_or_by_stage(
     switches: tuple[tuple[str, bool], ...], expected: bool | None
 ) -> None:
     assert is_switched("kubernetes", "EmptyDirVolumeMode", (1, 37), switches) is expected
+
+
+@pytest.mark.parametrize(("gate", "expected"), [("AllAlpha", True), ("AllBeta", True), ("ImageVolume", False)])
+def test_gates_that_switch_a_whole_stage(gate: str, expected: bool) -> None:
+    assert is_group(gate) is expected
 
 
 @pytest.mark.parametrize("software", ["kubernetes", "jobset"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.kubernetes.goflags import atoi, parse, parse_int
+from ptcompile.kubernetes.goflags import atoi, parse, parse_bool, parse_int
 
 FLAGS: dict[str, str | int | bool] = {"master": "master", "port": 23456, "wait": False, "timeout": 300}
 
@@ -45,6 +45,8 @@ FLAGS: dict[str, str | int | bool] = {"master": "master", "port": 23456, "wait":
         (["--port=1", "x", "--port=2"], "port", 1, True),
         (["-=1"], "port", 23456, True),
         (["-"], "port", 23456, True),
+        (["--=1"], "port", 23456, True),
+        (["-p=1"], "port", 23456, True),
     ],
 )
 def test_table_of_2_1(args: list[str], flag: str, expected: object, stops: bool) -> None:
@@ -58,7 +60,8 @@ def test_table_of_2_1(args: list[str], flag: str, expected: object, stops: bool)
     [
         ("08", (0, False)), ("0_7", (7, True)), ("-0x10", (-16, True)), ("0b11", (3, True)), ("0o17", (15, True)),
         ("+5", (5, True)), ("", (0, False)), ("--5", (0, False)), ("1__0", (0, False)), ("5_", (0, False)),
-        ("-99999999999999999999", (-(2**63), False)), ("٣", (0, False)),
+        ("-99999999999999999999", (-(2**63), False)), ("٣", (0, False)), ("0", (0, True)), ("0_10", (8, True)),
+        ("9", (9, True)), ("01", (1, True)), ("0_", (0, False)), ("0__7", (0, False)),
     ],
 )  # fmt: skip
 def test_parse_int(text: str, expected: tuple[int, bool]) -> None:
@@ -68,7 +71,40 @@ def test_parse_int(text: str, expected: tuple[int, bool]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("8", 8), ("+8", 8), ("-1", -1), ("08", 8), ("8 ", None), ("1_0", None), ("auto", None), ("", None),
-     ("9223372036854775808", None), ("٣", None), ("9" * 5000, None)],
+     ("9223372036854775808", None), ("٣", None), ("9" * 5000, None),
+     ("0" * 399 + "7", 7)],
 )  # fmt: skip
 def test_atoi(text: str, expected: int | None) -> None:
     assert atoi(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        (["--nproc=8"], "unknown flag '--nproc=8'"),
+        (["---port=1"], "bad flag syntax '---port=1'"),
+        (["--=1"], "bad flag syntax '--=1'"),
+        (["--port"], "flag '--port' needs a value"),
+        (["--port=x"], "'x' is not a value for flag --port"),
+        (["--", "x"], "`--` ends the flags"),
+    ],
+)
+def test_the_reason_why_parsing_stops(args: list[str], problem: str) -> None:
+    assert parse(args, FLAGS)[1] == problem
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1", True),
+        ("t", True),
+        ("TRUE", True),
+        ("0", False),
+        ("False", False),
+        ("yes", None),
+        ("", None),
+        ("tRUE", None),
+    ],
+)
+def test_parse_bool(text: str, expected: bool | None) -> None:
+    assert parse_bool(text) is expected

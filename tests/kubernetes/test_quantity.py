@@ -18,7 +18,7 @@ PRINTED = {
     "5.": "5", "+5": "5", "1n": "1n", "1u": "1u", "1m": "1m", "0.1m": "100u", "100Ei": "9223372036854775807",
     "9223372036854775808": "9223372036854775808", "1000m": "1", "1024Mi": "1Gi", "0": "0", "0Gi": "0", "2.5": "2500m",
     "-1.5": "-1500m", "0.9n": "1n", "1000E": "1e21", "0.5Ki": "512", "12e6": "12e6", "1000k": "1M", " 1Gi ": "1Gi",
-    "Ki": "0", "+": "0",
+    "Ki": "0", "+": "0", "1023": "1023", "1Ki": "1Ki", "1.5": "1500m", "1e1": "10", "0.001n": "1n",
 }  # fmt: skip
 REFUSED: list[object] = [
     "1K", "1KI", "1Kib", "1GB", "1Gib", "1gi", "1mi",
@@ -60,6 +60,11 @@ def test_amounts_compare_regardless_of_their_suffix() -> None:
     assert hash(gibi) == hash(mebi)
     assert half < one <= one
     assert one > half
+    assert one >= one
+    assert not half >= one
+    assert not one < one
+    assert not one > one
+    assert one != 1
     assert (half.is_integer, one.is_integer, half.value) == (False, True, 1)
     assert str(half * 3) == "1500m"
     assert str(mebi + mebi) == "2Gi"

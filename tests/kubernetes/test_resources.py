@@ -56,7 +56,8 @@ def test_resources_whose_request_may_differ_from_the_limit(name: str, shared: bo
 
 
 @pytest.mark.parametrize(
-    ("amount", "count"), [(2, 2), ("2", 2), ("2k", 2000), (0, 0), (-1, 0), (True, 0), (None, 0), ([], 0), ("x", 0)]
+    ("amount", "count"),
+    [(2, 2), (1.5, 0), ("1.5", 2), ("2", 2), ("2k", 2000), (0, 0), (-1, 0), (True, 0), (None, 0), ([], 0), ("x", 0)],
 )
 def test_numbers_of_devices(amount: object, count: int) -> None:
     assert accelerators.count(amount) == count

@@ -7,6 +7,11 @@ import pytest
 from ptcompile.kubernetes import unstructured
 
 
+@pytest.mark.parametrize(("metadata", "expected"), [({"namespace": "ml"}, "ml"), ({}, "default"), (None, "default")])
+def test_namespace(metadata: Any, expected: str) -> None:
+    assert unstructured.namespace_of({"metadata": metadata}) == expected
+
+
 @pytest.mark.parametrize("value", [None, 1, "x", [], True, 1.5])
 def test_mapping_of_anything(value: Any) -> None:
     assert unstructured.as_mapping(value) == {}
@@ -53,3 +58,12 @@ def test_fields_that_are_null_are_dropped(value: Any, expected: Any) -> None:
 @pytest.mark.parametrize("value", [{"a": {"b": ["x", {"c": 1}]}, "d": "e"}, [], {}, ["a", [1]], 3, None])
 def test_data_without_nulls_is_the_same_object(value: Any) -> None:
     assert unstructured.without_nulls(value) is value
+
+
+def test_mentions() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"spec": [deep]}
+    assert unstructured.may_mention({"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "q"}}}, "kueue.x-k8s.io/")
+    assert not unstructured.may_mention({"metadata": {"labels": {"app": "kueue"}}}, "kueue.x-k8s.io/")
+    assert unstructured.may_mention(deep, "kueue.x-k8s.io/"), "too deep to tell"

@@ -11,13 +11,31 @@ import yaml
 from hypothesis import example, given, settings, strategies as st
 
 import ptcompile
+from ptcompile._internal import limits
 from ptcompile.diagnostics.codes import CODES
+from ptcompile.explainer.values import leaves
 from ptcompile.source import fast_reader
 from ptcompile.source.documents import from_data, read
 from ptcompile.source.emitter import emit
 from ptcompile.source.exact_reader import parse
 from ptcompile.source.json_reader import read_json
 from tests import kubectl, recorded
+
+LEAVES = [
+    "a: 1\nb:\n- x\n- c: |\n    two\n    lines\nd: {}\ne: []\nf:\n",
+    "a: &x {b: 'two\n  lines'}\nc: {<<: *x, d: 1}\ne: [*x, *x]\n1: on\n",
+    '{"a": [1, {"b": "c"}], "d": {}}',
+    "--- {a: 1}\n---\nb: [2]\n",
+]
+
+
+@pytest.mark.parametrize("text", LEAVES)
+def test_the_spans_of_all_leaves_are_those_of_each(text: str) -> None:
+    for document in read(text).documents:
+        spans = dict(document.leaf_spans())
+        assert spans == {path: document.span(path) for path in spans}
+        assert list(spans) == [path for path, _ in leaves(document.data)]
+
 
 HEAD = "apiVersion: v1\nkind: X\nmetadata: {name: a}\n"
 
@@ -350,6 +368,37 @@ def test_json_that_yaml_rejects_is_located_at_its_first_line() -> None:
     assert (span.line, span.column) == (2, 1)
 
 
+AS_JSON = "kubectl reads a file that begins with '{' as JSON, but this is not JSON"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "position"),
+    [
+        ('{"a": @}', AS_JSON, (1, 7)),
+        (' {\n "a": @}', AS_JSON, (2, 7)),
+        ('{"a": 1} \n{"b": [}\n', AS_JSON, (2, 8)),
+        ('{"a": 1}   \nb: @\n', AS_JSON, (2, 1)),
+        ("{a: 1: 2}", "a mapping that begins with '{' is not closed", (1, 6)),
+        ("a: @\n", "a plain value cannot begin with '@'", (1, 4)),
+    ],
+)
+def test_an_error_in_json_is_that_of_kubectl_s_json_reader(text: str, message: str, position: tuple[int, int]) -> None:
+    source = read(text)
+    (problem,) = source.problems
+    assert problem.message == message
+    assert problem.span is not None
+    assert (problem.span.line, problem.span.column) == position
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1,}\n', '{"a": 1}\n{"b": }\n', '{"a": 1} \t\nb: 2\n', '{"a": 1}\n\n---\nb: 2\n']
+)
+def test_yaml_that_begins_as_json_is_read_as_yaml(text: str) -> None:
+    source = read(text)
+    assert not source.problems
+    assert source.documents[0].data == {"a": 1}
+
+
 def test_a_json_stream_does_not_take_quadratic_time() -> None:
     def seconds(count: int) -> float:
         text = ('{"kind": "Pod", "metadata": {"name": "' + "x" * 200 + '"}}\n') * count
@@ -388,3 +437,30 @@ def test_the_template_of_a_document() -> None:
     assert [document.template for document in stream.documents] == ["chart/a.yaml", None, "chart/c.yaml"]
     assert [document.template for document in stream.documents] == ["chart/a.yaml", None, "chart/c.yaml"]
     assert from_data({"a": 1}).documents[0].template is None
+
+
+def test_depth_and_number_of_documents_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    for depth, names in ((99, []), (100, ["too-deep"])):
+        found = read("a: " + "[" * depth + "]" * depth + "\n").problems
+        assert [problem.name for problem in found] == names
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(documents=2)])
+    assert read("---\na: 1\n---\nb: 2\n").problems == ()
+    (problem,) = read("---\na: 1\n---\nb: 2\n---\nc: 3\n").problems
+    assert (problem.name, problem.message) == ("too-large", "the file has more than 2 documents")
+    assert problem.span is not None
+    assert (problem.span.line, problem.span.column, problem.span.end_column) == (5, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("a: 1\n---\nb: 2\n", 2),
+        ("a: 1\n---\nb: 2\n---\nc: 3\n", 3),
+        ("# a comment\n\n---\na: 1\n---\nb: 2\n", 2),
+        ("# a comment\n---\na: 1\n---\nb: 2\n---\nc: 3\n", 3),
+    ],
+)
+def test_the_first_document_counts_without_its_line_too(text: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(documents=2)])
+    stream = read(text)
+    assert [problem.name for problem in stream.problems] == ["too-large"] * (count > 2)

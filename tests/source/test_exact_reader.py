@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from ptcompile.source import exact_reader, fast_reader
 from ptcompile.source.emitter import emit
 from ptcompile.source.exact_reader import parse, positions
-from ptcompile.source.nodes import MAX_DEPTH, ValueNode, find, walk
+from ptcompile.source.nodes import MAX_DEPTH, UnreadableError, ValueNode, find, walk
 from tests import recorded
 from tests.conftest import ROOT
 from tests.source.test_documents import LINES, SOUP
@@ -116,3 +116,13 @@ def test_parts_that_do_not_exist_are_skipped_if_the_rest_does() -> None:
     ):
         steps, is_exact = walk(root, path)
         assert (len(steps), is_exact) == (length, exact), path
+
+
+@pytest.mark.parametrize("text", ["a: \x01\n", "a: \ud800\n"])
+def test_text_that_no_parser_reads_is_reported_at_its_start(text: str) -> None:
+    with pytest.raises(UnreadableError) as raised:
+        list(exact_reader.events(text))
+    problem = raised.value.args[0]
+    assert (problem.name, problem.message, problem.start, problem.end) == (
+        "yaml-syntax", "this cannot be read as YAML", 0, 1,
+    )  # fmt: skip

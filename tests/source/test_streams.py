@@ -11,7 +11,7 @@ import ptcompile
 from ptcompile._internal import limits
 from ptcompile.diagnostics import Diagnostic, Edit, Fix, Problem, Span
 from ptcompile.diagnostics.selection import Selection
-from ptcompile.source import documents as source
+from ptcompile.source import documents as source, streams
 from ptcompile.source.streams import (
     is_ours,
     limit_findings,
@@ -177,3 +177,52 @@ def test_secrets_are_masked() -> None:
 )
 def test_resource_names(manifest: Json, name: str | None) -> None:
     assert resource_name(manifest) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (("spec", "nodes"), "spec.nodes"),
+        (("spec", "containers", 0, "image"), "spec.containers[main].image"),
+        (("spec", "containers", 0), "spec.containers[main]"),
+        (("spec", "containers", 1, "image"), "spec.containers[1].image"),
+        (("spec", "containers", 0, "env", 0, "value"), "spec.containers[main].env[A].value"),
+        (("spec", "args", 0), "spec.args[0]"),
+        (("spec", "containers", 9, "x"), "spec.containers[9].x"),
+        (("spec", "named", "x"), "spec.named.x"),
+        (("spec", "named", "x", 0), "spec.named.x[0]"),
+    ],
+)
+def test_stable_paths_name_the_items_of_lists(path: tuple[str | int, ...], expected: str) -> None:
+    manifest = {
+        "spec": {
+            "containers": [{"name": "main", "env": [{"name": "A"}]}, {"image": "x"}],
+            "args": ["a"],
+            "named": {"name": "n", "x": [1]},
+        }
+    }
+    assert streams._stable_path(path, manifest) == expected
+
+
+def test_labels_with_odd_keys_or_values_are_left_out() -> None:
+    labels = {"a": "b", "c d": "e", "f": "g h", "i": 1, "j": "k" * 317, "l": "m" * 318}
+    assert streams._labels({"labels": labels}) == (("a", "b"), ("j", "k" * 317))
+    many = {f"l{number}": "x" for number in range(40)}
+    assert len(streams._labels({"labels": many})) == 32
+
+
+@pytest.mark.parametrize(
+    ("manifest", "expected"),
+    [
+        ({"apiVersion": "v1", "kind": "Pod"}, []),
+        ({"kind": "Pod"}, [(("apiVersion",), "add apiVersion", False)]),
+        ({"apiVersion": "v1"}, [(("kind",), "add kind", False)]),
+        ({"apiVersion": "", "kind": 5}, [(("apiVersion",), "add apiVersion", False), (("kind",), "add kind", False)]),
+        ({"apiversion": "v1", "kind": "Pod"}, [(("apiversion",), "did you mean apiVersion?", True)]),
+        ({"apiVersion": "v1", "knd": "Pod", "metadata": {}}, [(("knd",), "did you mean kind?", True)]),
+    ],
+)
+def test_every_object_has_an_api_version_and_a_kind(
+    manifest: dict[str, Any], expected: list[tuple[tuple[str, ...], str, bool]]
+) -> None:
+    assert [(p.path, p.help, p.on_key) for p in streams.missing_keys(manifest)] == expected

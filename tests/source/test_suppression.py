@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
+from ptcompile._internal import limits
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.source import suppression
 from ptcompile.source.suppression import add_ignores
@@ -208,3 +209,22 @@ def test_a_date_that_does_not_exist_is_a_bad_comment() -> None:
         ("missing-shm", 8),
         ("bad-ignore", 8),
     ]
+
+
+def test_names_in_comments_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(comments=3)])
+
+    def names(comments: str) -> list[str]:
+        return [found.name for found in ptcompile.lint(comments + "apiVersion: v1\nkind: Pod\n").diagnostics]
+
+    assert "too-large" not in names("# ptcompile: ignore[PTC3,PTC4]\n# ptcompile: ignore[PTC5]\n")
+    assert "too-large" in names("# ptcompile: ignore[PTC3,PTC4]\n# ptcompile: ignore[PTC5,PTC6]\n")
+
+
+def test_the_help_of_a_comment() -> None:
+    pod = "apiVersion: v1\nkind: Pod\n# ptcompile: ignore%s\nmetadata: {name: a}\n"
+    pod += "spec: {containers: [{name: c, image: 'i:1'}]}\n"
+    helps = {"[PTC302]": "remove it", "[PTC9999]": "write # ptcompile: ignore[CODE] and why"}
+    for selector, help in helps.items():
+        (found,) = [one for one in ptcompile.lint(pod % selector).diagnostics if one.span and one.span.line == 3]
+        assert found.help == help

@@ -8,7 +8,7 @@ from the masked document. A message quotes the real one, so values are replaced 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set as AbstractSet
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import format_intervals, has_secret_format, mask_formats
@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.source.documents import Document
+    from ptcompile.source.documents import Document, Source
 
 Masker = Callable[[str], str]
 
@@ -60,9 +60,7 @@ def masker(secrets: Iterable[str]) -> Masker | None:
 
 def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Problem, Path]:
     """Return a problem and its path without the secrets of its document. `path` is from the document's root."""
-    if document.secrets is None:
-        document.secrets = _DocumentSecrets(secrets_of(document.data))
-    secrets: _DocumentSecrets = document.secrets
+    secrets = _document_secrets(document)
     if not secrets.secrets:
         return problem, path
     nearby = secrets.near(path)
@@ -78,6 +76,13 @@ def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Pr
         fix=problem.fix and problem.fix._replace(title=mask(problem.fix.title)),
     )
     return masked, tuple(MASK if path[: end + 1] in secrets.keys else part for end, part in enumerate(path))
+
+
+def _document_secrets(document: Document) -> _DocumentSecrets:
+    if document.secrets is None:
+        document.secrets = _DocumentSecrets(secrets_of(document.data))
+    secrets: _DocumentSecrets = document.secrets
+    return secrets
 
 
 class _DocumentSecrets:
@@ -146,25 +151,33 @@ def _mask_text(text: str, nearby: Iterable[str], mask: Masker | None) -> str:
     return mask(text) if mask else text
 
 
-def masked_lines(text: str, fill: str = " ") -> list[str]:
+def masked_lines(
+    text: str, fill: str = " ", quoted: AbstractSet[int] | None = None, parsed: Source | None = None
+) -> list[str]:
     """Return the lines of a file for code frames; a secret becomes `MASK` and spaces, which keeps the columns after it.
 
     In a document that cannot be read, and in comments, everything that may belong to a secret is masked. `fill=""`
-    omits the spaces.
+    omits the spaces. With `quoted`, the numbers of the lines that are wanted, documents without such a line are left
+    empty. `parsed` is the text if it has been read already.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     if "\\" not in text and not _may_contain_secrets(text):
         return lines
-    stream = read(text)
+    stream = parsed if parsed is not None and parsed.documents else read(text)
     readable = [False] * len(lines)
     intervals: dict[int, list[TextInterval]] = {}
     copies: set[str] = set()
-    for document in stream.documents:
+    ends = [document.first_line for document in stream.documents[1:]]
+    for document, end in zip(stream.documents, [*ends, len(lines) + 1], strict=False):
+        secrets = _document_secrets(document).secrets
+        copies |= unmistakable_secrets(secrets)
+        if quoted is not None and quoted.isdisjoint(range(document.first_line - 1, end)):
+            lines[document.first_line - 1 : end - 1] = [""] * (end - document.first_line)
+            readable[document.first_line - 1 : end - 1] = [True] * (end - document.first_line)
+            continue
         root = document.span(())
         if root is not None:
             readable[root.line - 1 : root.end_line] = [True] * (root.end_line - root.line + 1)
-        secrets = secrets_of(document.data)
-        copies |= unmistakable_secrets(secrets)
         for secret in secrets:
             span = document.span(secret.path, on_key=secret.is_key)
             if span is not None:

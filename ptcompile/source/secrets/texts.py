@@ -6,8 +6,8 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.secret_formats import format_intervals
+from ptcompile._internal.lazy import Pattern, bounded_cache
+from ptcompile._internal.secret_formats import format_intervals, has_secret_format
 from ptcompile.source.secrets.commands import HINTS, command_intervals
 from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret, normalize_name
 
@@ -20,7 +20,10 @@ TextInterval = tuple[int, int]
 """Offsets of a secret in a text: its first character, and one after its last."""
 
 # each repetition is bounded or ends at a character that cannot start it, so matching is linear in the text
-_hint = Pattern(rf"(?i)://|@|token|key|secret|pwd|credential|bearer|dsn|_pat\b|webhook|conn|{'|'.join(HINTS)}")
+_HINTS: Final = (
+    "://", "@", "token", "key", "secret", "pwd", "credential", "bearer", "dsn", "_pat", "webhook", "conn", *HINTS
+)  # fmt: skip
+"""Texts in lower case of which each text with a secret contains one, unless the secret has a known format."""
 _url = Pattern(
     r"(?:\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,15}))?://(?P<user>[^\s/@:'\"]{0,256})(?P<rest>:[^\s/@'\"]{0,1024})?@"
 )
@@ -50,12 +53,22 @@ _REFERENCES = ("$", "<", "os.environ", "os.getenv", "%(", "{{", MASK)
 
 def secret_parts(text: str) -> list[TextInterval]:
     """Return the intervals of secrets in a text, in order and disjoint."""
-    if len(text) < 4:
+    if len(text) < 4 or not _may_have_parts(text):
         return []
     intervals = [*format_intervals(text)]
-    if _hint.search(text) is not None:
+    if _has_hint(text):
         intervals += _secret_intervals(text)
-    return merge_intervals(intervals)
+    return merge_intervals(intervals) if intervals else intervals
+
+
+def _has_hint(text: str) -> bool:
+    return any(map(text.lower().__contains__, _HINTS))
+
+
+@bounded_cache(4096)
+def _may_have_parts(text: str) -> bool:
+    """Return whether a text needs a closer look for secrets. Cached: manifests share most of their texts."""
+    return has_secret_format(text) or _has_hint(text)
 
 
 def merge_intervals(intervals: Iterable[TextInterval]) -> list[TextInterval]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.source.secrets.commands import is_program
+from ptcompile.source.secrets.commands import command_intervals, is_program
 from ptcompile.source.secrets.names import MASK
 from ptcompile.source.secrets.texts import secret_parts, without_parts
 from tests.counting import steps
@@ -89,3 +89,18 @@ HOSTILE = [
 def test_time_is_linear(unit: str) -> None:
     few, many = (steps(lambda n=n: secret_parts("token@" + unit * n)) for n in (500, 2000))  # type: ignore[misc]
     assert many < 6 * few + 100
+
+
+@pytest.mark.parametrize(
+    ("command", "secrets"),
+    [
+        ("wandb login key1 key2", ["key1"]),
+        ("wandb login --relogin key1", ["key1"]),
+        ("vault login s.abc", ["s.abc"]),
+        ("docker login -p x y", ["x"]),
+        ("docker logout -p x", []),
+        ("login abc", []),
+    ],
+)
+def test_only_the_key_of_a_login_is_a_secret(command: str, secrets: list[str]) -> None:
+    assert [command[start:end] for start, end in command_intervals(command)] == secrets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from ptcompile.explainer.page import gather, html
 from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_text import env_file, overview, pod_text
 from ptcompile.simulator.equivalence import world_differences
-from ptcompile.source.documents import from_data
+from ptcompile.source.documents import from_data, read
 from ptcompile.source.secrets import masking
 from ptcompile.source.secrets.masking import masked_lines, masked_problem, masker
 from ptcompile.source.secrets.scanner import secrets_of, without_secrets
@@ -323,3 +324,63 @@ def test_all_short_secrets_at_a_place_are_masked() -> None:
         hidden = len(path) == 2
         assert masked.message == ("not ***, ***, *** and ***" if hidden else problem.message)
         assert masked.help == ("quote ***" if hidden else problem.help)
+
+
+@pytest.mark.parametrize(
+    ("path", "masked"),
+    [
+        (("spec", "env", "DB_PASSWORD"), True),
+        (("spec", "env"), True),
+        (("spec", "env", "OTHER"), True),  # next to it
+        (("spec", "other"), True),  # two levels below the parent
+        (("metadata", "name"), False),
+        (("spec", "far", "other"), False),
+    ],
+)
+def test_a_short_secret_is_masked_near_its_place(path: tuple[str, ...], masked: bool) -> None:
+    """A text of three characters is searched for only where a message is likely to quote it."""
+    data = {"metadata": {"name": "a"}, "spec": {"env": {"DB_PASSWORD": "abc", "OTHER": "x"}, "far": {"other": {}}}}
+    document = from_data([data]).documents[0]
+    problem, _ = masked_problem(Problem("x", path, "it is abc now"), document, path)
+    assert problem.message == ("it is *** now" if masked else "it is abc now")
+
+
+def test_secrets_three_levels_below_are_not_near() -> None:
+    data = {"spec": {"pod": {"env": {"DB_PASSWORD": "abc"}}, "x": 1}}
+    document = from_data([data]).documents[0]
+    for path, message in ((("spec", "x"), "it is abc"), (("spec", "pod", "x"), "it is ***")):
+        assert masked_problem(Problem("x", path, "it is abc"), document, path)[0].message == message
+
+
+_DOCUMENTS = (
+    FALSE,
+    "kind: Secret\ndata:\n  password: |\n    hunter2\n    hunter3\n",
+    "# token: abcdefgh12345\nkind: Pod\nmetadata: {name: hunter2}\n# password:\n#   hunter2\n",
+    "kind: Pod\nenv: {PASSWORD: hunter2, BROKEN: [}\n  more: hunter3\n",
+    "\n\n# password:\n",
+    "env: [{name: API_KEY, value: sk-0123456789abcdef0123}]\n",
+)
+
+
+def test_quoted_lines_are_masked_as_in_the_whole_text() -> None:
+    draw = random.Random(7)  # noqa: S311 - a fixed seed
+    for _ in range(200):
+        separators = draw.choice(["---\n", "# password: x\n---\n", "--- # token: abcdefgh12345\n"])
+        text = separators.join(draw.choices(_DOCUMENTS, k=4))
+        lines = masked_lines(text)
+        numbers = set(draw.sample(range(1, len(lines) + 1), 2))
+        quoted = masked_lines(text, quoted=numbers)
+        assert [quoted[number - 1] for number in numbers] == [lines[number - 1] for number in numbers]
+
+
+def test_a_text_that_has_been_read_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "a: 1\n---\npassword: hunter2\n"
+    parsed, expected = read(text), masked_lines(text)
+    unreadable = read(text.encode() + b"\xff")
+    assert masked_lines(text, parsed=unreadable) == expected
+    monkeypatch.setattr(masking, "read", None)
+    assert masked_lines(text, parsed=parsed) == expected
+
+
+def test_documents_without_a_quoted_line_are_left_empty() -> None:
+    assert masked_lines("a: 1\n---\npassword: hunter2\n---\nb: 1\n", quoted={5}) == ["", "", "", "", "b: 1", ""]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.source.secrets.names import MASK
+from ptcompile.source.secrets.scanner import without_secrets
 from ptcompile.source.secrets.texts import (
     merge_intervals,
     occurrences,
@@ -137,3 +138,22 @@ def test_short_secrets_do_not_occur_anywhere() -> None:
 def test_options_are_short(length: int, is_option: bool) -> None:
     option = "--" + "a" * (length - 2)
     assert option_name(option) == (option[2:] if is_option else None)
+
+
+@pytest.mark.parametrize(("kind", "masked"), [("Secret", True), (" secret", True), ("ConfigMap", False)])
+def test_the_last_applied_text_of_a_secret(kind: str, masked: bool) -> None:
+    """kubectl apply keeps the whole object in an annotation."""
+    key = "kubectl.kubernetes.io/last-applied-configuration"
+    metadata = {"name": "s", "labels": {"team": "ml"}, "annotations": {key: '{"data": {"a": "aHVudGVy"}}', "b": "c"}}
+    data = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
+    hidden = without_secrets(data)["metadata"]
+    assert (hidden["annotations"][key] == "***") is masked
+    assert (hidden["labels"], hidden["annotations"]["b"], hidden["name"]) == ({"team": "ml"}, "c", "s")
+
+
+def test_a_reference_to_a_secret_is_no_secret() -> None:
+    owner = {"apiVersion": "v1", "kind": "Secret", "name": "s", "uid": "1"}
+    data = {"metadata": {"ownerReferences": [owner]}, "spec": {"ref": {"kind": "Secret", "name": "s"}}}
+    assert without_secrets(data) == data
+    whole = {"kind": "Secret", "type": "Opaque", "immutable": True, "data": {"a": "aGk="}, "stringData": {"b": "hi"}}
+    assert without_secrets(whole) == {**whole, "data": {"a": "***"}, "stringData": {"b": "***"}}
