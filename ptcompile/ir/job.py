@@ -105,11 +105,22 @@ class Launch(NamedTuple):
     """Seconds; if None, torchrun's default."""
     max_restarts: int
     start_method: str
+    adds_variables: bool = True
+    """Whether passes add variables that torchrun or its processes read."""
+    standalone: bool = True
+    """Whether a single node has a store of its own at a free port, unless the spec asks for a static rendezvous."""
 
     @property
     def settings(self) -> dict[str, str]:
         """--rdzv-conf without the removed settings."""
         return {key: value for key, value in self.rdzv_conf.items() if value is not None}
+
+
+class RestartRule(NamedTuple):
+    """Exit statuses of the training container that the kubelet answers by a restart in the pod."""
+
+    exit_codes: tuple[int, ...]
+    action: str
 
 
 class RunPolicy(NamedTuple):
@@ -123,6 +134,7 @@ class RunPolicy(NamedTuple):
     on_pod_failure: OnPodFailure | None = None
     on_disruption: OnDisruption | None = None
     success_policy: SuccessPolicy | None = None
+    restart_in_place: RestartRule | None = None
 
 
 class TopologyConstraint(NamedTuple):
@@ -134,14 +146,21 @@ class TopologyConstraint(NamedTuple):
 
 
 class JobNames(NamedTuple):
-    """Names of parts of a job that the operator lets a user choose. If `container` is None, it is the target's
-    default.
-    """
+    """Names of parts of a job that the operator lets a user choose. A name that is None is the target's default."""
 
     container: str | None = None
     node: str = "node"
     master: str = "master"
     worker: str = "worker"
+    master_container: str | None = None
+    worker_container: str | None = None
+    service: str | None = None
+    task: str | None = None
+
+    def container_of(self, role: str) -> str | None:
+        """Return the name of a training role's main container."""
+        by_role = {"master": self.master_container, "worker": self.worker_container}
+        return by_role.get(role) or self.container
 
 
 class Job(NamedTuple):
@@ -186,6 +205,8 @@ class Job(NamedTuple):
     """Devices that the pods claim."""
     compute_domain: bool = False
     """Whether the job has a ComputeDomain of which its nodes claim channels."""
+    min_available: int | None = None
+    """The number of pods that a gang scheduler starts only together, if the spec sets it."""
 
     @property
     def training_roles(self) -> tuple[Role, ...]:
@@ -213,8 +234,8 @@ class Job(NamedTuple):
 
     @property
     def min_pods(self) -> int:
-        """The number of pods without which the job cannot run: the minimum of nodes, and all auxiliary pods."""
-        return self.min_nodes + self.pods - self.nodes
+        """The number of pods that start only together: by default the minimum of nodes, and all auxiliary pods."""
+        return self.min_available or self.min_nodes + self.pods - self.nodes
 
     @property
     def elastic(self) -> bool:
@@ -274,6 +295,10 @@ class Derived(NamedTuple):
     limit: int = LABEL
 
 
+def _never(_job: Job) -> bool:
+    return False
+
+
 class Target(NamedTuple):
     """The API of one operator, as the compiler writes it."""
 
@@ -288,6 +313,8 @@ class Target(NamedTuple):
     paths.
     """
     emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
+    keeps_variables: Callable[[Job], bool] = _never
+    """Returns whether the operator sets none of `overwrites` for a job."""
     main_container: str = "pytorch"
     groups: Callable[[Job], Sequence[IndexedGroup]] = _one_group
     """The operator's groups of pods, from which names are derived (`compiler.checks.targets`)."""
@@ -360,7 +387,9 @@ def _can_pods_return(job: Job) -> bool:
     Auxiliary roles take no part in the rendezvous.
     """
     policy = job.run_policy
-    if any(role.restart_policy not in {None, "Never"} for role in job.training_roles):
+    if policy.restart_in_place is not None or any(
+        role.restart_policy not in {None, "Never"} for role in job.training_roles
+    ):
         return True
     if policy.on_pod_failure == "RestartJob":
         return False

@@ -118,7 +118,8 @@ _CONTAINER_ORDER = (
 _CONTAINER_OWN = frozenset({"name", "image", "command", "args", "env", "resources", "volumeMounts"})
 _POD_OWN = frozenset({"containers", "volumes", "tolerations", "nodeSelector", "affinity"})
 _POD_FIRST = (
-    "restartPolicy", "subdomain", "hostname", "serviceAccountName", "schedulerName", "priorityClassName",
+    "restartPolicy", "subdomain", "hostname", "serviceAccountName", "schedulerName", "schedulingGroup", "workloadRef",
+    "priorityClassName",
     "hostNetwork", "dnsPolicy", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "imagePullSecrets",
     "securityContext", "nodeSelector", "affinity", "tolerations", "initContainers", "containers", "volumes",
 )  # fmt: skip

@@ -188,7 +188,7 @@ Nnodes = Annotated[
         }
     ),
 ]
-NprocPerNode = Annotated[int, Field(ge=1)] | Literal["auto", "cpu", "gpu"]
+NprocPerNode = Annotated[int, Field(ge=1)] | Literal["auto", "cpu", "gpu", "xpu"]
 Interval = Annotated[
     int | float,
     BeforeValidator(checks.check_interval),

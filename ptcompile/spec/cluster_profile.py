@@ -165,7 +165,7 @@ class NodePool(Model):
 
 
 QueueSystemName = Literal["kueue", "volcano", "kai"]
-GangScheduler = Literal["none", "volcano", "scheduler-plugins", "kai"]
+GangScheduler = Literal["none", "volcano", "scheduler-plugins", "kai", "kubernetes"]
 QueueFramework = Literal[
     "kubeflow.org/jaxjob",
     "kubeflow.org/paddlejob",
@@ -245,6 +245,8 @@ class OperatorVersions(Model):
     kueue: str | None = Field(default=None, pattern=_RELEASE, description='Kueue, such as "0.19".')
     kai: str | None = Field(default=None, pattern=_RELEASE, description='KAI Scheduler, such as "0.15".')
     mpi_operator: str | None = Field(default=None, pattern=_RELEASE, description='MPI Operator, such as "0.8".')
+    lws: str | None = Field(default=None, pattern=_RELEASE, description='LeaderWorkerSet, such as "0.10".')
+    kuberay: str | None = Field(default=None, pattern=_RELEASE, description='KubeRay, such as "1.7".')
     nvidia_dra: str | None = Field(
         default=None, pattern=_RELEASE, description='DRA driver for NVIDIA GPUs, such as "25.8".'
     )
@@ -337,8 +339,9 @@ class ProfileSpec(Model):
         default=None,
         description=(
             "Scheduler that places all pods of a job at once or none of them; the training-operator "
-            "must be started with the same one. Default: volcano or kai if it is the queue system, "
-            "else none."
+            "must be started with the same one. kubernetes is kube-scheduler with the feature gates "
+            "that featureGates names (Kubernetes 1.35). Default: volcano or kai if it is the queue "
+            "system, else none."
         ),
     )
     schedule_timeout_seconds: int | None = Field(
@@ -356,8 +359,8 @@ class ProfileSpec(Model):
         default=[],
         description=(
             "Objects of the cluster by which its API server admits others: Namespaces, LimitRanges, ResourceQuotas, "
-            "PriorityClasses, ValidatingAdmissionPolicies, their bindings and parameters. An object of the linted "
-            "files replaces one of the same name."
+            "PriorityClasses, ValidatingAdmissionPolicies, their bindings and parameters; for `ptcompile admit`, its "
+            "queues, flavors and topologies. An object of the files replaces one of the same name."
         ),
     )
     multi_kueue: bool = Field(

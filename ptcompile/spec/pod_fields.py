@@ -45,6 +45,7 @@ POD_FIELDS: Final = (
     _row("main", "command"),
     _row("main", "args"),
     _row("main", "workingDir", nullable=True),
+    _row("main", "ports", is_kubernetes=True),
     _row("main", "envFrom", is_kubernetes=True),
     _row("main", "env", is_kubernetes=True, nullable=True),
     _row("main", "resources"),

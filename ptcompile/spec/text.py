@@ -48,7 +48,8 @@ def write_yaml(
     yaml.representer.add_representer(type(None), _represent_null)
     out = StringIO()
     yaml.dump(
-        _round_trip_mapping(document, (), {path: _printable(text) for path, text in (comments or {}).items()}), out
+        _round_trip_mapping(document, (), {path: _printable_lines(text) for path, text in (comments or {}).items()}),
+        out,
     )
     text = out.getvalue()
     start = text.partition("\n")[0]
@@ -61,6 +62,10 @@ def write_yaml(
 def _printable(comment: str) -> str:
     """Return a comment with control characters escaped: a key that it names may contain a line break."""
     return "".join([sign if sign.isprintable() else repr(sign)[1:-1] for sign in comment])
+
+
+def _printable_lines(comment: str) -> str:
+    return "\n".join(map(_printable, comment.split("\n")))
 
 
 class _Emitter(RoundTripEmitter):
@@ -105,13 +110,17 @@ def _round_trip_sequence(value: Any, path: Path, comments: Mapping[Path, str]) -
 
 
 def _add_comment(mapping: CommentedMap, key: Any, text: str, path: Path) -> None:
-    """Put a comment at the end of the key's line, or above it if the line would be too long or a block text begins
-    there.
+    """Put a comment at the end of the key's line, or above it if it has several lines, the line would be too long or a
+    block text begins there.
     """
     value = mapping[key]
     block = isinstance(value, CommentedMap | CommentedSeq) and not value.fa.flow_style()
     line = len(f"{key}:") if block else len(f"{key}: ") + _width(value)
-    if isinstance(value, LiteralScalarString) or _column(path) + line + len(f" # {text}") > _MAX_COLUMNS:
+    if (
+        isinstance(value, LiteralScalarString)
+        or "\n" in text
+        or _column(path) + line + len(f" # {text}") > _MAX_COLUMNS
+    ):
         mapping.yaml_set_comment_before_after_key(key, before=text, indent=_column(path))
     else:
         mapping.yaml_add_eol_comment(text, key, column=0)

@@ -58,6 +58,10 @@ class PodFields(Model):
     command: list[str] | None = Field(default=None, description="Command to start instead of torchrun.")
     args: list[str] | None = Field(default=None, description="Arguments of the script, module, command or image.")
     working_dir: str | None = Field(default=None, description="Working directory of the container.")
+    ports: list[Json] = Field(
+        default=[],
+        description="Ports of the container, as in a pod. The port where the nodes meet needs none.",
+    )
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
         default=None, description="When to pull the image."
     )
@@ -122,6 +126,13 @@ class SideRole(AuxiliaryRole, PodFields):
 class Elastic(Model):
     """How torchrun runs the job. Every field is torchrun's."""
 
+    defaults: Literal["ptcompile", "torchrun"] = Field(
+        default="ptcompile",
+        description=(
+            "Whose defaults apply to monitorInterval, rdzvId and rdzvConfigs. With torchrun, ptcompile also adds no "
+            "variables for torchrun to the pods, such as OMP_NUM_THREADS."
+        ),
+    )
     nnodes: Nnodes | None = Field(
         default=None,
         description="Number of nodes, or MIN:MAX. Default: 1, or the number that `nodes` or the roles set.",
@@ -129,7 +140,7 @@ class Elastic(Model):
     nproc_per_node: NprocPerNode | None = Field(
         default=None,
         description=(
-            "Processes per node: a number, auto, cpu or gpu. Default: one per accelerator that a node "
+            "Processes per node: a number, auto, cpu, gpu or xpu. Default: one per accelerator that a node "
             "requests (more for an accelerator with several cores, such as Trainium), or one without "
             "accelerators."
         ),
@@ -143,7 +154,10 @@ class Elastic(Model):
     max_restarts: Count = Field(default=0, description="How often torchrun restarts the whole group of processes.")
     rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = Field(
         default=None,
-        description="Rendezvous backend. Default: c10d for a range of nodes or with restarts, else static.",
+        description=(
+            "Rendezvous backend. Default: c10d for a range of nodes or with restarts, else static. A single node runs "
+            "with --standalone, or at masterPort if this is static."
+        ),
     )
     rdzv_id: str | None = Field(
         default=None, description="Rendezvous id. Default: the job's name; null leaves it to torchrun."
@@ -156,6 +170,21 @@ class Elastic(Model):
         description=(
             "Rendezvous options, added to the defaults: timeout and join_timeout of 900 seconds each "
             "and, with c10d, a read_timeout equal to timeout. null leaves an option to torchrun."
+        ),
+    )
+
+
+class RestartInPlace(Model):
+    """Exit statuses of the training container that the kubelet answers by a restart in the pod."""
+
+    exit_codes: list[Annotated[int, Field(ge=1, le=255)]] = Field(
+        description="Exit statuses of the training container, such as 137."
+    )
+    action: Literal["Restart", "RestartAllContainers"] = Field(
+        default="Restart",
+        description=(
+            "What starts again: the training container, or all containers of its pod, init containers "
+            "too (Kubernetes 1.36)."
         ),
     )
 
@@ -216,6 +245,13 @@ class RunPolicy(Model):
             "else the operator's rule."
         ),
     )
+    restart_in_place: RestartInPlace | None = Field(
+        default=None,
+        description=(
+            "Exit statuses after which the kubelet restarts a node in its pod: the pod does not fail, and no limit "
+            "but activeDeadlineSeconds counts it (Kubernetes 1.35)."
+        ),
+    )
 
 
 class Volcano(Model):
@@ -241,6 +277,22 @@ class Names(Model):
     )
     worker: DnsLabel | None = Field(
         default=None, description="Name of the other nodes' Volcano task or replicatedJob. Default: worker."
+    )
+    master_container: DnsLabel | None = Field(
+        default=None, description="Name of the container that trains in node 0. Default: that of container."
+    )
+    worker_container: DnsLabel | None = Field(
+        default=None, description="Name of the container that trains in the other nodes. Default: that of container."
+    )
+    task: DnsLabel | None = Field(
+        default=None,
+        description=(
+            "Name of one Volcano task for all nodes, whose ranks are VC_TASK_INDEX. Default: node 0 has a task of its "
+            "own, for Volcano's pytorch plugin."
+        ),
+    )
+    service: DnsLabel | None = Field(
+        default=None, description="Name of the headless Service of a batch/v1 Job. Default: the job's name."
     )
 
 
@@ -375,11 +427,19 @@ class JobSpec(Nodes, PodFields):
             "sets; image, command and resources may come from the runtime."
         ),
     )
-    manifest: dict[str, Json] = Field(
+    min_available: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description=(
+            "Number of pods that a gang scheduler starts only together. Default: all pods, or the minimum of a range "
+            "of nodes and all pods of other roles."
+        ),
+    )
+    manifest: dict[str, Json | None] = Field(
         default={},
         description=(
             "A patch for the finished object of each target, for fields that nothing else sets. Named "
-            "lists merge by name; null removes a field."
+            "lists merge by name; null removes a field. TARGET/KIND, such as job/Service, patches an object beside "
+            "the job; null removes it."
         ),
     )
     roles: dict[str, SideRole] = Field(

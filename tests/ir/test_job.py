@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from ptcompile.ir.job import Job, Role, RunPolicy, TopologyConstraint, map_templates
+import pytest
+import yaml
+
+from ptcompile.compiler.frontend.lowering import lower
+from ptcompile.compiler.frontend.reader import decode_spec
+from ptcompile.ir.job import (
+    Derived,
+    IndexedGroup,
+    Job,
+    JobClaim,
+    JobNames,
+    Role,
+    RunPolicy,
+    TopologyConstraint,
+    accelerators_in,
+    map_templates,
+    with_rendezvous,
+)
 from ptcompile.ir.pods import Resources, resources
 from tests import making
 
@@ -76,3 +93,146 @@ def test_amounts_have_a_fixed_order() -> None:
     wanted = ["cpu", "memory", "ephemeral-storage", "a/a", "hugepages-2Mi", "z/z"]
     both = Resources(half, half).over(Resources())
     assert [*both.requests] == [*both.limits] == wanted
+
+
+def test_a_spec_that_sets_nothing_has_the_defaults_of_a_job() -> None:
+    spec, _ = decode_spec(yaml.safe_load(making.smallest()))
+    assert spec is not None
+    job = lower(spec, making.DEFAULT_CLUSTER)
+    assert job == Job("train", job.roles, 1, launch=job.launch)
+    assert (job.spot, job.shared_memory, job.master_port, job.compute_domain) == (False, True, 23456, False)
+    assert (job.runtime_nodes, job.run_policy.suspend, job.names) == (False, False, JobNames())
+    assert [role.trains for role in job.roles] == [True]
+
+
+def test_a_group_is_one_job_and_a_derived_name_a_label() -> None:
+    assert IndexedGroup("node", 4).jobs == 1
+    assert Derived("the pod", "{job}-0", "docs/facts").limit == 63
+
+
+def test_numbers_of_nodes_and_pods() -> None:
+    loaders = Role("loader", 2, making.template(), trains=False)
+    job = making.job(replicas=4, min_nodes=2, max_nodes=6)
+    job = job._replace(roles=(*job.roles, loaders))
+    assert (job.nodes, job.pods, job.min_pods, job.peak_nodes, job.elastic) == (4, 6, 4, 6, True)
+    assert [role.name for role in job.training_roles] == ["node"]
+    assert job.auxiliary_roles == (loaders,)
+    fixed = making.job(replicas=4)
+    assert (fixed.peak_nodes, fixed.min_pods, fixed.elastic) == (4, 4, False)
+
+
+C10D: list[dict[str, Any]] = [
+    {"max_restarts": 1},
+    {"min_nodes": 1},
+    {"restart": "OnFailure"},
+    {"restart": "Always", "on_pod_failure": "RestartJob"},
+    {"backoff_limit": 3},
+    {"on_pod_failure": "RestartPod"},
+    {"on_disruption": "Ignore"},
+    {"spot": True},
+    {"rdzv_backend": "c10d"},
+    {"rdzv_backend": "c10d", "replicas": 1},
+]
+STATIC: list[dict[str, Any]] = [
+    {},
+    {"max_restarts": 1, "replicas": 1},
+    {"restart": "Never"},
+    {"backoff_limit": 0},
+    {"on_pod_failure": "FailJob"},
+    {"backoff_limit": 3, "on_pod_failure": "RestartJob"},
+    {"on_disruption": "Count"},
+    {"spot": True, "on_disruption": "Count"},
+    {"rdzv_backend": "static", "max_restarts": 1},
+    {"loader": "OnFailure"},
+]
+
+
+def rendezvous(
+    replicas: int = 2, restart: Any = None, loader: Any = None, runtime: Any = None, **settings: Any
+) -> dict[str, Any]:
+    """Return backend and settings of a launch, which has no backend unless it is among the settings."""
+    launch = making.LAUNCH._replace(rdzv_backend=None)
+    launch = launch._replace(**{name: settings.pop(name) for name in launch._fields if name in settings})
+    policy = RunPolicy(**{name: settings.pop(name) for name in RunPolicy._fields if name in settings})
+    job = making.job(replicas=replicas, launch=launch, run_policy=policy, runtime=runtime, **settings)
+    role = job.roles[0]._replace(restart_policy=restart)
+    job = job._replace(roles=(role, *([Role("l", 1, making.template(), loader, trains=False)] if loader else [])))
+    done = with_rendezvous(job, launch)
+    return {"backend": done.rdzv_backend, **done.rdzv_conf}
+
+
+@pytest.mark.parametrize("settings", C10D, ids=str)
+def test_nodes_that_may_return_meet_through_c10d(settings: dict[str, Any]) -> None:
+    assert rendezvous(**settings)["backend"] == "c10d"
+
+
+@pytest.mark.parametrize("settings", STATIC, ids=str)
+def test_other_nodes_meet_statically(settings: dict[str, Any]) -> None:
+    assert rendezvous(**settings)["backend"] == "static"
+
+
+WAITS = {"timeout": "900", "join_timeout": "900"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "waits"),
+    [
+        ({}, WAITS),
+        ({"replicas": 1}, {}),
+        ({"replicas": 1, "rdzv_conf": {"a": "b"}}, {"a": "b"}),
+        ({"spot": True}, {**WAITS, "read_timeout": "900"}),
+        ({"spot": True, "rdzv_conf": {"timeout": "60"}}, {**WAITS, "timeout": "60", "read_timeout": "60"}),
+        ({"spot": True, "rdzv_conf": {"timeout": "soon"}}, {**WAITS, "timeout": "soon", "read_timeout": "900"}),
+        ({"spot": True, "rdzv_conf": {"timeout": None}}, {**WAITS, "timeout": None, "read_timeout": None}),
+        ({"spot": True, "rdzv_conf": {"read_timeout": "5"}}, {**WAITS, "read_timeout": "5"}),
+        ({"rdzv_conf": {"timeout": "60"}}, {**WAITS, "timeout": "60"}),
+        ({"runtime": {"name": "r"}}, WAITS),
+        ({"runtime": {"name": "r"}, "entry": ()}, {}),
+        ({"entry": ()}, WAITS),
+    ],
+    ids=str,
+)
+def test_how_long_nodes_wait_for_each_other(settings: dict[str, Any], waits: dict[str, str | None]) -> None:
+    found = rendezvous(**settings)
+    del found["backend"]
+    assert found == waits
+
+
+def test_accelerators_that_a_pod_claims_through_the_job_s_templates() -> None:
+    claims = [
+        JobClaim("gpus", "train-gpus", "gpu.nvidia.com", 4, accelerators=True),
+        JobClaim("nics", "train-nics", "nic", 2),
+        JobClaim("more", "train-more", "gpu.nvidia.com", 8, accelerators=True),
+    ]
+    pod = {"resourceClaims": [{"name": "gpus", "resourceClaimTemplateName": "train-gpus"},
+                              {"name": "nics", "resourceClaimTemplateName": "train-nics"},
+                              {"name": "own", "resourceClaimName": "shared"}]}  # fmt: skip
+    assert accelerators_in(claims, pod) == 4
+    assert accelerators_in(claims, {"resourceClaims": None}) == accelerators_in(claims, {}) == 0
+
+
+def test_removed_settings_of_the_rendezvous_are_not_written() -> None:
+    assert making.LAUNCH._replace(rdzv_conf={"timeout": "60", "read_timeout": None}).settings == {"timeout": "60"}
+
+
+def test_a_null_keeps_a_request_or_a_limit_empty() -> None:
+    given = resources({"cpu": "1", "memory": None}, {"cpu": None})
+    assert given == Resources({"cpu": "1"}, {}, frozenset({("requests", "memory"), ("limits", "cpu")}))
+    below = Resources({"cpu": "2", "memory": "4Gi"}, {"cpu": "8", "memory": "8Gi", "x/y": "1"})
+    assert given.over(below) == Resources(
+        {"cpu": "1", "x/y": "1"}, {"memory": "8Gi", "x/y": "1"}, frozenset({("requests", "memory"), ("limits", "cpu")})
+    )
+
+
+def test_a_lower_level_s_null_counts_for_resources_that_the_upper_one_does_not_name() -> None:
+    below = resources({"cpu": "2"}, {"cpu": None, "memory": None})
+    above = Resources({}, {"memory": "1Gi"})
+    assert above.over(below) == Resources(
+        {"cpu": "2", "memory": "1Gi"}, {"memory": "1Gi"}, frozenset({("limits", "cpu")})
+    )
+
+
+def test_resources_that_are_never_shared_have_equal_requests_and_limits() -> None:
+    assert Resources({"gpu": "8", "nvidia.com/gpu": "1", "cpu": "2"}, {}).over(Resources({}, {})) == Resources(
+        {"cpu": "2", "gpu": "8", "nvidia.com/gpu": "1"}, {"gpu": "8", "nvidia.com/gpu": "1"}
+    )

@@ -133,3 +133,137 @@ def test_applying_a_patch_twice_changes_nothing(row: tuple[Any, Any, Any]) -> No
 
 def test_with_keys_first_moves_the_listed_keys_to_the_front() -> None:
     assert list(pod_template.with_keys_first({"z": 1, "b": 2, "a": 3}, ("a", "b", "c"))) == ["a", "b", "z"]
+
+
+NULLS = {
+    "spec": {
+        "hostname": ("spec", "a"),
+        "containers": {"pytorch": {"args": ("spec", "b"), "env": {"A": ("spec", "c")}}, "side": ("spec", "d")},
+    }
+}
+
+
+def nulled(**fields: Any) -> pod_template.PodTemplate:
+    return pod_template.read(FULL, "pytorch")._replace(nulls=NULLS, **fields)
+
+
+def test_what_is_null_is_not_written() -> None:
+    written = pod_template.write(nulled(), hostname="h")["spec"]
+    (main,) = written["containers"]
+    assert "hostname" not in written
+    assert "args" not in main
+    assert (main["name"], main["env"]) == ("pytorch", [])
+    renamed = pod_template.write(nulled(), main="node")["spec"]["containers"]
+    assert [(one["name"], "args" in one, one["env"]) for one in renamed] == [("node", False, [])]
+    others = {"spec": {"containers": {"side": ("spec", "d")}}}
+    kept = pod_template.write(nulled()._replace(nulls=others), main="node")["spec"]["containers"]
+    assert [one["name"] for one in kept] == ["node"]
+
+
+def test_without_nulled_fields() -> None:
+    amounts = pod_template.Resources({"cpu": "1"}, {}, frozenset({("limits", "cpu")}))
+    template = nulled()
+    template = template.with_main(template.main._replace(resources=amounts))
+    remaining = pod_template.without_nulled_fields(template)
+    assert (remaining.main.args, remaining.main.env, remaining.sidecars) == (None, (), ())
+    assert (remaining.main.resources, remaining.nulls) == (amounts, NULLS)
+    whole = pod_template.read(FULL, "pytorch")
+    assert pod_template.without_nulled_fields(whole) is whole
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (("spec", "hostname"), True),
+        (("spec", "hostname", "deep"), True),
+        (("spec",), False),
+        (("spec", "containers", "side", "image"), True),
+        (("spec", "containers", "pytorch"), False),
+        (("spec", "containers", "pytorch", "env", "A"), True),
+        (("spec", "containers", "pytorch", "env", "B"), False),
+        (("metadata", "labels"), False),
+    ],
+)
+def test_a_null_is_also_one_above(path: tuple[str, ...], expected: bool) -> None:
+    assert pod_template.is_nulled(nulled(), *path) is expected
+
+
+LEAF = ("spec", "x")
+
+
+@pytest.mark.parametrize(
+    ("nulls", "value", "remaining"),
+    [
+        ({"a": LEAF}, {}, {"a": LEAF}),
+        ({"a": LEAF}, {"a": 1}, {}),
+        ({"a": LEAF}, 5, {"a": LEAF}),
+        ({"a": {"b": LEAF}}, {"a": {"b": 1}}, {}),
+        ({"a": {"b": LEAF}}, {"a": {"c": 1}}, {"a": {"b": LEAF}}),
+        ({"env": {"A": LEAF, "B": LEAF}}, {"env": [{"name": "A"}]}, {"env": {"B": LEAF}}),
+        ({"env": {"A": LEAF}}, {"env": {"A": 1}}, {}),
+        ({"command": {"A": LEAF}}, {"command": ["A"]}, {"command": {"A": LEAF}}),
+    ],
+)
+def test_nulls_that_a_value_does_not_set_again(nulls: Any, value: Any, remaining: Any) -> None:
+    assert pod_template.absent_nulls(nulls, value) == remaining
+
+
+def test_paths_are_removed_by_the_keys_of_lists() -> None:
+    value = {
+        "command": ["a"],
+        "env": [{"name": "A", "value": "1"}, {"name": "B"}],
+        "volumeMounts": [{"mountPath": "/a"}],
+    }
+    nulls = {"command": {"a": LEAF}, "env": {"A": {"value": LEAF}, "B": LEAF}, "volumeMounts": {"/a": LEAF}}
+    assert pod_template.without_paths(value, nulls) == {"command": ["a"], "env": [{"name": "A"}], "volumeMounts": []}
+    assert pod_template.without_paths({"env": {"A": 1}}, {"env": {"A": LEAF}}) == {"env": {}}
+    assert pod_template.without_paths({"env": "A"}, {"env": {"A": LEAF}}) == {"env": "A"}
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "limit", "expected"),
+    [
+        ("gpu", "1", None, ("1", "1")),
+        ("nvidia.com/gpu", "1", None, ("1", "1")),
+        ("cpu", "1", None, ("1", None)),
+        ("cpu", None, "1", ("1", "1")),
+        ("gpu", None, "1", ("1", "1")),
+        ("cpu", "1", "2", ("1", "2")),
+    ],
+)
+def test_only_devices_get_a_limit_of_their_request(
+    name: str, request_: str | None, limit: str | None, expected: tuple[str | None, str | None]
+) -> None:
+    requests, limits = ({name: amount} if amount else {} for amount in (request_, limit))
+    done = pod_template.Resources(requests, limits).over(pod_template.Resources())
+    assert (done.requests.get(name), done.limits.get(name)) == expected
+
+
+BASE: dict[str, Any] = {
+    "metadata": {"labels": {"a": "base", "z": "base"}},
+    "spec": {
+        "hostname": "base",
+        "enableServiceLinks": True,
+        "affinity": {"nodeAffinity": {}},
+        "dnsConfig": {"nameservers": ["1.1.1.1"]},
+        "containers": [
+            {"name": "pytorch", "image": "base", "tty": True, "env": [{"name": "A", "value": "0"}, {"name": "Z"}]},
+            {"name": "proxy", "image": "proxy"},
+        ],
+        "volumes": [{"name": "v", "hostPath": {"path": "/"}}, {"name": "w"}],
+    },
+}
+
+
+def test_a_template_over_a_base_keeps_all_of_its_own() -> None:
+    template = pod_template.read(FULL, "pytorch")
+    merged = pod_template.write(pod_template.merge_under(template, BASE, "pytorch"))
+    spec, containers = merged["spec"], {one["name"]: one for one in merged["spec"]["containers"]}
+    assert merged["metadata"]["labels"] == {"a": "b", "z": "base"}
+    assert (spec["hostname"], spec["enableServiceLinks"], spec["affinity"]) == ("base", False, {"podAffinity": {}})
+    assert spec["dnsConfig"] == {"nameservers": ["1.1.1.1"]}
+    assert [*containers] == ["pytorch", "proxy", "side"]
+    main = containers["pytorch"]
+    assert (main["image"], main["tty"], main["env"]) == ("p", True, [{"name": "Z"}, {"name": "A", "value": "1"}])
+    assert spec["volumes"] == [{"name": "w"}, {"name": "v", "emptyDir": {}}]
+    assert pod_template.merge_under(nulled(), BASE, "pytorch").nulls == NULLS

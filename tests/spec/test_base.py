@@ -6,37 +6,10 @@ from inspect import signature
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from ptcompile.spec.base import Metadata, ResourceList, Resources
-from ptcompile.spec.checks import nnodes_range
+from ptcompile.spec.base import DnsLabel, DnsSubdomain, Metadata, Port, ResourceList, Resources
 from ptcompile.spec.training_job import Elastic
-
-RANGES = [
-    (1, (1, 1)),
-    ("1", (1, 1)),
-    ("1:1", (1, 1)),
-    (4, (4, 4)),
-    ("4", (4, 4)),
-    ("2:4", (2, 4)),
-    ("1:1000", (1, 1000)),
-]
-
-
-@pytest.mark.parametrize(("value", "wanted"), RANGES)
-def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
-    """ "1", "1:1" and 1 are equivalent: docs/facts/flyte.md#defects 2."""
-    assert nnodes_range(value) == wanted
-
-
-@pytest.mark.parametrize(
-    "value", ["4:2", 0, "2:", ":2", "0:1", -1, "", "a", "1:2:3", " 1", "1 ", "+1", "1.0", "²", "9" * 10]
-)
-def test_nnodes_that_torchrun_rejects(value: int | str) -> None:
-    """torchrun requires 0 < MIN <= MAX: docs/facts/torchrun.md#options-and-variables."""
-    with pytest.raises(ValueError, match="nodes"):
-        nnodes_range(value)
-
 
 QUANTITIES = [
     ("8", "8"), (8, "8"), (0.5, "0.5"), ("500m", "500m"), ("64Gi", "64Gi"), ("1e3", "1e3"), (0, "0"),
@@ -104,3 +77,20 @@ def test_the_signature_of_a_model_has_python_names() -> None:
     assert signature(Metadata).parameters["name"].annotation is str
     Elastic(max_restarts=2)
     assert signature(Elastic) == before
+
+
+@pytest.mark.parametrize(
+    ("value", "valid"), [(1, True), (65535, True), (0, False), (65536, False), ("80", False), (True, False)]
+)
+def test_ports(value: Any, valid: bool) -> None:
+    adapter = TypeAdapter(Port)
+    if valid:
+        assert adapter.validate_python(value) == value
+    else:
+        with pytest.raises(ValidationError):
+            adapter.validate_python(value, strict=True)
+
+
+def test_the_lengths_of_names_in_schemas() -> None:
+    assert TypeAdapter(DnsLabel).json_schema()["maxLength"] == 63
+    assert TypeAdapter(DnsSubdomain).json_schema()["maxLength"] == 253

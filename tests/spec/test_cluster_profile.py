@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -87,3 +88,23 @@ def test_the_schema_for_editors() -> None:
         by_alias=True, mode="json", exclude_none=True
     )
     assert list(jsonschema.Draft202012Validator(schema).iter_errors(whole)) == []
+
+
+def test_the_committed_schema_is_current() -> None:
+    """Refresh with `python -m ptcompile schema cluster > schemas/cluster.schema.json`."""
+    committed = Path(__file__).parents[2] / "schemas" / "cluster.schema.json"
+    assert json.loads(committed.read_text(encoding="utf-8")) == cluster_profile.json_schema()
+
+
+def test_the_defaults_of_an_entry() -> None:
+    spec = making.profile(
+        {
+            "accelerators": {"a": {"nodeLabels": {"x": "y"}}},
+            "fabrics": {"f": {"claims": {"nic": {"deviceClassName": "nics"}}}},
+            "operator": {"namespace": {"name": "n"}},
+        }
+    ).spec
+    assert spec.accelerators["a"].processes_per_device == 1
+    assert spec.fabrics["f"].claims["nic"].count == 1
+    assert spec.operator is not None
+    assert spec.operator.namespace.create

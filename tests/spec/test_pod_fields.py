@@ -32,6 +32,7 @@ def test_spec_fields_are_named_like_the_model_s() -> None:
 VALUES: dict[str, Any] = {
     "command": ["x"], "args": ["y"], "hostNetwork": True, "terminationGracePeriodSeconds": 0, "env": {"A": "b"},
     "envFrom": [{"secretRef": {"name": "s"}}], "volumeMounts": [{"name": "v", "mountPath": "/v"}],
+    "ports": [{"containerPort": 1}],
     "volumes": [{"name": "v", "emptyDir": {}}], "imagePullSecrets": [{"name": "s"}],
     "tolerations": [{"key": "k", "operator": "Exists"}], "affinity": {"nodeAffinity": {}},
     **{word: {"a": "b"} for word in ("podLabels", "podAnnotations", "nodeSelector")},
@@ -59,3 +60,30 @@ def test_a_field_is_written_traced_and_read_back(row: PodField) -> None:
     assert found[:2] == ("spec", row.spec_field)
     words = pod_fields(ReadRole("node", 1, template, None, "pytorch", None), "nvidia.com/gpu", shm=False)
     assert words[row.spec_field] == value
+
+
+SPECIAL = {
+    "kubernetes": {
+        "envFrom", "env", "volumeMounts", "securityContext", "terminationGracePeriodSeconds", "imagePullSecrets",
+        "podSecurityContext", "affinity", "tolerations", "volumes", "ports",
+    },
+    "nullable": {
+        "podLabels", "podAnnotations", "imagePullPolicy", "workingDir", "env", "serviceAccountName", "schedulerName",
+        "priorityClassName", "terminationGracePeriodSeconds", "nodeSelector",
+    },
+}  # fmt: skip
+
+
+def test_objects_of_kubernetes_and_nullable_fields() -> None:
+    assert {row.spec_field for row in POD_FIELDS if row.is_kubernetes} == SPECIAL["kubernetes"]
+    assert {row.spec_field for row in POD_FIELDS if row.nullable} == SPECIAL["nullable"]
+
+
+@pytest.mark.parametrize("row", [row for row in POD_FIELDS if row.nullable], ids=lambda row: row.spec_field)
+def test_null_is_valid_for_a_nullable_field_or_its_entries(row: PodField) -> None:
+    problems = []
+    for value in (None, {"k": None}):
+        data = yaml.safe_load(smallest())
+        data["spec"][row.spec_field] = value
+        problems.append(decode_spec(data)[1])
+    assert [] in [list(found) for found in problems]

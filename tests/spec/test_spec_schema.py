@@ -1,32 +1,18 @@
-"""The JSON Schemas of ptcompile's kinds: committed, current and described. See also test_schema_law.py."""
+"""The JSON Schemas of ptcompile's kinds: valid and described. See also test_schema_law.py."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from ptcompile.spec import cluster_profile as cluster, training_job
 
-ROOT = Path(__file__).parents[2]
-SCHEMAS = {
-    "TrainingJob": ("spec.schema.json", training_job.json_schema),
-    "ClusterProfile": ("cluster.schema.json", cluster.json_schema),
-}
-
-
-@pytest.mark.parametrize("kind", SCHEMAS)
-def test_the_committed_schema_is_current(kind: str) -> None:
-    """Refresh with `python -m ptcompile schema spec > schemas/spec.schema.json`; `cluster` likewise."""
-    name, made = SCHEMAS[kind]
-    assert json.loads((ROOT / "schemas" / name).read_text()) == made()
+SCHEMAS = {"TrainingJob": training_job.json_schema, "ClusterProfile": cluster.json_schema}
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_the_schema_is_valid_and_every_field_is_described(kind: str) -> None:
-    schema = SCHEMAS[kind][1]()
+    schema = SCHEMAS[kind]()
     Draft202012Validator.check_schema(schema)
     bare = [
         f"{model}.{name}"

@@ -71,5 +71,5 @@ def test_a_comment_follows_its_line_if_it_fits() -> None:
 def test_no_character_ends_a_comment(sign: str) -> None:
     text = write_yaml({"a": 1, "b": 2}, {("b",): f"was {sign}c: 3"}, (f"spec.{sign}x is removed", "more"))
     assert yaml.safe_load(text) == {"a": 1, "b": 2}
-    assert text.count("\n") == 4
+    assert text.count("\n") == (6 if sign == "\n" else 4)  # several lines go above the key, each as a comment
     assert repr(sign)[1:-1] in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -130,3 +131,9 @@ def test_the_schema_accepts_what_the_models_accept(body: str) -> None:
 )  # fmt: skip
 def test_the_schema_rejects_what_the_compiler_rejects(body: str) -> None:
     assert list(VALIDATOR.iter_errors(yaml.safe_load(smallest(body))))
+
+
+def test_the_committed_schema_is_current() -> None:
+    """Refresh with `python -m ptcompile schema spec > schemas/spec.schema.json`."""
+    committed = Path(__file__).parents[2] / "schemas" / "spec.schema.json"
+    assert json.loads(committed.read_text(encoding="utf-8")) == vocabulary.json_schema()
