@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ptcompile._internal.paths import has
 from ptcompile.apiserver.evaluations import ASK_SERVER
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
 from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
 from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
+from ptcompile.kubernetes.unstructured import may_mention
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
 from ptcompile.registry.model import ApiServer, Established, Foreign, GroupVersionKind, KindContext
 from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
@@ -158,6 +160,8 @@ _FOREIGN_WEBHOOKS: Final = tuple((operator, operator.foreign) for operator in OP
 
 def _has_key(manifest: Mapping[str, Any], mark: str) -> bool:
     """Return whether a key of the object or of any part of it contains the mark."""
+    if not may_mention(manifest, mark):
+        return False
     stack: list[Any] = [manifest]
     while stack:
         node = stack.pop()
@@ -263,15 +267,7 @@ def _operator_kind_problems(
 
 def _is_default_of_newer(violation: SchemaViolation, written: Mapping[str, Any]) -> bool:
     """Return whether a violation is about a default of newer releases, which the object as written does not have."""
-    if violation.name != "version-unknown-field":
-        return False
-    node: Any = written
-    for step in reversed(violation.path):
-        try:
-            node = node[step]
-        except (KeyError, IndexError, TypeError):
-            return True
-    return False
+    return violation.name == "version-unknown-field" and not has(written, reversed(violation.path))
 
 
 def _at_written_path(problem: Problem, path: Path) -> Problem:

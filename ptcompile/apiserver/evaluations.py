@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ASK_SERVER: Final = "check with the API server: kubectl apply --dry-run=server"
 """Help if only the server can tell."""
-_EVALUATIONS_PER_CALL: Final = 600_000
+EVALUATIONS_PER_CALL: Final = 600_000
 _EVALUATIONS_PER_VALUE: Final = 20
 """Evaluations that each value of an object adds, so a large file gets as many as the same objects in small files."""
 
@@ -37,7 +37,7 @@ class Evaluations:
 
     __slots__ = ("depth", "ran_out", "remaining")
 
-    def __init__(self, remaining: int = _EVALUATIONS_PER_CALL) -> None:
+    def __init__(self, remaining: int = EVALUATIONS_PER_CALL) -> None:
         self.remaining = remaining
         self.depth = 0
         self.ran_out = False
@@ -45,6 +45,11 @@ class Evaluations:
     def grant(self, values: int) -> None:
         """Add the evaluations for this number of values."""
         self.remaining = max(self.remaining, 0) + _EVALUATIONS_PER_VALUE * values
+
+    @property
+    def spent(self) -> int:
+        """Number of evaluations that were subtracted from a call's, if none were added."""
+        return EVALUATIONS_PER_CALL - self.remaining
 
     def spend(self, count: int) -> None:
         """Subtract evaluations. Raises OutOfEvaluationsError if fewer are left."""

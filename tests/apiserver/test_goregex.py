@@ -147,3 +147,67 @@ def test_a_pattern_above_the_memory_limit() -> None:
     goregex.compile_search.cache_clear()
     assert compile_search(r"(\pL{100}){100}") is None
     assert compile_search("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$") is not None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "python"),
+    [
+        ("^a$", r"^a\Z"),
+        (r"^a\$", r"^a\$"),
+        ("a", "a"),
+        (r"^a\z", r"^a\Z"),
+        ("^(?i)a$", r"(?i)^a\Z"),
+        ("$", r"\Z"),
+    ],
+)
+def test_patterns_in_pythons_syntax(pattern: str, python: str) -> None:
+    assert goregex.to_python_syntax(pattern) == python
+
+
+@pytest.mark.parametrize(
+    ("pattern", "invalid"),
+    [("^a+$", False), ("(", True), ("(?=a)", True), (r"\d", False), ("((a{100}){100}){100}", None)],
+)
+def test_patterns_that_go_cannot_read(pattern: str, invalid: bool | None, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("re2")
+    found = goregex.is_invalid(pattern)
+    assert invalid is None or found is invalid
+    assert capfd.readouterr().err == ""
+
+
+def test_without_google_re2_nothing_is_certainly_invalid(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(goregex, "import_module", refuse)
+    assert not goregex.is_invalid("(")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [("^a+$", "aaa", True), ("^a+$", "aab", False), ("^a$", "a\n", False), (r"^\d$", "\u0663", False)],
+)
+@pytest.mark.parametrize("with_re2", [True, False])
+def test_both_engines_agree(
+    pattern: str, text: str, expected: bool, with_re2: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(name: str) -> None:
+        raise ImportError(name)
+
+    if with_re2:
+        pytest.importorskip("re2")
+    else:
+        monkeypatch.setattr(goregex, "import_module", refuse)
+    search = compile_search.__wrapped__(pattern)
+    assert search is not None
+    assert bool(search(text)) is expected
+
+
+def test_long_patterns_are_not_matched_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(goregex, "import_module", refuse)
+    longest = goregex._PATTERN_CHARACTERS_MAX
+    assert compile_search.__wrapped__("a" * longest) is not None
+    assert compile_search.__wrapped__("a" * (longest + 1)) is None

@@ -111,3 +111,19 @@ def test_a_version_that_does_not_exist() -> None:
 def test_api_versions_that_no_server_has(api_version: str, kind: str, is_rejected: bool) -> None:
     problems = schemas.check_api_version({"apiVersion": api_version, "kind": kind}, (1, 36))
     assert [problem.name for problem in problems or ()] == (["no-such-kind"] if is_rejected else [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (("v1", "Pod"), True),
+        (("batch/v1", "Job"), True),
+        (("apps/v1", "ControllerRevision"), True),
+        (("coordination.k8s.io/v1", "Lease"), True),
+        (("kubeflow.org/v1", "PyTorchJob"), False),
+        (("acme.io/v1", "Thing"), False),
+        (("v1", "Thing"), False),
+    ],
+)
+def test_kinds_that_kubernetes_itself_has(kind: tuple[str, str], expected: bool) -> None:
+    assert schemas.is_built_in(kind) is expected

@@ -299,7 +299,7 @@ def _missing_amounts(request: Request, group: Mapping[str, QuotaBound], state: C
                 containers = missing.setdefault(group[name].quota, {}).setdefault(name, [])
                 containers.append((as_string(container.get("name")), request.resources_path(path)))
     for quota, by_name in missing.items():
-        parts = [f"{name} for: {','.join(sorted({c for c, _ in found}))}" for name, found in by_name.items()]
+        parts = [f"{name} for: {','.join(sorted({c for c, _ in pairs}))}" for name, pairs in by_name.items()]
         path = next(iter(by_name.values()))[0][1]
         text = f"failed quota: {quota}: must specify {'; '.join(parts)}"
         help = f"set {' and '.join(map(_field_of, by_name))}, or add a LimitRange with defaults"

@@ -11,7 +11,7 @@ from ptcompile.apiserver.kinds import known_version
 from ptcompile.apiserver.structure import structure_violations
 from ptcompile.apiserver.validation import built_in_problems
 from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS, pods_of
-from ptcompile.kubernetes.index import Objects, objects as as_objects
+from ptcompile.kubernetes.index import objects as as_objects, with_existing
 from ptcompile.kubernetes.unstructured import (
     GENERATED,
     as_int,
@@ -53,7 +53,7 @@ class ClusterState:
         existing: Sequence[Json] = (),
     ) -> None:
         """Hold the `objects` of the files, which replace `existing` ones of the same name."""
-        self.objects = _with_existing(objects, existing) if existing else as_objects(objects)
+        self.objects = with_existing(objects, existing) if existing else as_objects(objects)
         self.versions = versions or Versions()
         self.pod_security = pod_security
         """The Pod Security level of namespaces without labels, such as `restricted`, or None."""
@@ -91,15 +91,6 @@ class ClusterState:
             kind, plural = (as_string(nested_map(spec, "names").get(key)) for key in ("kind", "plural"))
             names[as_string(spec.get("group")), kind] = plural
         return names
-
-
-def _with_existing(objects: Sequence[Json], existing: Sequence[Json]) -> Objects:
-    written = {_identity(manifest) for manifest in objects}
-    return Objects([*objects, *(manifest for manifest in existing if _identity(manifest) not in written)])
-
-
-def _identity(manifest: Json) -> tuple[str, str, str]:
-    return as_string(manifest.get("kind")), namespace_of(manifest), object_name(manifest)
 
 
 class Request(NamedTuple):

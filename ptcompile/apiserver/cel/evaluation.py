@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel import values
 from ptcompile.apiserver.cel.syntax import CelSyntaxError
 from ptcompile.apiserver.cel.values import ABSENT, CelError, ComputedFields, Optional, are_equal, no_overload, spend
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     Run = Callable[[Bindings], Any]
     Evaluation = Callable[[Bindings, Any], Any]
 
-_FIELD_ESCAPES: Final = (("__underscores__", "__"), ("__dot__", "."), ("__dash__", "-"), ("__slash__", "/"))
+_FIELD_ESCAPES: Final = {"__underscores__": "__", "__dot__": ".", "__dash__": "-", "__slash__": "/"}
+_ESCAPED: Final = Pattern("__(?:underscores|dot|dash|slash)__")
 
 
 class UnknownNameError(Exception):
@@ -206,10 +208,7 @@ def unescape(name: str) -> str:
     """Return the field that an escaped name means: `a__dash__b` is `a-b`, `__if__` is `if`."""
     if name.startswith("__") and name.endswith("__") and name[2:-2].isalpha():
         return name[2:-2]
-    parts = name
-    for mark, plain in _FIELD_ESCAPES[1:]:
-        parts = parts.replace(mark, plain)
-    return parts.replace(*_FIELD_ESCAPES[0])
+    return _ESCAPED.sub(lambda match: _FIELD_ESCAPES[match[0]], name)
 
 
 def _compile_member(node: Expression, names: frozenset[str]) -> Run:

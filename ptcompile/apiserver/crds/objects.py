@@ -10,7 +10,7 @@ from ptcompile.apiserver.structure import is_outside
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_metadata, metadata_problems
-from ptcompile.apiserver.validation.templates import other_template_problems
+from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.apiserver.validation.values import why_not_path_segment
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
@@ -48,7 +48,7 @@ def defined_kind_problems(
     later = [
         *embedded,
         *metadata_problems(current.get("metadata"), ("metadata",), context, built_in=False),
-        *other_template_problems(current, context),
+        *template_problems(current, context),
     ]
     problems += [problem for problem in later if is_outside(problem, paths)]
     return problems if request is None else _with_webhooks(problems, operator_kind, current, request)
@@ -116,7 +116,7 @@ def _shipped_problems(
 def _with_webhooks(
     problems: list[Problem], kind: Kind, manifest: Mapping[str, Any], request: KindContext
 ) -> list[Problem]:
-    """Return the problems with the rejections of the validating webhook at other values.
+    """Return the problems with the rejections of the validating webhook and the controller at other values.
 
     A CEL rule of the CRD that says the same of a whole spec is dropped.
     """
@@ -124,7 +124,7 @@ def _with_webhooks(
     paths = {problem.path for problem in problems}
     rejections = [
         problem
-        for problem in kind.validate(manifest, request)
+        for problem in (*kind.validate(manifest, request), *kind.controller_errors(manifest, request))
         if problem.path not in paths and is_outside(problem, structural)
     ]
     reasons: dict[Path, set[str]] = {}

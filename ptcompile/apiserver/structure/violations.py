@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest
+from ptcompile.apiserver.kinds import as_tuple
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path
 from ptcompile.diagnostics.fixes import FixTemplate, fix_key, fix_type
 from ptcompile.kubernetes.feature_gates import is_switched, stage_in
@@ -247,9 +248,10 @@ def _scalar_at(value: Any, path: list[str | int]) -> str | int | None:
 def wrong_version(key: str, since: str | None, until: str | None, version: str, *, in_crd: bool) -> SchemaViolation:
     """Return the violation for a field of another Kubernetes version."""
     owner = f"the schema of this kind, made with Kubernetes {version}" if in_crd else f"Kubernetes {version}"
-    change = f"added in {since}" if since else f"removed after {until}"
+    is_early = since is not None and as_tuple(version) < as_tuple(since)
+    change = f"added in {since}" if is_early else f"removed after {until}"
     violation = SchemaViolation("version-unknown-field", f"unknown field in {owner}: {change}")
-    violation.help = "remove it" if in_crd or not since else f"remove it, or use Kubernetes {since} or newer"
+    violation.help = "remove it" if in_crd or not is_early else f"remove it, or use Kubernetes {since} or newer"
     violation.path.append(key)
     violation.on_key = True
     return violation

@@ -295,8 +295,9 @@ def _resource_checks() -> Mapping[str, KindCheck]:
 
 def _scheduling_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.cluster import check_priority_class
+    from ptcompile.apiserver.validation.pod_groups import check_pod_group, check_workload
 
-    return {"PriorityClass": check_priority_class}
+    return {"PriorityClass": check_priority_class, "PodGroup": check_pod_group, "Workload": check_workload}
 
 
 def _storage_checks() -> Mapping[str, KindCheck]:

@@ -1,10 +1,12 @@
-"""Pods that are scheduled or evicted with others: a Job's scheduling, the pod's group, and who reacts to its eviction.
+"""Pods that are scheduled or evicted with others: groups, a Job's scheduling, and who reacts to a pod's eviction.
 
 All of it is behind feature gates that are off in Kubernetes 1.37. The rules are those that the descriptions of the
-released schemas state; no server was asked. See docs/facts/feature-gates.md#new-fields.
+released schemas state; no server was asked. See docs/facts/feature-gates.md#new-fields and docs/facts/gangs.md#objects.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
@@ -16,7 +18,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.registry.model import ApiServer
+
 _CLAIMS_MAX: Final = 4
+_TEMPLATES_MAX: Final = 8
+_TOPOLOGY_MAX: Final = 1
 _RESPONDERS_MAX: Final = 10
 _PRIORITY_MAX: Final = 100_000
 _RESERVED_DOMAINS: Final = ("k8s.io", "kubernetes.io")
@@ -28,11 +34,70 @@ def check_job_scheduling(scheduling: Any, path: Path, problems: f.Problems) -> N
         return
     policy = scheduling.get("schedulingPolicy")
     if type(policy) is dict:
-        _check_one_of(policy, ("basic", "gang"), (*path, "schedulingPolicy"), problems)
-        count = f.as_field_mapping(policy.get("gang")).get("minCount")
-        if type(count) is int and count < 1:
-            count_path = (*path, "schedulingPolicy", "gang", "minCount")
-            f.invalid(problems, count_path, count, "must be greater than or equal to 1")
+        _check_policy(policy, (*path, "schedulingPolicy"), problems)
+    _check_placement(scheduling, path, problems)
+
+
+def check_pod_group(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a PodGroup (GenericWorkload, since Kubernetes 1.36), except its metadata."""
+    spec = f.as_field_mapping(manifest.get("spec"))
+    _check_group(spec, ("spec",), problems)
+    reference = f.as_field_mapping(spec.get("workloadRef"))
+    for field in ("workloadName", "templateName") if reference else ():
+        if f.is_empty(reference.get(field)):
+            f.required(problems, ("spec", "workloadRef", field))
+
+
+def check_workload(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a Workload (GenericWorkload, since Kubernetes 1.35), except its metadata."""
+    spec = f.as_field_mapping(manifest.get("spec"))
+    is_first = manifest.get("apiVersion") == "scheduling.k8s.io/v1alpha1"
+    field = "podGroups" if is_first else "podGroupTemplates"
+    items, path = spec.get(field), ("spec", field)
+    if not items and not spec.get("compositePodGroupTemplates"):
+        f.required(problems, path, "must have at least one item")
+    if type(items) is list and len(items) > _TEMPLATES_MAX:
+        f.too_many(problems, path, len(items), _TEMPLATES_MAX)
+    seen: set[str] = set()
+    for index, item in f.indexed_mappings(items):
+        name, item_path = item.get("name"), (*path, index)
+        if f.is_empty(name):
+            f.required(problems, (*item_path, "name"))
+        elif type(name) is str:
+            if why := names.why_not_dns_label(name):
+                f.invalid(problems, (*item_path, "name"), name, why)
+            if name in seen:
+                f.duplicate(problems, (*item_path, "name"), name)
+            seen.add(name)
+        if is_first:
+            _check_policy(f.as_field_mapping(item.get("policy")), (*item_path, "policy"), problems)
+        else:
+            _check_group(item, item_path, problems)
+
+
+def _check_group(spec: Mapping[str, Any], path: Path, problems: f.Problems) -> None:
+    """Check the fields that a PodGroup and a template of a Workload share."""
+    _check_policy(f.as_field_mapping(spec.get("schedulingPolicy")), (*path, "schedulingPolicy"), problems)
+    _check_placement(spec, path, problems)
+    topology = f.as_field_mapping(spec.get("schedulingConstraints")).get("topology")
+    if type(topology) is list and len(topology) > _TOPOLOGY_MAX:
+        f.too_many(problems, (*path, "schedulingConstraints", "topology"), len(topology), _TOPOLOGY_MAX)
+    if type(mode := spec.get("disruptionMode")) is str:
+        f.check_choice(problems, (*path, "disruptionMode"), mode, ("Pod", "PodGroup"))
+    f.check_choice(
+        problems, (*path, "preemptionPolicy"), spec.get("preemptionPolicy"), ("Never", "PreemptLowerPriority")
+    )
+
+
+def _check_policy(policy: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    _check_one_of(policy, ("basic", "gang"), path, problems)
+    gang = policy.get("gang")
+    count = f.as_field_mapping(gang).get("minCount")
+    if type(count) is int and count < 1:
+        f.invalid(problems, (*path, "gang", "minCount"), count, "must be greater than or equal to 1")
+
+
+def _check_placement(scheduling: Mapping[str, Any], path: Path, problems: f.Problems) -> None:
     mode = scheduling.get("disruptionMode")
     if type(mode) is dict:
         _check_one_of(mode, ("all", "single"), (*path, "disruptionMode"), problems)

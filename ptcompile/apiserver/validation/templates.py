@@ -75,35 +75,6 @@ def _with_authority(problem: Problem, path: Path, spec: Any) -> Problem:
     return problem._replace(authority="ptcompile")
 
 
-_RAY_TEMPLATE_PATHS: Final = ("headGroupSpec.template", "workerGroupSpecs.*.template")
-
-OPERATOR_TEMPLATE_PATHS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
-        "spec.leaderWorkerTemplate.leaderTemplate",
-        "spec.leaderWorkerTemplate.workerTemplate",
-    ),
-    ("ray.io", "RayCluster"): tuple(f"spec.{path}" for path in _RAY_TEMPLATE_PATHS),
-    ("ray.io", "RayJob"): (
-        *(f"spec.rayClusterSpec.{path}" for path in _RAY_TEMPLATE_PATHS),
-        "spec.submitterPodTemplate",
-    ),
-    ("ray.io", "RayService"): tuple(f"spec.rayClusterConfig.{path}" for path in _RAY_TEMPLATE_PATHS),
-}
-"""Paths of templates in kinds without a record: LeaderWorkerSet 0.10 and KubeRay 1.7."""
-
-
-def other_template_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    """Yield the problems of the pods that operators create from a kind in `OPERATOR_TEMPLATE_PATHS`, with the stage
-    pod.
-    """
-    kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
-    problems: f.Problems = []
-    for steps in OPERATOR_TEMPLATE_PATHS.get(kind, ()):
-        for path, template in templates_at(manifest, steps):
-            check_template(template, path, context, problems, frozenset())
-    return f.with_stage(problems, "pod")
-
-
 def templates_at(manifest: Mapping[str, Any], steps: str) -> Iterator[tuple[Path, Any]]:
     """Yield the values at `steps`, a dotted path with `*` for list items, each with its path."""
     return _values_at(manifest, steps.split("."), ())
@@ -128,7 +99,6 @@ TEMPLATE_PATHS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("apps", "ReplicaSet"): ("spec.template",),
     ("apps", "StatefulSet"): ("spec.template",),
     ("batch", "CronJob"): ("spec.jobTemplate.spec.template",),
-    **OPERATOR_TEMPLATE_PATHS,
 }
 """Paths of templates by API group and kind. The operators' kinds have them in their records."""
 

@@ -139,6 +139,19 @@ _EVENT_FIELDS: Final = (
 )
 """Fields of an Event of events.k8s.io that never change: all but its series."""
 
+_POD_GROUP_FIELDS: Final = (
+    "schedulingConstraints",
+    "disruptionMode",
+    "priority",
+    "priorityClassName",
+    "preemptionPolicy",
+    "resourceClaims",
+    "podGroupTemplateRef",
+    "workloadRef",
+    "parentCompositePodGroupName",
+)
+"""Immutable fields of a PodGroup; its policy is too, except minCount since 1.37 (docs/facts/gangs.md#objects)."""
+
 _IMMUTABLE_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
     ("apps", "Deployment"): (_IMMUTABLE_SELECTOR,),
     ("apps", "DaemonSet"): (_IMMUTABLE_SELECTOR,),
@@ -159,6 +172,8 @@ _IMMUTABLE_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str]
         (("value",), "may not be changed in an update."),
         (("preemptionPolicy",), "may not be changed in an update."),
     ),
+    ("scheduling.k8s.io", "PodGroup"): tuple((("spec", name), "") for name in _POD_GROUP_FIELDS),
+    ("scheduling.k8s.io", "Workload"): ((("spec", "podGroups"), ""),),
     ("storage.k8s.io", "CSIDriver"): ((("spec", "attachRequired"), ""), (("spec", "volumeLifecycleModes"), "")),
     ("storage.k8s.io", "CSIStorageCapacity"): ((("nodeTopology",), ""), (("storageClassName",), "")),
     ("storage.k8s.io", "VolumeAttachment"): ((("spec",), ""),),
@@ -201,6 +216,9 @@ def immutable_field_changes(kind: tuple[str, str], update: Update) -> Iterator[P
     for path, why in _IMMUTABLE_FIELDS.get(kind, ()):
         if update.under(*path):
             yield immutable(path, get(update.new, path), RECREATE_HELP, why or "field is immutable")
+    if kind == ("scheduling.k8s.io", "PodGroup") and update.versions.kubernetes < (1, 37):
+        for path in update.under("spec", "schedulingPolicy")[:1]:
+            yield immutable(path, get(update.new, path))
     if kind == ("", "PersistentVolume"):
         for path in update.under("spec"):
             if path[1:2] and path[1] not in _NON_SOURCE_FIELDS:

@@ -97,10 +97,9 @@ def _custom_version_warnings(
     definition = (definitions or NO_DEFINITIONS).find(kind)
     if not isinstance(definition, Definition) or not definition.deprecation:
         return
-    if definition.document and kind in KINDS:
-        operator = KINDS[kind][0]
-        if operator.release_in(versions) < operator.release_in(Versions()):
-            return
+    operator = KINDS[kind][0] if definition.document and kind in KINDS else None
+    if operator is not None and operator.release_in(versions) < operator.release_in(Versions()):
+        return
     from ptcompile.apiserver.warnings.deprecations import deprecated_version
 
     yield deprecated_version(definition.deprecation, "use a newer apiVersion")

@@ -65,7 +65,8 @@ def pod_warnings(template: Any, path: Path, server: ApiServer) -> Iterator[Probl
     if seconds is not None and seconds < 0:
         text = "must be >= 0; negative values are invalid and will be treated as 1"
         yield ignored((*spec_path, "terminationGracePeriodSeconds"), text, "allow the time that a shutdown takes")
-    yield from _pod_affinity_warnings(spec, spec_path)
+    if "affinity" in spec:
+        yield from _pod_affinity_warnings(spec, spec_path)
     yield from _address_warnings(spec, spec_path, server)
 
 
@@ -168,7 +169,7 @@ def _security_annotation_warnings(
         yield deprecated((*path, _SECCOMP_POD), _SECCOMP_TEXT, "set securityContext.seccompProfile")
     is_template = path != ("metadata", "annotations")
     is_windows = nested_map(spec, "os").get("name") == "windows"
-    for container, _ in containers:
+    for container, _ in containers if annotation_map else ():
         security, name = nested_map(container, "securityContext"), container.get("name")
         key = f"{_SECCOMP_CONTAINER}{name}"
         if annotation_map.get(key) is not None and security.get("seccompProfile") is None:

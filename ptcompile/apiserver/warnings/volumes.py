@@ -47,15 +47,22 @@ def volume_warnings(spec: Mapping[str, Any], path: Path, server: ApiServer) -> I
     """Yield the warnings about the volumes of a pod spec."""
     for index, volume in f.indexed_mappings(spec.get("volumes")):
         volume_path = (*path, "volumes", index)
-        yield from removed_volume_warnings(volume, volume_path)
+        if not REMOVED_VOLUMES.keys().isdisjoint(volume):
+            yield from removed_volume_warnings(volume, volume_path)
         if volume.get("gitRepo") is not None:
             text = "deprecated in v1.11" + (", and disabled by default in v1.33+" if server.at_least(33) else "")
             yield deprecated((*volume_path, "gitRepo"), text, "clone the repository in an init container")
-        claim = nested_map(volume, "ephemeral", "volumeClaimTemplate", "spec")
-        yield from claim_warnings(claim, (*volume_path, "ephemeral", "volumeClaimTemplate", "spec"))
+        if "ephemeral" in volume:
+            claim = nested_map(volume, "ephemeral", "volumeClaimTemplate", "spec")
+            yield from claim_warnings(claim, (*volume_path, "ephemeral", "volumeClaimTemplate", "spec"))
     if server.at_least(33):
         for index, volume in f.indexed_mappings(spec.get("volumes")):
-            yield from _overlap_warnings(volume, (*path, "volumes", index))
+            if not _VOLUMES_OF_FILES.isdisjoint(volume):
+                yield from _overlap_warnings(volume, (*path, "volumes", index))
+
+
+_VOLUMES_OF_FILES: Final = frozenset({"configMap", "secret", "downwardAPI", "projected"})
+"""Volume sources that list the paths of their files."""
 
 
 def claim_warnings(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from ptcompile._internal import limits
-from ptcompile.apiserver.crds.loader import files_of, read_definitions
+from ptcompile.apiserver.crds import loader
+from ptcompile.apiserver.crds.loader import deprecation_of, files_of, read_definitions, to_dialect
 
 CRD = """\
 apiVersion: apiextensions.k8s.io/v1
@@ -72,3 +73,109 @@ def test_the_files_of_a_folder(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     files = [Path(file).relative_to(tmp_path).as_posix() for file in files_of(str(tmp_path))]
     assert files == ["a.yml", "b/x.json"]
+
+
+def _spec(*versions: dict[str, object]) -> dict[str, object]:
+    return {"group": "example.com", "names": {"kind": "Thing"}, "versions": list(versions)}
+
+
+@pytest.mark.parametrize(
+    ("version", "others", "text"),
+    [
+        ({"name": "v1"}, [], ""),
+        ({"name": "v1", "deprecated": False}, [], ""),
+        ({"name": "v1", "deprecated": True}, [], "example.com/v1 Thing is deprecated"),
+        ({"name": "v1", "deprecated": True, "deprecationWarning": "use Box"}, [], "use Box"),
+        (
+            {"name": "v1beta1", "deprecated": True},
+            [{"name": "v1alpha1"}, {"name": "v1beta2"}, {"name": "v1"}],
+            "example.com/v1beta1 Thing is deprecated; use example.com/v1 Thing",
+        ),
+        (
+            {"name": "v1", "deprecated": True},
+            [{"name": "v10"}, {"name": "v2"}],
+            "example.com/v1 Thing is deprecated; use example.com/v10 Thing",
+        ),
+        (
+            {"name": "v2", "deprecated": True},
+            [{"name": "v1"}, {"name": "v2beta1"}],
+            "example.com/v2 Thing is deprecated",
+        ),
+        (
+            {"name": "v1alpha1", "deprecated": True},
+            [{"name": "v1alpha2"}, {"name": "v1beta1", "served": False}, {"name": "v1beta2", "deprecated": True}],
+            "example.com/v1alpha1 Thing is deprecated; use example.com/v1alpha2 Thing",
+        ),
+        ({"name": "v1alpha1", "deprecated": True}, [{"name": "other"}], "example.com/v1alpha1 Thing is deprecated"),
+        (
+            {"name": "v123456789", "deprecated": True},
+            [{"name": "v123456790"}],
+            "example.com/v123456789 Thing is deprecated; use example.com/v123456790 Thing",
+        ),
+    ],
+)
+def test_the_warning_of_a_deprecated_version(
+    version: dict[str, object], others: list[dict[str, object]], text: str
+) -> None:
+    """k8s.io/apiextensions-apiserver 1.36: handler.go, and apimachinery's version.CompareKubeAwareVersionStrings."""
+    assert deprecation_of(_spec(version, *others), version) == text
+
+
+RULE = {"rule": "true"}
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        ({"type": "array"}, {"type": "array", "items": {}}),
+        ({"type": "object"}, {"type": "object"}),
+        (
+            {"type": "object", "additionalProperties": True},
+            {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        ),
+        ({"type": "object", "additionalProperties": False}, {"type": "object"}),
+        ({"type": "string", "description": "x"}, {"type": "string"}),
+        (
+            {"type": "object", "required": ["a", "b"], "properties": {"a": {"type": "string", "default": "x"}}},
+            {"type": "object", "required": ["b"], "properties": {"a": {"type": "string", "default": "x"}}},
+        ),
+        (
+            {"type": "string", "x-kubernetes-validations": [RULE]},
+            {"type": "string", "x-rules": [RULE], "x-ruled": True},
+        ),
+        (
+            {"type": "array", "items": {"type": "string", "x-kubernetes-validations": [RULE]}},
+            {"type": "array", "items": {"type": "string", "x-rules": [RULE], "x-ruled": True}, "x-ruled": True},
+        ),
+        (
+            {"type": "array", "items": {"type": "string"}},
+            {"type": "array", "items": {"type": "string"}},
+        ),
+    ],
+)
+def test_schemas_are_converted(node: dict[str, object], expected: dict[str, object]) -> None:
+    assert to_dialect(node) == expected
+
+
+def test_an_embedded_object_has_a_type_and_metadata() -> None:
+    embedded = {"type": "object", "x-kubernetes-embedded-resource": True}
+    converted = to_dialect({"type": "object", "properties": {"template": embedded}})
+    template = converted["properties"]["template"]
+    assert template["required"] == ["apiVersion", "kind"]
+    assert template["x-embedded"] is True
+    assert set(template["properties"]) == {"apiVersion", "kind", "metadata"}
+    assert template["x-embeds"] is True
+    assert converted["x-embeds"] is True
+    assert "x-embeds" not in to_dialect({"type": "object"})
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("schemas/Batch/Job_v1.json", ("batch/job_v1", "job_v1")),
+        ("job-batch-v1.json", ("job-batch-v1", "job-batch-v1")),
+        ("a/b/c/d.json", ("c/d", "d")),
+    ],
+)
+def test_the_names_of_a_schema_file(path: str, names: tuple[str, str]) -> None:
+    assert loader._lookup_names(path.replace("/", os.sep)) == names

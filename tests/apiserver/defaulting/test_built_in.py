@@ -153,3 +153,167 @@ def test_the_form_of_go() -> None:
     assert not {"env", "tty"} & pod["containers"][0].keys()
     assert not {"hostNetwork", "nodeSelector"} & pod.keys()
     assert pod["shareProcessNamespace"] is False
+
+
+# pkg/apis/*/v1/defaults.go and pkg/registry/*/strategy.go of Kubernetes 1.36: path, default
+DEFAULTS: list[tuple[str, str, Json, str, Any]] = [
+    ("Job", "batch/v1", {"spec": {}}, "spec.completions", 1),
+    ("Job", "batch/v1", {"spec": {"parallelism": 2}}, "spec.completions", None),
+    ("Job", "batch/v1", {"spec": {"completions": 2}}, "spec.parallelism", 1),
+    ("Job", "batch/v1", {"spec": {}}, "spec.backoffLimit", 6),
+    ("Job", "batch/v1", {"spec": {"backoffLimitPerIndex": 1}}, "spec.backoffLimit", 2147483647),
+    ("Job", "batch/v1", {"spec": {}}, "spec.completionMode", "NonIndexed"),
+    ("Job", "batch/v1", {"spec": {}}, "spec.suspend", False),
+    ("Job", "batch/v1", {"spec": {}}, "spec.manualSelector", False),
+    ("Job", "batch/v1", {"spec": {}}, "spec.podReplacementPolicy", "TerminatingOrFailed"),
+    ("Job", "batch/v1", {"spec": {"podFailurePolicy": {"rules": []}}}, "spec.podReplacementPolicy", "Failed"),
+    ("CronJob", "batch/v1", {"spec": {}}, "spec.concurrencyPolicy", "Allow"),
+    ("CronJob", "batch/v1", {"spec": {}}, "spec.suspend", False),
+    ("CronJob", "batch/v1", {"spec": {}}, "spec.successfulJobsHistoryLimit", 3),
+    ("CronJob", "batch/v1", {"spec": {}}, "spec.failedJobsHistoryLimit", 1),
+    ("Deployment", "apps/v1", {"spec": {}}, "spec.replicas", 1),
+    ("Deployment", "apps/v1", {"spec": {}}, "spec.revisionHistoryLimit", 10),
+    ("Deployment", "apps/v1", {"spec": {}}, "spec.progressDeadlineSeconds", 600),
+    ("Deployment", "apps/v1", {"spec": {}}, "spec.strategy.rollingUpdate.maxSurge", "25%"),
+    ("Deployment", "apps/v1", {"spec": {"strategy": {"type": "Recreate"}}}, "spec.strategy.rollingUpdate", None),
+    ("DaemonSet", "apps/v1", {"spec": {}}, "spec.revisionHistoryLimit", 10),
+    ("DaemonSet", "apps/v1", {"spec": {}}, "spec.updateStrategy.rollingUpdate.maxUnavailable", 1),
+    ("DaemonSet", "apps/v1", {"spec": {}}, "spec.updateStrategy.rollingUpdate.maxSurge", 0),
+    (
+        "DaemonSet",
+        "apps/v1",
+        {"spec": {"updateStrategy": {"type": "OnDelete"}}},
+        "spec.updateStrategy.rollingUpdate",
+        None,
+    ),
+    ("StatefulSet", "apps/v1", {"spec": {}}, "spec.replicas", 1),
+    ("StatefulSet", "apps/v1", {"spec": {}}, "spec.revisionHistoryLimit", 10),
+    ("StatefulSet", "apps/v1", {"spec": {}}, "spec.podManagementPolicy", "OrderedReady"),
+    ("StatefulSet", "apps/v1", {"spec": {}}, "spec.updateStrategy.rollingUpdate.partition", 0),
+    ("StatefulSet", "apps/v1", {"spec": {}}, "spec.persistentVolumeClaimRetentionPolicy.whenScaled", "Retain"),
+    ("ReplicaSet", "apps/v1", {"spec": {}}, "spec.replicas", 1),
+    ("Service", "v1", {"spec": {}}, "spec.type", "ClusterIP"),
+    (
+        "Service",
+        "v1",
+        {"spec": {"sessionAffinity": "ClientIP"}},
+        "spec.sessionAffinityConfig.clientIP.timeoutSeconds",
+        10800,
+    ),
+    ("Service", "v1", {"spec": {}}, "spec.sessionAffinityConfig", None),
+    ("Service", "v1", {"spec": {}}, "spec.externalTrafficPolicy", None),
+    ("Service", "v1", {"spec": {"type": "NodePort"}}, "spec.externalTrafficPolicy", "Cluster"),
+    ("Service", "v1", {"spec": {"type": "LoadBalancer"}}, "spec.externalTrafficPolicy", "Cluster"),
+    ("Service", "v1", {"spec": {"type": "LoadBalancer"}}, "spec.allocateLoadBalancerNodePorts", True),
+    ("Service", "v1", {"spec": {"externalIPs": ["1.2.3.4"]}}, "spec.externalTrafficPolicy", "Cluster"),
+    (
+        "Service",
+        "v1",
+        {"spec": {"type": "ExternalName", "externalIPs": ["1.2.3.4"]}},
+        "spec.externalTrafficPolicy",
+        None,
+    ),
+    ("Service", "v1", {"spec": {}}, "spec.internalTrafficPolicy", "Cluster"),
+    ("Service", "v1", {"spec": {"type": "ExternalName"}}, "spec.internalTrafficPolicy", None),
+    ("Service", "v1", {"spec": {}}, "spec.ipFamilyPolicy", "SingleStack"),
+    ("Service", "v1", {"spec": {"clusterIP": "None"}}, "spec.ipFamilyPolicy", "RequireDualStack"),
+    ("Service", "v1", {"spec": {"clusterIP": "None", "selector": {"a": "b"}}}, "spec.ipFamilyPolicy", "SingleStack"),
+    ("Service", "v1", {"spec": {"clusterIP": "None"}}, "spec.clusterIPs", ["None"]),
+    ("Service", "v1", {"spec": {"clusterIPs": ["None"]}}, "spec.clusterIP", "None"),
+    ("Secret", "v1", {}, "type", "Opaque"),
+    ("Secret", "v1", {"stringData": {"a": "b"}}, "data.a", "Yg=="),
+    ("PersistentVolumeClaim", "v1", {"spec": {}}, "spec.volumeMode", "Filesystem"),
+    ("PersistentVolume", "v1", {"spec": {}}, "spec.volumeMode", "Filesystem"),
+    ("PersistentVolume", "v1", {"spec": {}}, "spec.persistentVolumeReclaimPolicy", "Retain"),
+    ("Namespace", "v1", {}, "spec.finalizers", ["kubernetes"]),
+    ("HorizontalPodAutoscaler", "autoscaling/v2", {"spec": {}}, "spec.minReplicas", 1),
+    (
+        "HorizontalPodAutoscaler",
+        "autoscaling/v2",
+        {"spec": {}},
+        "spec.metrics.0.resource.target.averageUtilization",
+        80,
+    ),
+    (
+        "HorizontalPodAutoscaler",
+        "autoscaling/v2",
+        {"spec": {"behavior": {"scaleUp": {}}}},
+        "spec.behavior.scaleUp.policies",
+        [
+            {"type": "Pods", "value": 4, "periodSeconds": 15},
+            {"type": "Percent", "value": 100, "periodSeconds": 15},
+        ],
+    ),
+    (
+        "HorizontalPodAutoscaler",
+        "autoscaling/v2",
+        {"spec": {"behavior": {"scaleUp": {}}}},
+        "spec.behavior.scaleUp.stabilizationWindowSeconds",
+        0,
+    ),
+    (
+        "HorizontalPodAutoscaler",
+        "autoscaling/v2",
+        {"spec": {"behavior": {"scaleUp": {}}}},
+        "spec.behavior.scaleDown.policies",
+        [{"type": "Percent", "value": 100, "periodSeconds": 15}],
+    ),
+    ("NetworkPolicy", "networking.k8s.io/v1", {"spec": {}}, "spec.policyTypes", ["Ingress"]),
+    ("NetworkPolicy", "networking.k8s.io/v1", {"spec": {"egress": [{}]}}, "spec.policyTypes", ["Ingress", "Egress"]),
+    ("PriorityClass", "scheduling.k8s.io/v1", {}, "preemptionPolicy", "PreemptLowerPriority"),
+    ("StorageClass", "storage.k8s.io/v1", {}, "reclaimPolicy", "Delete"),
+    ("StorageClass", "storage.k8s.io/v1", {}, "volumeBindingMode", "Immediate"),
+    ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.attachRequired", True),
+    ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.podInfoOnMount", False),
+    ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.storageCapacity", False),
+    ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.requiresRepublish", False),
+    ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.seLinuxMount", False),
+    ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.fsGroupPolicy", "ReadWriteOnceWithFSType"),
+    ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.volumeLifecycleModes", ["Persistent"]),
+    (
+        "ResourceClaim",
+        "resource.k8s.io/v1",
+        {"spec": {"devices": {"requests": [{"name": "a", "exactly": {"deviceClassName": "gpu"}}]}}},
+        "spec.devices.requests.0.exactly.count",
+        1,
+    ),
+    (
+        "ResourceClaim",
+        "resource.k8s.io/v1",
+        {"spec": {"devices": {"requests": [{"name": "a", "exactly": {"allocationMode": "All"}}]}}},
+        "spec.devices.requests.0.exactly.count",
+        None,
+    ),
+    (
+        "ValidatingWebhookConfiguration",
+        "admissionregistration.k8s.io/v1",
+        {"webhooks": [{"name": "a"}]},
+        "webhooks.0.timeoutSeconds",
+        10,
+    ),
+    (
+        "MutatingWebhookConfiguration",
+        "admissionregistration.k8s.io/v1",
+        {"webhooks": [{"name": "a", "clientConfig": {"service": {"name": "s"}}}]},
+        "webhooks.0.clientConfig.service.port",
+        443,
+    ),
+    ("APIService", "apiregistration.k8s.io/v1", {"spec": {"service": {"name": "s"}}}, "spec.service.port", 443),
+]
+
+
+@pytest.mark.parametrize(("kind", "version", "body", "path", "expected"), DEFAULTS)
+def test_the_default_of_a_field(kind: str, version: str, body: Json, path: str, expected: Any) -> None:
+    value: Any = with_defaults({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **body})
+    for part in path.split("."):
+        value = value[int(part)] if isinstance(value, list) else (value or {}).get(part)
+    assert value == expected
+    assert type(value) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reinvocation"), [("MutatingWebhookConfiguration", "Never"), ("ValidatingWebhookConfiguration", None)]
+)
+def test_only_mutating_webhooks_are_invoked_again(kind: str, reinvocation: str | None) -> None:
+    manifest = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "webhooks": [{"name": "a"}]}
+    assert with_defaults(manifest)["webhooks"][0].get("reinvocationPolicy") == reinvocation

@@ -140,3 +140,34 @@ def test_update(name: str, path: str, value: Any, expected: str) -> None:
     report = ptcompile.diff(GOOD[name], changed(GOOD[name], path, value))
     found = [d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
     assert [message.partition(": ")[0] for message in found] == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("system-node-critical", 2000001000, []),
+        ("system-cluster-critical", 2000000000, []),
+        ("system-node-critical", 2000000000, ["metadata.name: Forbidden"]),
+        ("system-other", 1, ["metadata.name: Forbidden"]),
+        ("high", 1000000000, []),
+        ("high", 1000000001, ["value: Forbidden"]),
+    ],
+)
+def test_priority_classes(name: str, value: int, expected: list[str]) -> None:
+    """Kubernetes 1.36, pkg/apis/scheduling/validation and v1/helpers.go."""
+    manifest = {**kind("scheduling.k8s.io/v1", "PriorityClass", value=value), "metadata": {"name": name}}
+    found = messages(manifest)
+    assert [message[: len(want)] for message, want in zip(found, expected, strict=True)] == expected
+
+
+@pytest.mark.parametrize(("port", "valid"), [(None, True), (1, True), (65535, True), (0, False), (65536, False)])
+def test_the_port_of_an_api_service(port: int | None, valid: bool) -> None:
+    service = SERVICE if port is None else {**SERVICE, "port": port}
+    found = messages(changed(GOOD["api"], "spec.service", service))
+    assert not found if valid else "spec.service.port: Invalid value" in found[0]
+
+
+@pytest.mark.parametrize(("length", "valid"), [(128, True), (129, False)])
+@pytest.mark.parametrize("field", ["reportingInstance", "action", "reason"])
+def test_fields_of_an_event_have_at_most_128_bytes(field: str, length: int, valid: bool) -> None:
+    assert bool(messages(changed(GOOD["new-event"], field, "a" * length))) is not valid

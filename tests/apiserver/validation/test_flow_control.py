@@ -96,6 +96,18 @@ ROWS: list[Row] = [
     ("level", f"{RESPONSE}.type", "x", "spec.limited.limitResponse.type: Unsupported value"),
     ("level", f"{RESPONSE}.queuing", None, "spec.limited.limitResponse.queuing: Required value: must not be empty"),
     ("level", f"{RESPONSE}.queuing", {}, ""),
+    (
+        "level",
+        f"{RESPONSE}.queuing",
+        {"handSize": 65},  # 64 queues by default
+        "spec.limited.limitResponse.queuing.handSize: Invalid value: 65: should not be greater than queues (64)",
+    ),
+    (
+        "level",
+        f"{RESPONSE}.queuing",
+        {"queues": 7},  # a hand of 8 by default
+        "spec.limited.limitResponse.queuing.handSize: Invalid value: 8: should not be greater than queues (7)",
+    ),
     ("level", f"{RESPONSE}.queuing.queues", -1, "spec.limited.limitResponse.queuing.queues: Invalid value: -1"),
     ("level", f"{RESPONSE}.queuing.queues", 10**7 + 1, "spec.limited.limitResponse.queuing.queues: Invalid value"),
     ("level", f"{RESPONSE}.queuing.handSize", -1, "spec.limited.limitResponse.queuing.handSize: Invalid value: -1: mu"),

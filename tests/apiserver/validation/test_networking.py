@@ -11,6 +11,9 @@ from tests.apiserver.validation.small_kinds import Row, check_row, kind
 from tests.differ.applying.test_updates import changed
 
 PARENT = {"group": "", "resource": "services", "name": "s", "namespace": "n"}
+BACKEND = {"service": {"name": "s", "port": {"number": 80}}}
+PREFIX = {"path": "/", "pathType": "Prefix", "backend": BACKEND}
+POLICY: dict[str, Any] = {"podSelector": {}, "ingress": [{"from": [{"podSelector": {}}]}]}
 GOOD = {
     "address": {
         **kind("networking.k8s.io/v1", "IPAddress", spec={"parentRef": PARENT}),
@@ -18,7 +21,15 @@ GOOD = {
     },
     "two-ranges": kind("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": ["10.0.0.0/16", "fd00::/112"]}),
     "range": kind("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": ["10.0.0.0/16"]}),
+    "ingress": kind("networking.k8s.io/v1", "Ingress", spec={"defaultBackend": BACKEND}),
+    "rules": kind("networking.k8s.io/v1", "Ingress", spec={"rules": [{"http": {"paths": [PREFIX]}}]}),
+    "policy": kind(
+        "networking.k8s.io/v1", "NetworkPolicy", spec={"podSelector": {}, "ingress": [{"from": [{"podSelector": {}}]}]}
+    ),
 }
+PATH, AT_PATH = "spec.rules.0.http.paths.0", "spec.rules[0].http.paths[0]"
+PEER, AT_PEER = "spec.ingress.0.from.0", "spec.ingress[0].from[0]"
+PORT = "spec.defaultBackend.service.port"
 ROWS: list[Row] = [
     ("address", "metadata.name", "2001:db8::1", ""),
     ("address", "metadata.name", "2001:DB8::1", 'metadata.name: Invalid value: "2001:DB8::1": must be in canonical'),
@@ -36,6 +47,42 @@ ROWS: list[Row] = [
     ("range", "spec.cidrs", ["10.0.0.0/16"] * 3, "spec.cidrs: Invalid value: [...]: may only hold up to 2 values"),
     ("range", "spec.cidrs", ["10.0.0.1/16"], "spec.cidrs[0]: Invalid value"),
     ("range", "spec.cidrs", ["FD00::/112"], 'spec.cidrs[0]: Invalid value: "FD00::/112": must be in canonical form'),
+    ("ingress", "spec", {}, "spec: Invalid value"),
+    ("ingress", "spec", {"rules": []}, "spec: Invalid value"),
+    ("ingress", "spec", {"rules": [{"http": {"paths": [PREFIX]}}]}, ""),
+    ("ingress", "spec.tls", [{"secretName": "a.b", "hosts": ["a.io"]}], ""),
+    ("ingress", "spec.tls", [{"secretName": "A"}], "spec.tls[0].secretName: Invalid value"),
+    ("ingress", "spec.tls", [{"secretName": ""}], ""),
+    ("ingress", "spec.ingressClassName", "A", "spec.ingressClassName: Invalid value"),
+    ("ingress", "spec.defaultBackend.service.name", "", "spec.defaultBackend.service.name: Required value"),
+    ("ingress", "spec.defaultBackend.service.name", None, "spec.defaultBackend.service.name: Required value"),
+    ("ingress", "spec.defaultBackend.service.name", "A", "spec.defaultBackend.service.name: Invalid value"),
+    ("ingress", "spec.defaultBackend.service.port", {"name": "http"}, ""),
+    (
+        "ingress",
+        "spec.defaultBackend.service.port",
+        {"name": "a b"},
+        "spec.defaultBackend.service.port.name: Invalid value",
+    ),
+    ("ingress", "spec.defaultBackend.service.port", {"name": "http", "number": 80}, "spec.defaultBackend"),
+    ("ingress", "spec.defaultBackend.service.port", {"number": 65535}, ""),
+    (
+        "ingress",
+        "spec.defaultBackend.service.port",
+        {"number": 65536},
+        "spec.defaultBackend.service.port.number: Invalid",
+    ),
+    ("ingress", "spec.defaultBackend", {}, "spec.defaultBackend: Required value"),
+    ("rules", f"{PATH}.pathType", None, f"{AT_PATH}.pathType: Required value"),
+    ("rules", f"{PATH}.pathType", "Some", f"{AT_PATH}.pathType: Unsupported value"),
+    ("rules", f"{PATH}.pathType", "Exact", ""),
+    ("rules", f"{PATH}.path", "a", f"{AT_PATH}.path: Invalid value"),
+    ("rules", f"{PATH}.path", "/a//b", f"{AT_PATH}.path: Invalid value"),
+    ("policy", PEER, {}, f"{AT_PEER}: Required value"),
+    ("policy", PEER, {"namespaceSelector": {}, "podSelector": {}}, ""),
+    ("policy", PEER, {"namespaceSelector": {"matchLabels": {"a b": "c"}}}, f"{AT_PEER}.namespaceSelector"),
+    ("policy", PEER, {"ipBlock": {"cidr": "10.0.0.0/8"}}, ""),
+    ("policy", PEER, {"ipBlock": {"cidr": "10.0.0.0/8"}, "podSelector": {}}, f"{AT_PEER}: Forbidden"),
 ]
 
 

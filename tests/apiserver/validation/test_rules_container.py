@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from ptcompile.apiserver import validate
+
 INV, R, NS, D, F, NF, TM = (
     "invalid-value",
     "required-value",
@@ -313,3 +315,13 @@ def test_job_template(rule: str, changes: dict[str, Any], expected: list[str], v
 
 def test_job_whose_pods_are_refused(verdict: Any) -> None:
     assert verdict("job", {"C.image": " i"}, stage="pod") == [f"spec.template.spec.containers[0].image {INV}"]
+
+
+def test_the_value_that_hides_processes_from_the_node_is_shown() -> None:
+    spec = {"containers": [{"name": "c", "image": "i"}], "shareProcessNamespace": True, "hostPID": True}
+    (problem,) = validate({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec})
+    assert problem.message == (
+        "spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot "
+        "both be enabled"
+    )
+    assert problem.path == ("spec", "shareProcessNamespace")

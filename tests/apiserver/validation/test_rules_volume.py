@@ -15,6 +15,7 @@ INV, R, NS, D, F, NF, TL = (
     "not-found-value",
     "too-long-value",
 )
+ISCSI = {"targetPortal": "p", "lun": 0, "iqn": "iqn.2001-04.com.example:disk.1"}
 V, M, C = "spec.volumes[0]", "spec.containers[0].volumeMounts[0]", "spec.containers[0]"
 
 
@@ -140,6 +141,16 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         source(iscsi={"targetPortal": "p", "lun": 0, "iqn": "eui.0123456789abcdef", "chapAuthSession": True}),
         [f"{V}.iscsi.secretRef {R}"],
     ),
+    ("iscsi", source(iscsi={**ISCSI, "chapAuthDiscovery": True}), [f"{V}.iscsi.secretRef {R}"]),
+    ("iscsi ok", source(iscsi={**ISCSI, "chapAuthDiscovery": False, "chapAuthSession": False}), []),
+    ("iscsi ok", source(iscsi={**ISCSI, "chapAuthDiscovery": True, "secretRef": {"name": "s"}}), []),
+    ("iscsi", source(iscsi={**ISCSI, "secretRef": {"name": ""}}), [f"{V}.iscsi.secretRef.name {R}"]),
+    ("iscsi ok", source(iscsi={**ISCSI, "iqn": "naa.0123456789abcdef0123456789abcdef", "lun": 255}), []),
+    ("iscsi", source(iscsi={**ISCSI, "lun": 256}), [f"{V}.iscsi.lun {INV}"]),
+    ("iscsi", source(iscsi={**ISCSI, "initiatorName": "x"}), [f"{V}.iscsi.initiatorName {INV}"]),
+    ("iscsi", source(iscsi={**ISCSI, "targetPortal": ""}), [f"{V}.iscsi.targetPortal {R}"]),
+    ("flocker ok", source(flocker={"datasetName": "a"}), []),
+    ("flocker ok", source(flocker={"datasetUUID": "a/b"}), []),
     ("flocker", source(flocker={}), [f"{V}.flocker {R}"]),
     ("flocker", source(flocker={"datasetName": "a/b"}), [f"{V}.flocker.datasetName {INV}"]),
     ("flocker", source(flocker={"datasetName": "a", "datasetUUID": "b"}), [f"{V}.flocker {INV}"]),

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver import validate
-from ptcompile.apiserver.validation.values import amount_of, check_amount_or_percent, is_equal
+from ptcompile.apiserver.validation.values import (
+    amount_of,
+    check_amount_or_percent,
+    check_host_ports,
+    check_port_reference,
+    is_equal,
+)
 from ptcompile.diagnostics import Path, Problem
 
 Json = dict[str, Any]
@@ -152,3 +158,70 @@ def test_task_settings_apply_to_equal_templates() -> None:
     """
     problem_paths = paths(volcano(GOOD, GOOD, topologyPolicy="restricted"))
     assert {path[2] for path in problem_paths if path[-1] == "resources"} == {0, 1}
+
+
+def _ports(*ports: Json) -> Json:
+    return {"name": f"c{len(ports)}", "image": "i", "ports": list(ports)}
+
+
+@pytest.mark.parametrize(
+    ("containers", "fill", "keys"),
+    [
+        ([_ports({"containerPort": 80})], False, []),
+        ([_ports({"containerPort": 80}, {"containerPort": 80})], False, []),
+        ([_ports({"containerPort": 80}, {"containerPort": 80})], True, ["TCP//80"]),
+        ([_ports({"hostPort": 80}, {"hostPort": 81})], False, []),
+        ([_ports({"hostPort": 80}, {"hostPort": 80})], False, ["TCP//80"]),
+        ([_ports({"hostPort": 80}), _ports({"hostPort": 80}, {})], False, ["TCP//80"]),
+        ([_ports({"hostPort": 80}, {"hostPort": 80, "protocol": "UDP"})], False, []),
+        ([_ports({"hostPort": 80}, {"hostPort": 80, "hostIP": "1.2.3.4"})], False, []),
+        ([_ports({"hostPort": 0}, {"hostPort": 0})], False, []),
+        ([_ports({"hostPort": "80"}, {"hostPort": "80"})], False, []),
+        ([_ports({}, {})], True, []),
+    ],
+)
+def test_host_ports_are_used_once(containers: list[Json], fill: bool, keys: list[str]) -> None:
+    problems: list[Problem] = []
+    check_host_ports(containers, ("spec", "containers"), problems, fill)
+    assert [problem.message.partition('"')[2].partition('"')[0] for problem in problems] == keys
+
+
+@pytest.mark.parametrize(
+    ("value", "valid"),
+    [(80, True), ("http", True), (None, False), (0, False), (65536, False), ("80", False), ("a b", False), ("", False)],
+)
+def test_a_port_by_number_or_name(value: Any, valid: bool) -> None:
+    problems: list[Problem] = []
+    check_port_reference(problems, ("port",), value)
+    assert (not problems) is valid
+
+
+@pytest.mark.parametrize(
+    ("port", "host_network", "paths"),
+    [
+        ({"containerPort": 80}, False, []),
+        ({"containerPort": 80, "hostPort": 81}, False, []),
+        ({"containerPort": 80, "hostPort": 81}, True, ["hostPort"]),
+        ({"containerPort": 80, "hostPort": 80}, True, []),
+        ({"containerPort": 0}, False, ["containerPort"]),
+        ({}, False, ["containerPort"]),
+        ({"containerPort": 65536}, False, ["containerPort"]),
+        ({"containerPort": 80, "hostPort": 65536}, False, ["hostPort"]),
+        ({"containerPort": 80, "protocol": "Some"}, False, ["protocol"]),
+        ({"containerPort": 80, "protocol": "SCTP"}, False, []),
+        ({"containerPort": 80, "name": "a_b"}, False, ["name"]),
+    ],
+)
+def test_one_port_of_a_container(port: Json, host_network: bool, paths: list[str]) -> None:
+    container = {"name": "c", "image": "i", "ports": [port]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+    spec = {"containers": [container], "hostNetwork": host_network}
+    found = [problem.path[-1] for problem in validate({**pod, "spec": spec}) if problem.severity == "error"]
+    assert found == paths
+
+
+def test_a_value_is_equal_to_itself_and_plain_equality_may_be_enough() -> None:
+    value = {"a": Decimal(1)}
+    assert is_equal(value, value)
+    assert is_equal({"a": 1}, {"a": True}, exact=True)
+    assert not is_equal({"a": 1}, {"a": 2}, exact=True)

@@ -127,3 +127,9 @@ def test_formats_of_crds(warned: Warned, schema: dict[str, Any], expected: list[
     assert texts("1.36") == [f'unrecognized format "{name}"' for name in expected]
     assert texts("1.35") == [f'unrecognized format "{name}"' for name in before_1_36]
     assert texts("1.33") == []
+
+
+@pytest.mark.parametrize(("kubernetes", "count"), [("1.31", 0), ("1.32", 1)])
+def test_limited_secrets_of_an_account_since_1_32(warned: Warned, kubernetes: str, count: int) -> None:
+    annotations = {"kubernetes.io/enforce-mountable-secrets": "true"}
+    assert len(warned("v1", "ServiceAccount", {"metadata": {"annotations": annotations}}, kubernetes)) == count

@@ -97,6 +97,8 @@ def test_lint_with_a_crd_beside_the_object() -> None:
 
 def test_shipped_crds_are_those_of_the_newest_release() -> None:
     queue = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue", "metadata": {"name": "a"}}
-    assert [(problem.name, problem.severity) for problem in server_warnings(queue)] == [("deprecated-api", "warning")]
+    for versions in (Versions(), Versions(declared=frozenset({"kueue"}))):
+        warnings = server_warnings(queue, versions)
+        assert [(problem.name, problem.severity) for problem in warnings] == [("deprecated-api", "warning")]
     assert list(server_warnings(queue, Versions()._replace(kueue=(0, 14)))) == []
     assert list(server_warnings({**queue, "apiVersion": "kueue.x-k8s.io/v1beta2"})) == []

@@ -89,3 +89,14 @@ def test_names_of_static_policies(warned: Warned) -> None:
     assert len(warned(group, "MutatingWebhookConfiguration", {"metadata": metadata})) == 1
     assert warned(group, "ValidatingAdmissionPolicy", {"metadata": metadata}, "1.35") == []
     assert warned(group, "ValidatingAdmissionPolicy", {}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kubernetes", "with_path"),
+    [("example.com", "1.31", False), ("example.com", "1.32", True), ("example", "1.32", False)],
+)
+def test_finalizers_are_asked_for_a_path_since_1_32(
+    warned: Warned, name: str, kubernetes: str, with_path: bool
+) -> None:
+    (text,) = warned("jobset.x-k8s.io/v1alpha2", "JobSet", {"metadata": {"finalizers": [name]}}, kubernetes)
+    assert ("including a path (/)" in text) is with_path

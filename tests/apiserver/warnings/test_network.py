@@ -108,3 +108,13 @@ def test_the_class_annotation_of_an_ingress(warned: Warned) -> None:
         "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"
     ]
     assert warned("networking.k8s.io/v1", "Ingress", {**annotated, "spec": {"ingressClassName": "nginx"}}) == []
+
+
+@pytest.mark.parametrize(("kubernetes", "count"), [("1.33", 0), ("1.34", 1)])
+def test_idle_fields_of_a_headless_service_since_1_34(warned: Warned, kubernetes: str, count: int) -> None:
+    spec = {"clusterIP": "None", "loadBalancerIP": "1.2.3.4"}
+    assert (
+        len(warned("v1", "Service", {"spec": spec}, kubernetes))
+        - len(warned("v1", "Service", {"spec": {"loadBalancerIP": "1.2.3.4"}}, kubernetes))
+        == count
+    )

@@ -70,3 +70,10 @@ def test_tokens_of_csi_drivers(warned: Warned) -> None:
     assert warned(STORAGE, "CSIDriver", {"spec": spec}, "1.34") == []
     assert warned(STORAGE, "CSIDriver", {"spec": {**spec, "serviceAccountTokenInSecrets": False}}) == []
     assert warned(STORAGE, "CSIDriver", {"spec": {}}) == []
+
+
+@pytest.mark.parametrize(("kubernetes", "count"), [("1.34", 0), ("1.35", 1)])
+def test_tokens_of_a_driver_since_1_35(warned: Warned, kubernetes: str, count: int) -> None:
+    spec: dict[str, Any] = {"tokenRequests": [{"audience": "a"}]}
+    assert len(warned(STORAGE, "CSIDriver", {"spec": spec}, kubernetes)) == count
+    assert warned(STORAGE, "CSIDriver", {"spec": {**spec, "serviceAccountTokenInSecrets": False}}, kubernetes) == []

@@ -100,3 +100,10 @@ def test_many_paths_take_little_time(warned: Warned) -> None:
 )
 def test_relatives_of_paths(paths: list[str], expected: list[int]) -> None:
     assert [min(index, found) for index, found in enumerate(_earliest_relatives(paths))] == expected
+
+
+@pytest.mark.parametrize(("kubernetes", "disabled"), [("1.32", False), ("1.33", True)])
+def test_git_volumes_are_disabled_since_1_33(warned: Warned, kubernetes: str, disabled: bool) -> None:
+    spec = {"containers": [{"name": "c", "image": "i"}], "volumes": [{"name": "v", "gitRepo": {"repository": "r"}}]}
+    texts = [text for text in warned("v1", "Pod", {"spec": spec}, kubernetes) if "gitRepo" in text]
+    assert [text.endswith("and disabled by default in v1.33+") for text in texts] == [disabled]

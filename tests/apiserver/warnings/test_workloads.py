@@ -66,3 +66,29 @@ def test_claims_and_revisions_of_stateful_sets(warned: Warned) -> None:
         f"spec.volumeClaimTemplates[0].resources.requests[storage]: {fractional}",
         "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended",
     ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "kubernetes", "count"), [(-1, "1.32", 0), (-1, "1.33", 1), (0, "1.33", 0), (None, "1.33", 0)]
+)
+def test_a_negative_history_of_a_stateful_set_since_1_33(
+    warned: Warned, limit: int | None, kubernetes: str, count: int
+) -> None:
+    fields = {"spec": {} if limit is None else {"revisionHistoryLimit": limit}}
+    assert len(warned("apps/v1", "StatefulSet", fields, kubernetes)) == count
+
+
+@pytest.mark.parametrize(
+    ("completions", "parallelism", "mode", "count"),
+    [
+        (100_001, 10_001, "Indexed", 1),
+        (100_001, 10_000, "Indexed", 0),
+        (100_000, 10_001, "Indexed", 0),
+        (100_001, None, "Indexed", 0),
+        (100_001, 10_001, "NonIndexed", 0),
+    ],
+)
+def test_large_indexed_jobs(warned: Warned, completions: int, parallelism: int | None, mode: str, count: int) -> None:
+    """Kubernetes 1.36, pkg/apis/batch: more completions than 10^5 with a parallelism above 10^4."""
+    spec = {"completions": completions, "parallelism": parallelism, "completionMode": mode}
+    assert len(warned("batch/v1", "Job", {"spec": spec})) == count
