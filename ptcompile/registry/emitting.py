@@ -5,13 +5,10 @@ with the feature gate DynamicResourceAllocation. A ComputeDomain creates the cla
 (dra-driver-nvidia-gpu, api/nvidia.com/resource/v1beta1/computedomain.go, 2026-08). Its numNodes is 0 since 25.8,
 because torchrun waits for the nodes; older drivers delay the pods until that many nodes have joined.
 
-A PodGroup of Volcano is scheduling.volcano.sh/v1beta1; pods name it in the annotation scheduling.k8s.io/group-name.
-Volcano itself creates one with minMember 1 for each Job whose pods lack the annotation (Volcano 1.16,
-pkg/controllers/podgroup). A PodGroup of scheduler-plugins is scheduling.x-k8s.io/v1alpha1; pods name it in the label
-scheduling.x-k8s.io/pod-group (scheduler-plugins, docs/plugins/coscheduling). minMember is the minimum number of nodes
-plus all auxiliary pods: without those, the nodes would hold their resources and wait. minResources are the requests of
-that many pods, as operators write it, so a full queue does not admit the job. The PodGroup has no owner: like the
-Service, it exists until it is deleted.
+A gang scheduler's PodGroup is written by `gang.py` of its folder. Its minimum is that of the nodes plus all auxiliary
+pods: without those, the nodes would hold their resources and wait. minResources are the requests of that many pods, as
+operators write it, so a full queue does not admit the job. The PodGroup has no owner: like the Service, it exists until
+it is deleted.
 """
 
 from __future__ import annotations
@@ -26,8 +23,8 @@ from ptcompile.kubernetes.feature_gates import is_switched
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.versions import Version
 from ptcompile.registry import queues
-from ptcompile.registry.queue_systems import GROUP_LABEL, GROUP_NAME, MULTI_KUEUE, VOLCANO_QUEUE
-from ptcompile.registry.queues import gang_scheduler_of, network_topology, queue_of
+from ptcompile.registry.queue_systems import MULTI_KUEUE, VOLCANO_QUEUE
+from ptcompile.registry.queues import gang_scheduler_of, gang_system, queue_of
 from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
@@ -43,6 +40,7 @@ COMPLETION_INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-ind
 """Field path of a pod's index in an Indexed Job (Kubernetes 1.36)."""
 
 SPEC = ("spec",)
+TOPOLOGY = ("spec", "topology")
 RUN_POLICY = ("spec", "runPolicy")
 
 
@@ -104,6 +102,19 @@ def unsupported_by_target(
     return Problem("unsupported-by-target", path, f"{field_path(path)}: {message}", help, authority=authority)
 
 
+def done_differently(path: Path, message: str, help: str, authority: Authority = "ptcompile") -> Problem:
+    """Return the warning that the queue system, gang scheduler or operator does something different."""
+    return Problem("queued-differently", path, f"{field_path(path)}: {message}", help, "warning", "run", authority)
+
+
+def check_node_label(job: Job, cluster: ClusterProfile, placer: str) -> Iterator[Problem]:
+    """Yield an error if the profile gives the job's topology level no node label, which `placer` requires."""
+    if queues.level_of(job, cluster).node_label is None:
+        level = job.topology.level if job.topology else ""
+        message = f"the profile {cluster.metadata.name!r} gives {level} no node label, which {placer} requires"
+        yield unsupported_by_target(TOPOLOGY, message, "add its nodeLabel")
+
+
 def role_path(role: Role) -> Path:
     """Return the spec path of a role: its own block, or the job's for a job of equal nodes.
 
@@ -158,8 +169,14 @@ def check_service_name(job: Job, object_name: str) -> Iterator[Problem]:
 
 def check_container_name(job: Job, name: str, kind: str) -> Iterator[Problem]:
     """Yield a warning if the spec names the training container differently than the kind requires."""
-    if job.names.container not in {None, name}:
-        path: Path = (*SPEC, "names", "container")
+    names = job.names
+    fields = {
+        "container": names.container,
+        "masterContainer": names.master_container,
+        "workerContainer": names.worker_container,
+    }
+    for field in (field for field, written in fields.items() if written not in {None, name}):
+        path: Path = (*SPEC, "names", field)
         message = (
             f"{field_path(path)}: {kind} requires the training container to be named {name!r}, so ptcompile renames it"
         )
@@ -271,31 +288,13 @@ def _claims_path(job: Job, cluster: ClusterProfile) -> Path | None:
 
 def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, Any]]:
     """Return the job's PodGroup, to be applied before the job, or [] if no scheduler would read it."""
-    placer = gang_scheduler_of(job, cluster)
-    if placer not in {"volcano", "scheduler-plugins"}:
-        return []
-    spec: dict[str, Any] = {"minMember": job.min_pods}
-    if min_resources := _requests(job):
-        spec["minResources"] = min_resources
-    if placer == "volcano":
-        version = "scheduling.volcano.sh/v1beta1"
-        spec |= _without_none(
-            _volcano_fields(job, cluster) | {"networkTopology": network_topology(job, cluster, target)}
-        )
-    else:
-        version = "scheduling.x-k8s.io/v1alpha1"
-        spec |= _without_none({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
-    return [{"apiVersion": version, "kind": "PodGroup", "metadata": object_metadata(job), "spec": spec}]
+    group = gang_system(job, cluster).group(job, cluster, target)
+    return [] if group is None else [group]
 
 
 def with_pod_group(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
     """Return the template with the mark of the job's PodGroup."""
-    placer = gang_scheduler_of(job, cluster)
-    if placer == "volcano":
-        return template._replace(annotations={GROUP_NAME: job.name, **template.annotations})
-    if placer == "scheduler-plugins":
-        return template._replace(labels={GROUP_LABEL: job.name, **template.labels})
-    return template
+    return gang_system(job, cluster).with_group(template, job, cluster)
 
 
 def with_single_pod_queue(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
@@ -308,37 +307,25 @@ def with_single_pod_queue(template: PodTemplate, job: Job, cluster: ClusterProfi
 
 def with_priority(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
     """Return the template with the priority class of its Volcano PodGroup."""
-    priority = _without_none({"priorityClassName": _volcano_fields(job, cluster)["priorityClassName"]})
+    priority = without_none({"priorityClassName": volcano_fields(job, cluster)["priorityClassName"]})
     return template._replace(extra={**priority, **template.extra})
 
 
 def scheduling_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None:
     """Return PyTorchJob's schedulingPolicy, from which the operator makes the PodGroup (training-operator 1.9)."""
-    placer = gang_scheduler_of(job, cluster)
-    policy: dict[str, Any] = {"minAvailable": job.min_nodes}
-    if placer == "volcano":
-        volcano = _volcano_fields(job, cluster)
-        policy |= _without_none({"queue": volcano["queue"], "priorityClass": volcano["priorityClassName"]})
-    elif placer == "scheduler-plugins":
-        policy |= _without_none({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
-    else:
-        return None
-    return policy
+    written = None if job.min_available is None else {"minAvailable": job.min_available}
+    return gang_system(job, cluster).scheduling_policy(job, cluster) or written
 
 
 def pod_group_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None:
     """Return podGroupPolicy of Trainer's runtime. Its PodGroup always waits for all pods (Trainer 2.3,
     facts/trainer).
     """
-    placer = gang_scheduler_of(job, cluster)
-    if placer == "volcano":
-        return {"volcano": _without_none({"networkTopology": network_topology(job, cluster, "trainjob")})}
-    if placer == "scheduler-plugins":
-        return {"coscheduling": _without_none({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})}
-    return None
+    return gang_system(job, cluster).runtime_policy(job, cluster)
 
 
-def _volcano_fields(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def volcano_fields(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    """Return queue and priority class of a Volcano PodGroup, None if a different system queues the job."""
     queued = cluster.spec.queue_system == "volcano"
     return {
         "queue": queue_of(job, cluster) if queued else None,
@@ -346,10 +333,12 @@ def _volcano_fields(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     }
 
 
-def _requests(job: Job) -> dict[str, str]:
-    """Return the total requests of the minimum number of nodes and of all auxiliary pods, including sidecars."""
+def minimum_resources(job: Job) -> dict[str, dict[str, str]]:
+    """Return `minResources` of a PodGroup: the total requests of the minimum number of nodes and of all auxiliary pods,
+    including sidecars; or {} if they request nothing.
+    """
     total: dict[str, Quantity] = {}
-    remaining = job.min_nodes
+    remaining = max(0, job.min_pods - job.pods + job.nodes)
     for role in job.roles:
         count = min(remaining, role.replicas) if role.trains else role.replicas
         remaining -= count if role.trains else 0
@@ -359,8 +348,9 @@ def _requests(job: Job) -> dict[str, str]:
                 amount = quantity.parse(text)
                 if amount is not None and count:
                     total[name] = total[name] + amount * count if name in total else amount * count
-    return {name: str(amount) for name, amount in total.items()}
+    return {"minResources": {name: str(amount) for name, amount in total.items()}} if total else {}
 
 
-def _without_none(fields: dict[str, Any]) -> dict[str, Any]:
+def without_none(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that have a value."""
     return {key: value for key, value in fields.items() if value is not None}

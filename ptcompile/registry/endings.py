@@ -22,12 +22,14 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, Role, backend
+from ptcompile.kubernetes.feature_gates import is_on
 from ptcompile.registry.emitting import RUN_POLICY, SPEC, unsupported_by_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics.terms import Authority
     from ptcompile.ir.job import OnDisruption, OnPodFailure
+    from ptcompile.spec.cluster_profile import ClusterProfile
 
 
 RETRIES = 6
@@ -220,6 +222,30 @@ def reject_restart_job(job: Job, kind: str) -> Iterator[Problem]:
         yield unsupported_by_target(
             ON_POD_FAILURE, message, "use RestartPod, or the target jobset, trainjob or volcano"
         )
+
+
+def check_restart_rules(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield an error for restartInPlace if the cluster's Kubernetes has no rules for it, or lacks their action."""
+    rule, versions = job.run_policy.restart_in_place, cluster.versions()
+    if rule is None:
+        return
+    for gate, what, since in (
+        ("ContainerRestartRules", "restart rules of containers", "1.35"),
+        ("RestartAllContainersOnContainerExits", "the action RestartAllContainers", "1.36"),
+    ):
+        is_needed = since == "1.35" or rule.action == "RestartAllContainers"
+        if is_needed and not is_on("kubernetes", gate, versions.kubernetes, versions.gates_of("kubernetes")):
+            release = ".".join(map(str, versions.kubernetes))
+            message = f"Kubernetes {release} lacks {what}: the feature gate {gate} is on since {since}"
+            help = f"use Kubernetes {since}; if the gate is on, set spec.featureGates.kubernetes.{gate} in the profile"
+            yield unsupported_by_target((*RUN_POLICY, "restartInPlace"), message, help)
+            return
+
+
+def reject_restart_in_place(job: Job, why: str) -> Iterator[Problem]:
+    """Yield an error for restartInPlace if the operator's pods cannot have the rules for it."""
+    if job.run_policy.restart_in_place is not None:
+        yield unsupported_by_target((*RUN_POLICY, "restartInPlace"), why, "use the target job, jobset or trainjob")
 
 
 NO_RETRIES_TEXT = "no retries unless you allow some: a replaced pod cannot rejoin a static rendezvous"

@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.registry import table as operators
 from ptcompile.registry.model import GroupVersionKind
-from ptcompile.registry.references import references
+from ptcompile.registry.references import needed_objects
 from ptcompile.registry.status import KUEUE_QUEUE_LABEL, Condition, Following, merge_patch_for
 from ptcompile.registry.table import templates_of
 from ptcompile.registry.templates import Template
@@ -112,7 +112,7 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
     succeeded = following.succeeded
     if following.succeeded_after_resume is not None and _begins_suspended(job):
         succeeded = following.succeeded_after_resume
-    needs = dict.fromkeys(item for manifest in (*before, job) for item in references(manifest))
+    needs = dict.fromkeys(item for manifest in (*before, job) for item in needed_objects(manifest))
     return Handle(
         objects=object_references,
         job=object_references[-1],

@@ -7,12 +7,13 @@ for a kind or operator without that feature.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.feature_gates import is_switched
 from ptcompile.kubernetes.index import GroupVersionKind as GroupVersionKind
 from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.registry.conversion import Conversion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,13 +21,16 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Path, Problem
     from ptcompile.diagnostics.terms import Authority
-    from ptcompile.ir.job import Target
+    from ptcompile.ir.job import Job, Target
+    from ptcompile.ir.pods import PodTemplate
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.admission import AdmissionRequest, JobAdmission
     from ptcompile.registry.pods import ExpandedRole, Expansion
     from ptcompile.registry.queue_systems import Shares
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
     from ptcompile.registry.templates import Template
+    from ptcompile.spec.cluster_profile import ClusterProfile
 
     JsonDict = dict[str, Any]
 
@@ -73,16 +77,72 @@ class QueueSystem(NamedTuple):
     """For a queue, the other object that must exist, and why."""
     devices: Callable[[str, Versions], tuple[str, str]] | None = None
     """For a DeviceClass, the configuration needed before jobs that claim its devices are admitted, and why."""
-    framework: Callable[[GroupVersionKind, Versions], tuple[str, str] | None] | None = None
-    """For a kind that is not managed by default, the configuration that switches it on, and why."""
+    framework: Callable[[GroupVersionKind, Versions, Collection[str]], tuple[str, str] | None] | None = None
+    """For a kind that is neither managed by default nor switched on in the profile, the configuration that switches it
+    on, and why.
+    """
     named_by: Callable[[Mapping[str, Any]], str] | None = None
     """For another operator's object, the queue that its metadata names, or ""."""
+    profile_fields: Callable[[Mapping[str, Sequence[Json]]], JsonDict] | None = None
+    """Fields of a profile that the objects of a cluster, by kind, show."""
+    admit: Callable[[AdmissionRequest], list[JobAdmission | None]] | None = None
+    """What becomes of each job, if its admission is modeled; None for a part of another job."""
 
 
-POD_RULES = ("linter.rules.containers", "linter.rules.pods", "linter.rules.image")
+def _no_fields(_job: Job, _cluster: ClusterProfile) -> JsonDict | None:
+    return None
+
+
+def _no_group(_job: Job, _cluster: ClusterProfile, _target: str) -> JsonDict | None:
+    return None
+
+
+def _same_template(template: PodTemplate, _job: Job, _cluster: ClusterProfile) -> PodTemplate:
+    return template
+
+
+def _no_needs(_group: JsonDict) -> Iterator[tuple[str, str, str]]:
+    return iter(())
+
+
+def _no_problems(_job: Job, _cluster: ClusterProfile, _target: Target) -> Iterator[Problem]:
+    return iter(())
+
+
+class GangSystem(NamedTuple):
+    """How jobs ask a gang scheduler for all their pods at once. The defaults are those of one that needs nothing."""
+
+    scheduler_name: str = ""
+    """`schedulerName` of its pods, or "" if it is the profile's."""
+    places_topology: bool = False
+    """Whether it places pods by the network's topology."""
+    group: Callable[[Job, ClusterProfile, str], JsonDict | None] = _no_group
+    """Returns the job's PodGroup for a target without its own, or None."""
+    with_group: Callable[[PodTemplate, Job, ClusterProfile], PodTemplate] = _same_template
+    """Returns a pod template that names the group."""
+    scheduling_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _no_fields
+    """Returns PyTorchJob's schedulingPolicy, or None if the training-operator does not know the scheduler."""
+    runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _no_fields
+    """Returns podGroupPolicy of Trainer's runtime, or None if Trainer does not know the scheduler."""
+    check: Callable[[Job, ClusterProfile, Target], Iterator[Problem]] = _no_problems
+    """Yields what the scheduler and a target cannot do together; called for every job of the cluster."""
+    check_topology: Callable[[Job, ClusterProfile, Target], Iterator[Problem]] = _no_problems
+    """Yields what keeps the scheduler from placing the job by its `topology`."""
+    needs: Callable[[JsonDict], Iterator[tuple[str, str, str]]] = _no_needs
+    """Yields kind, name and reason of each setting of the cluster that a PodGroup needs besides installed software."""
+    gated_fields: frozenset[str] = frozenset()
+    """Fields that it writes and whose feature gates the checks report on the spec."""
+
+
+POD_RULES = (
+    "linter.rules.containers",
+    "linter.rules.pods",
+    "linter.rules.image",
+    "operators.kube_scheduler.rules.pods",
+)
 """The packages of lint rules for every kind with a pod template."""
 
-LAUNCH_RULES = ("linter.rules.launch", "operators.kueue.rules")
+LAUNCH_RULES = ("linter.rules.launch", "operators.kueue.rules", "operators.volcano.rules.annotations")
 """Packages of lint rules for every kind that a target emits and whose pods train."""
 
 
@@ -126,13 +186,16 @@ class LaunchFields(NamedTuple):
 
 
 class GroupMark(NamedTuple):
-    """How pods name a PodGroup of a kind."""
+    """How pods name a PodGroup of a kind, and where it says how many of them it waits for."""
 
     scheduler: str
     """The scheduler that reads it."""
-    field: str
-    """`annotations` or `labels` of the pod."""
-    key: str
+    pod_path: KeyPath
+    """Path in a pod of the group's name."""
+    size_path: KeyPath = ("minMember",)
+    """Path in the group's spec of its minimum number of pods."""
+    member_path: KeyPath = ()
+    """Path in a pod of the name of an item of the group's `podGroups`, which has the size, or () if it has no items."""
 
 
 class Established(NamedTuple):
@@ -153,6 +216,32 @@ class LostPod(NamedTuple):
     """Which pods the operator recreates: none, so that the job fails; the lost one; those of its role; or all."""
     text: str
     """The same as a clause, such as `the pod is recreated and not counted`."""
+
+
+class Retry(NamedTuple):
+    """One mechanism that starts pods again after a failure, until its limit is used up and the next one decides."""
+
+    scope: Literal["container", "pod", "role", "job"]
+    """What starts again: the container in its pod, the pod, the pods of its role, or all pods of the job."""
+    limit: int | None
+    """How many failures it answers, or None if it does not count them."""
+    counted: Literal["pod", "role", "job"]
+    """Whose failures add up to the limit: those of the pod, of its role, or of all pods."""
+    text: str
+    """The field that decides, with its value, such as `backoffLimit 6`."""
+    delay: float = 0
+    """Seconds from the first failure to the new start, doubled with each further failure."""
+    longest_delay: float = 0
+    """Maximum delay in seconds."""
+    immediate: bool = False
+    """Whether the first failure is answered at once and the delay starts with the second."""
+    size: int = 0
+    """For a role that consists of several Jobs, the number of pods of each; else 0."""
+
+
+def kubelet_retry(limit: int | None, counted: Literal["role", "job"], text: str, size: int = 0) -> Retry:
+    """Return the restart of a container by the kubelet, with its back-off (Kubernetes 1.36, CrashLoopBackOff)."""
+    return Retry("container", limit, counted, text, 10, 300, immediate=True, size=size)
 
 
 class KindContext(NamedTuple):
@@ -265,12 +354,26 @@ class Kind:
         """Return how many pods of each role the pod group counts."""
         return [(role, role.count) for role in roles]
 
+    def gang_scheduler(self, manifest: Json, related: Sequence[Json]) -> str:
+        """Return the scheduler by which the object asks for its pods to be placed together, or "" if it does not."""
+        return ""
+
     def recreates(self, manifest: Json, template: Template) -> bool | None:
         """Return whether a lost pod of the template is recreated, or None if unknown."""
         return None
 
     def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod | None:
         """Return what the operator does when it loses a pod of a role, or None if unknown."""
+        return None
+
+    def restarts(
+        self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
+    ) -> tuple[Retry, ...] | None:
+        """Return the mechanisms that answer a pod of a role that fails, in the order in which they decide, or None if
+        unknown. Without any, or when all limits are used up, the pod is not started again.
+
+        `exit_code` is the status of its main container, or None if the pod is lost with its Kubernetes node.
+        """
         return None
 
     def retries(self, manifest: Json) -> int:
@@ -368,6 +471,8 @@ class Install(NamedTuple):
     """Additional requirements of its target: kind of requirement, name, and a description."""
     requires: str = ""
     """Folder of another operator that this one depends on."""
+    images: tuple[str, ...] = ()
+    """Names of its controllers' images, whose tags are releases: the last parts of their repositories."""
 
 
 class Feature(NamedTuple):
@@ -422,11 +527,14 @@ class Operator:
     """Its name in a profile's `queueSystem`."""
     gang_scheduler: str = ""
     """Its name in a profile's `gangScheduler`."""
+    gang_profile: Mapping[str, Any] = {}  # never changed
+    """Profile fields without which a cluster has no gangs of this scheduler, for the table of what targets can do."""
     probes: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = ()
     """Additional combinations to try on each target: a name, spec fields, and profile fields."""
     role_prefix: str = ""
     """Prefix of role names whose variables would collide with the operator's."""
     foreign: Foreign | None = None
+    conversion: Conversion = Conversion()
 
     def release_in(self, versions: Versions) -> Version:
         """Return the operator's release from a cluster's versions."""
@@ -447,6 +555,10 @@ class Operator:
 
     def queues(self) -> QueueSystem:
         """Return the objects of its queues. Raises LookupError for an operator that is not a `queue_system`."""
+        raise LookupError(self.folder)
+
+    def gangs(self) -> GangSystem:
+        """Return how jobs ask it for a gang. Raises LookupError for an operator that is not a `gang_scheduler`."""
         raise LookupError(self.folder)
 
     def platform_objects(self, manifests: Sequence[dict[str, Any]], versions: Versions) -> Iterator[dict[str, Any]]:

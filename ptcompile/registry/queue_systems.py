@@ -6,7 +6,7 @@ docs/topology (2026-03-07).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map
 from ptcompile.registry.pods import ExpandedRole
@@ -89,12 +89,12 @@ _PODS_READY_SINCE: Final = (0, 19)
 """The release of Kueue since which waitForPodsReady is on by default (pull request 11855)."""
 
 
-def queue_sentences(manifest: Json, versions: Versions) -> Iterator[str]:
-    """Yield sentences on how queues affect a manifest of any kind."""
+def queue_sentences(manifest: Json, versions: Versions, frameworks: Collection[str] = ()) -> Iterator[str]:
+    """Yield sentences on how queues affect a manifest of any kind. `frameworks`: see `queueFrameworks` of a profile."""
     labels, spec = nested_map(manifest, "metadata", "labels"), nested_map(manifest, "spec")
     queue = as_string(labels.get(KUEUE_QUEUE))
     if queue:
-        setting = _framework_setting(kind_of(manifest), versions)
+        setting = _framework_setting(kind_of(manifest), versions, frameworks)
         unless = f", if {setting} (by default it starts at once)" if setting else ""
         yield f"waits until Kueue admits it from the queue {queue!r}{unless}"
         if versions.kueue >= _PODS_READY_SINCE:
@@ -111,12 +111,12 @@ def queue_sentences(manifest: Json, versions: Versions) -> Iterator[str]:
         yield "Volcano runs its plugins in random order: their variables may be in a different order in each pod"
 
 
-def _framework_setting(kind: tuple[str, str], versions: Versions) -> str:
+def _framework_setting(kind: tuple[str, str], versions: Versions, switched_on: Collection[str]) -> str:
     """Return the setting without which Kueue ignores a kind, or ""."""
     from ptcompile.registry.table import BY_QUEUE_SYSTEM
 
     framework = BY_QUEUE_SYSTEM["kueue"].queues().framework
-    configuration = framework(kind, versions) if framework is not None else None
+    configuration = framework(kind, versions, switched_on) if framework is not None else None
     return configuration[1].partition(":")[0] if configuration is not None else ""
 
 

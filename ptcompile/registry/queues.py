@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ptcompile.hardware.nodes import levels_of
 from ptcompile.ir.job import IndexedGroup, Job, Target
+from ptcompile.registry.model import GangSystem
 from ptcompile.registry.queue_systems import (
     KAI_PLACEMENT,
     KAI_PRIORITY,
@@ -21,6 +22,7 @@ from ptcompile.registry.queue_systems import (
     KUEUE_QUEUE,
     KUEUE_TOPOLOGY,
 )
+from ptcompile.registry.table import BY_GANG_SCHEDULER
 from ptcompile.spec import reader
 from ptcompile.spec.checks import NON_SCHEDULERS
 
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.spec.cluster_profile import ClusterProfile, GangScheduler, TopologyLevel
-
-SCHEDULER_NAMES: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
-"""Scheduler names in pods. scheduler-plugins has no fixed name: the profile's schedulerName is used."""
 
 
 def queue_of(job: Job, cluster: ClusterProfile) -> str | None:
@@ -53,14 +52,27 @@ def gang_scheduler_of(job: Job, cluster: ClusterProfile) -> GangScheduler:
     return gang_scheduler(cluster) if job.pods > 1 or by_queue else "none"
 
 
+def gang_system(job: Job, cluster: ClusterProfile) -> GangSystem:
+    """Return how the job asks for a gang of the scheduler that places it."""
+    return system_named(gang_scheduler_of(job, cluster))
+
+
+def system_named(name: str) -> GangSystem:
+    """Return how jobs ask for gangs of a scheduler."""
+    return NO_GANGS if name == "none" else BY_GANG_SCHEDULER[name].gangs()
+
+
+NO_GANGS: Final = GangSystem()
+
+
 def topology_system(job: Job, cluster: ClusterProfile, target: str) -> str | None:
     """Return the system that applies the topology constraint (kueue, volcano or kai), or None."""
     if target == "volcano":
         return "volcano"
     if cluster.spec.queue_system == "kueue" and queue_of(job, cluster):
         return "kueue"
-    scheduler = gang_scheduler(cluster)
-    return scheduler if scheduler in SCHEDULER_NAMES else None
+    name = gang_scheduler(cluster)
+    return name if system_named(name).places_topology else None
 
 
 def can_share_domain(groups: Sequence[IndexedGroup]) -> bool:

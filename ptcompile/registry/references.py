@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
 
 _ENV_SOURCES: Final = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
@@ -19,6 +21,7 @@ _VOLUME_SOURCES: Final = (
     ("secret", "Secret", "secretName"),
     ("configMap", "ConfigMap", "name"),
 )
+_PROJECTED_SOURCES: Final = (("secret", "Secret", "name"), ("configMap", "ConfigMap", "name"))
 _DIRECT_FIELDS: Final = (
     "serviceAccountName",
     "imagePullSecrets",
@@ -30,41 +33,82 @@ _DIRECT_FIELDS: Final = (
 )
 
 
-def references(value: Any) -> Iterator[tuple[str, str]]:
+class PodReference(NamedTuple):
+    """A pod's reference to an object of its namespace, by name."""
+
+    path: Path
+    """The path of the name."""
+    kind: str
+    name: str
+    is_optional: bool
+    """Whether the pod starts without the object."""
+    keys: tuple[tuple[Path, str], ...] = ()
+    """Keys that the object must have, each with its path."""
+
+
+def needed_objects(value: Any) -> Iterator[tuple[str, str]]:
     """Yield kind and name of each object that a pod, a template or a manifest refers to, except optional ones."""
+    return ((item.kind, item.name) for item in references(value, ()) if not item.is_optional)
+
+
+def references(value: Any, path: Path) -> Iterator[PodReference]:
+    """Yield the references of a pod, a template or a manifest at a path, in the order of their fields."""
     if isinstance(value, list):
-        for item in value:
-            yield from references(item)
+        for i, item in enumerate(value):
+            yield from references(item, (*path, i))
         return
     if not (mapping := as_mapping(value)):
         return
-    yield from _direct_references(mapping)
+    yield from _direct_references(mapping, path)
     for key, inner in mapping.items():
-        if key not in _DIRECT_FIELDS:
-            yield from references(inner)
+        if key not in _DIRECT_FIELDS and isinstance(inner, (dict, list)):
+            yield from references(inner, (*path, key))
 
 
-def _direct_references(mapping: Json) -> Iterator[tuple[str, str]]:
+def _direct_references(mapping: Json, path: Path) -> Iterator[PodReference]:
     """Yield the references of a pod spec, a container or any mapping with their fields."""
     if account := as_string(mapping.get("serviceAccountName")):
-        yield "ServiceAccount", account
-    yield from (("Secret", str(secret.get("name"))) for secret in as_mappings(mapping.get("imagePullSecrets")))
-    for word in ("initContainers", "containers"):
-        for container in as_mappings(mapping.get(word)):
-            yield from references(container)
-    for entry in as_mappings(mapping.get("env")):
-        yield from _named_objects(nested_map(entry, "valueFrom"), _ENV_SOURCES)
-    for entry in as_mappings(mapping.get("envFrom")):
-        yield from _named_objects(entry, _ENV_FROM_SOURCES)
-    for volume in as_mappings(mapping.get("volumes")):
-        for key, kind, word in _VOLUME_SOURCES:
-            ref = nested_map(volume, key)
-            if word in ref and not ref.get("optional"):
-                yield kind, str(ref[word])
+        yield PodReference((*path, "serviceAccountName"), "ServiceAccount", account, is_optional=False)
+    for item_path, secret in _items(mapping, "imagePullSecrets", path):
+        yield PodReference((*item_path, "name"), "Secret", str(secret.get("name")), is_optional=False)
+    for field in ("initContainers", "containers"):
+        for item_path, container in _items(mapping, field, path):
+            yield from references(container, item_path)
+    for item_path, entry in _items(mapping, "env", path):
+        yield from _env_references(nested_map(entry, "valueFrom"), (*item_path, "valueFrom"), _ENV_SOURCES)
+    for item_path, entry in _items(mapping, "envFrom", path):
+        yield from _env_references(entry, item_path, _ENV_FROM_SOURCES)
+    for item_path, volume in _items(mapping, "volumes", path):
+        yield from _volume_references(volume, item_path, _VOLUME_SOURCES)
+        projected_path = (*item_path, "projected")
+        for source_path, source in _items(nested_map(volume, "projected"), "sources", projected_path):
+            yield from _volume_references(source, source_path, _PROJECTED_SOURCES)
 
 
-def _named_objects(source: Json, kinds: dict[str, str]) -> Iterator[tuple[str, str]]:
-    for key, kind in kinds.items():
-        ref = nested_map(source, key)
-        if "name" in ref and not ref.get("optional"):
-            yield kind, str(ref["name"])
+def _env_references(source: Json, path: Path, kinds: dict[str, str]) -> Iterator[PodReference]:
+    for field, kind in kinds.items():
+        reference, reference_path = nested_map(source, field), (*path, field)
+        if "name" in reference:
+            keys = (((*reference_path, "key"), as_string(reference["key"])),) if "key" in reference else ()
+            yield PodReference(
+                (*reference_path, "name"), kind, str(reference["name"]), reference.get("optional") is True, keys
+            )
+
+
+def _volume_references(volume: Json, path: Path, sources: tuple[tuple[str, str, str], ...]) -> Iterator[PodReference]:
+    for field, kind, name in sources:
+        reference, reference_path = nested_map(volume, field), (*path, field)
+        if name in reference:
+            items = _items(reference, "items", reference_path)
+            keys = tuple(((*item_path, "key"), as_string(item.get("key"))) for item_path, item in items)
+            yield PodReference(
+                (*reference_path, name), kind, str(reference[name]), reference.get("optional") is True, keys
+            )
+
+
+def _items(mapping: Json, field: str, path: Path) -> Iterator[tuple[Path, Json]]:
+    """Yield the mappings of a list field with their paths."""
+    items = mapping.get(field)
+    for i, item in enumerate(items if isinstance(items, list) else ()):
+        if as_mapping(item):
+            yield (*path, field, i), as_mapping(item)

@@ -14,7 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.diagnostics import Authority
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import QueueSystem
     from ptcompile.registry.status import Status
     from ptcompile.registry.templates import Template
 
@@ -61,6 +63,12 @@ def has_feature(name: str, versions: Versions) -> bool:
     feature = FEATURES[name]
     release: Version = getattr(versions, feature.operator)
     return feature.since <= release and (feature.until is None or release <= feature.until)
+
+
+def modeled_queue_system() -> tuple[QueueSystem, Authority]:
+    """Return the queue system whose admission is modeled, and its name in findings."""
+    systems = ((operator.queues(), operator.authority) for operator in OPERATORS if operator.queue_system)
+    return next(item for item in systems if item[0].admit is not None)
 
 
 def status_of(live: Mapping[str, Any]) -> Status:

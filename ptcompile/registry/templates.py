@@ -29,6 +29,53 @@ def restart_sentence(template: Json, default: str) -> str:
     return f"restartPolicy {policy}: {_RESTART.get(policy, 'unknown policy')}"
 
 
+def restart_sentences(template: Json, default: str) -> Iterator[str]:
+    """Yield what the kubelet does when a container exits, by the pod's restartPolicy and the containers' own policies
+    and rules (Kubernetes 1.35; docs/facts/gangs.md#restarts-in-place).
+    """
+    yield restart_sentence(template, default)
+    is_counted = (as_string(template.get("restartPolicy")) or default) == "OnFailure"
+    limit = "" if is_counted else ", and no limit counts that"
+    for container in as_mappings(template.get("containers")):
+        name, policy = as_string(container.get("name")), as_string(container.get("restartPolicy"))
+        rules = as_mappings(container.get("restartPolicyRules"))
+        for rule in rules:
+            effect = _RULE_EFFECTS.get(as_string(rule.get("action")), "unknown action")
+            yield f"container {name}, {_exit_codes(as_mapping(rule.get('exitCodes')))}: {effect}{limit}"
+        if policy:
+            otherwise = "any other exit status: " if rules else ""
+            yield f"container {name}, {otherwise}restartPolicy {policy}: {_RESTART.get(policy, 'unknown policy')}"
+
+
+_RULE_EFFECTS = {
+    "Restart": "the kubelet restarts it in its pod",
+    "RestartAllContainers": "the kubelet restarts all containers of the pod in place, init containers too",
+}
+"""By the action of a container's restartPolicyRules."""
+
+
+def _exit_codes(codes: Json) -> str:
+    values = codes.get("values")
+    listed = ", ".join(map(str, values)) if isinstance(values, list) else ""
+    return f"exit status {listed}" if codes.get("operator") == "In" else f"any exit status except {listed}"
+
+
+def restarts_by_rule(template: Json, exit_code: int | None) -> bool:
+    """Return whether the kubelet restarts the first container in its pod by the container's own rules or policy, which
+    override the pod's; `exit_code` is None if the pod is lost.
+    """
+    container = next(iter(as_mappings(template.get("containers"))), {})
+    if exit_code is None or not container.get("restartPolicy"):
+        return False
+    for rule in as_mappings(container.get("restartPolicyRules")):
+        codes = as_mapping(rule.get("exitCodes"))
+        values = codes.get("values")
+        is_listed = isinstance(values, list) and exit_code in values
+        if is_listed == (codes.get("operator") == "In"):
+            return True
+    return container.get("restartPolicy") != "Never"
+
+
 def limit_sentences(spec: Json, subject: str, *, ttl: str = "deletes it with its pods") -> Iterator[str]:
     """Yield sentences on the deadline and the time to live of a finished object, if the spec sets them."""
     deadline, keep = spec.get("activeDeadlineSeconds"), spec.get("ttlSecondsAfterFinished")

@@ -6,12 +6,19 @@ from typing import Any
 
 import pytest
 
-from ptcompile.registry.emitting import waits_for_nodes
+from ptcompile.registry.emitting import (
+    check_equal_roles,
+    check_service_name,
+    object_metadata,
+    plain_env,
+    waits_for_nodes,
+)
 from ptcompile.registry.targets import TARGETS
 from tests import making
 from tests.making import compiled, smallest
 
 GB200 = "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 4, memory: 16Gi, gpu: 4}\n"
+QUEUE = "kueue.x-k8s.io/queue-name"
 GPU = "resources: {cpu: 4, memory: 16Gi, gpu: 1}\n"
 
 
@@ -188,3 +195,76 @@ def test_kueue_queue_is_not_set_in_the_pod_group() -> None:
     found = group("job", "nodes: 2\nqueue: q\npriority: p", making.profile({"gangScheduler": "volcano"}))
     assert found is not None
     assert found["spec"].keys() == {"minMember"}
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"), [("", 0), ("names: {container: main}", 1), ("names: {container: pytorch}", 0)]
+)
+def test_a_container_that_a_kind_renames_is_a_warning(names: str, expected: int) -> None:
+    problems = compiled(smallest(f"nodes: 2\n{names}"), "pytorchjob").problems
+    assert [problem.name for problem in problems].count("done-differently") == expected
+
+
+@pytest.mark.parametrize(("name", "valid"), [("a" * 50, True), ("a", True), ("1a", False), ("a-1", True)])
+def test_the_name_of_a_service_begins_with_a_letter(name: str, valid: bool) -> None:
+    problems = compiled(smallest("nodes: 2", name), "jobset").problems
+    assert any("cannot name" in problem.message for problem in problems) is not valid
+
+
+@pytest.mark.parametrize(
+    ("body", "profile", "managed"),
+    [
+        ("nodes: 2", {"queueSystem": "kueue", "multiKueue": True}, False),
+        ("nodes: 2\nqueue: a", {"queueSystem": "kueue", "multiKueue": True}, True),
+        ("nodes: 2\nqueue: a", {"queueSystem": "kueue"}, False),
+    ],
+)
+def test_a_job_of_a_multikueue_queue_is_left_to_kueue(body: str, profile: dict[str, Any], managed: bool) -> None:
+    manifests = made(body, profile, "job")
+    assert ("kueue.x-k8s.io/multikueue" in str(manifests)) is managed
+
+
+@pytest.mark.parametrize(
+    ("launch", "rank", "expected"),
+    [
+        (None, None, [("MASTER_ADDR", "h"), ("MASTER_PORT", "29500"), ("WORLD_SIZE", "3"), ("RANK", "0")]),
+        (None, "f", [("MASTER_ADDR", "h"), ("MASTER_PORT", "29500"), ("WORLD_SIZE", "3"), ("RANK", None)]),
+        (making.LAUNCH, "f", []),
+    ],
+)
+def test_a_plain_command_gets_its_rendezvous(launch: Any, rank: str | None, expected: list[Any]) -> None:
+    job = making.job(replicas=3)._replace(launch=launch, master_port=29500)
+    assert [(entry["name"], entry.get("value")) for entry in plain_env(job, "h", rank)] == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "cluster", "expected"),
+    [
+        ({}, None, {"name": "train"}),
+        ({"a": "b"}, None, {"name": "train", "labels": {"a": "b"}}),
+        ({"a": None}, None, {"name": "train"}),
+        ({"a": "b", "c": None}, None, {"name": "train", "labels": {"a": "b"}}),
+        ({}, {"queueSystem": "kueue", "defaults": {"queue": "q"}}, {"name": "train", "labels": {QUEUE: "q"}}),
+        ({QUEUE: None}, {"queueSystem": "kueue", "defaults": {"queue": "q"}}, {"name": "train"}),
+    ],
+)
+def test_labels_of_an_object(labels: dict[str, Any], cluster: dict[str, Any] | None, expected: dict[str, Any]) -> None:
+    profile = None if cluster is None else making.profile(cluster)
+    job = making.job()._replace(name="train", namespace=None, labels=labels, queue="q" if cluster else None)
+    assert object_metadata(job, profile, "job") == expected
+
+
+def test_roles_of_a_kind_with_one_template_must_be_equal() -> None:
+    first, other = making.template(), making.template(annotations={"a": "b"})
+    equal = making.job(first, first, replicas=2)
+    assert not list(check_equal_roles(equal, "a Job"))
+    assert len(list(check_equal_roles(making.job(first, other, replicas=2), "a Job"))) == 1
+    master, worker = equal.roles
+    changed = equal._replace(roles=(master, worker._replace(restart_policy="Always")))
+    assert len(list(check_equal_roles(changed, "a Job"))) == 1
+
+
+@pytest.mark.parametrize(("length", "count"), [(63, 1), (64, 0)])
+def test_a_name_that_is_too_long_is_reported_elsewhere(length: int, count: int) -> None:
+    job = making.job()._replace(name="1" + "a" * (length - 1))
+    assert len(list(check_service_name(job, "a Service"))) == count

@@ -244,6 +244,13 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     ("pytorchjob", f"{RANGE}\nrestartPolicy: Never" + policy("onDisruption: Ignore"), [(*ERROR, ON_LOSS), CRASH]),
     ("pytorchjob", f"{RANGE}\nrestartPolicy: Never\nspot: true", [(*WARNING, "spot"), CRASH]),
     ("pytorchjob", f"{RANGE}\nrestartPolicy: Never", [CRASH]),
+    # running pods when the job ends
+    ("jobset", FIXED + policy("cleanPodPolicy: None"), [("note", "done-differently", "runPolicy.cleanPodPolicy")]),
+    ("jobset", policy("cleanPodPolicy: None"), []),  # nothing runs any more
+    ("jobset", "roles: {loader: {command: [load]}}" + policy("cleanPodPolicy: None"),
+     [("note", "done-differently", "runPolicy.cleanPodPolicy")]),
+    ("jobset", FIXED + policy("cleanPodPolicy: Running"), []),
+    ("jobset", policy("cleanPodPolicy: All"), [(*ERROR, "runPolicy.cleanPodPolicy")]),
     # success
     ("pytorchjob", FIXED + policy("successPolicy: AllNodes"), [(*ERROR, SUCCESS)]),
     ("pytorchjob", RANGE + policy("successPolicy: AllNodes"), [(*ERROR, SUCCESS), CRASH]),

@@ -165,6 +165,7 @@ def test_suspend_patch_gives_the_same_job_as_compiling_suspended(target: str) ->
         return
     (field,) = _leaves(found.suspend)
     assert _leaves(found.resume) == [field]
+    assert str(found.resume) == str(found.suspend).replace("True", "False")
     compiled = ptcompile.compile(smallest("nodes: 1\nrunPolicy: {suspend: true}"), target=target).unwrap()[-1]
     for key in field:
         compiled = compiled[key]
@@ -243,6 +244,7 @@ def test_every_companion_has_a_plural() -> None:
         ("Service", "services"), ("PodGroup", "podgroups"), ("TrainingRuntime", "trainingruntimes"), ("Pod", "pods"),
         ("Job", "jobs"), ("PyTorchJob", "pytorchjobs"), ("TrainJob", "trainjobs"), ("JobSet", "jobsets"),
         ("ComputeDomain", "computedomains"), ("ResourceClaimTemplate", "resourceclaimtemplates"),
+        ("Workload", "workloads"),
     }  # fmt: skip
 
 

@@ -30,3 +30,7 @@ def test_a_kind_that_kueue_leaves_out() -> None:
     first, _ = queue_sentences(job, NEWER)
     assert first.endswith(", if integrations.frameworks lists kubeflow.org/pytorchjob (by default it starts at once)")
     assert next(queue_sentences(job, OLDER)) == "waits until Kueue admits it from the queue 'q'"
+    assert next(queue_sentences(job, NEWER, ["kubeflow.org/pytorchjob"])) == (
+        "waits until Kueue admits it from the queue 'q'"
+    )
+    assert "integrations.frameworks" in next(queue_sentences(job, NEWER, ["kubeflow.org/tfjob"]))

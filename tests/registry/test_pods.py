@@ -1,0 +1,184 @@
+"""Pods and containers as operators create them: their fields, their defaults, and sequences of pods built on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from ptcompile.registry import pods
+from ptcompile.registry.pods import ContainerView, ExpandedRole, Expansion, PodSequence, PodView
+
+Json = dict[str, Any]
+
+
+def _roles(*counts: int) -> list[ExpandedRole]:
+    def role(name: str, count: int) -> ExpandedRole:
+        return ExpandedRole(name, count, lambda index: PodView(f"{name}{index}", name, index, {}))
+
+    return [role(name, count) for name, count in zip("abc", counts, strict=False)]
+
+
+def _names(views: Sequence[PodView]) -> str:
+    return " ".join(view.name for view in views)
+
+
+def test_pods_of_all_roles_in_order() -> None:
+    sequence = PodSequence(_roles(2, 0, 3))
+    assert len(sequence) == 5
+    assert _names(list(sequence)) == "a0 a1 c0 c1 c2"
+    assert _names([sequence[index] for index in range(5)]) == "a0 a1 c0 c1 c2"
+    assert (sequence[-1].name, sequence[-5].name) == ("c2", "a0")
+    assert _names(sequence[1:4]) == "a1 c0 c1"
+    assert _names(sequence[::-2]) == "c2 c0 a0"
+    for index in (5, -6):
+        with pytest.raises(IndexError):
+            sequence[index]
+
+
+@pytest.mark.parametrize(
+    ("count", "edge", "names"),
+    [
+        (2, 2, "a0 a1"),
+        (3, 2, "a0 a1 a2"),
+        (4, 2, "a0 a1 a3"),
+        (9, 2, "a0 a1 a8"),
+        (9, 0, "a8"),
+        (1, 0, "a0"),
+        (0, 2, ""),
+    ],
+)
+def test_the_first_pods_and_the_last_of_each_role(count: int, edge: int, names: str) -> None:
+    assert _names(list(PodSequence(_roles(count)).folded(edge))) == names
+
+
+def test_the_first_two_and_the_last_by_default() -> None:
+    assert _names(list(PodSequence(_roles(5, 1)).folded())) == "a0 a1 a4 b0"
+
+
+def test_replicas_are_32_bit_numbers() -> None:
+    """Kubernetes stores no larger number; Python's len() takes none above sys.maxsize."""
+    assert len(PodSequence(_roles(2**31 - 1))) == 2**31 - 1
+    assert len(PodSequence(_roles(2**31))) == 2**31 - 1
+    assert len(PodSequence(_roles(2**70, 1))) == 2**31
+
+
+def test_an_expansion_has_pods_and_config_maps_on_demand() -> None:
+    expansion = Expansion(tuple(_roles(1)), configmaps_of=lambda: ({"a": 1},))
+    assert _names(expansion.pods) == "a0"
+    assert expansion.configmaps == ({"a": 1},)
+    assert Expansion().configmaps == ()
+    assert len(Expansion().pods) == 0
+
+
+def test_fields_of_a_container() -> None:
+    spec = {
+        "name": "c", "image": "i", "command": ["a"], "args": ["b", 5], "env": [{"name": "A"}, None],
+        "ports": [{"containerPort": 1}], "resources": {"limits": {"cpu": 1}}, "volumeMounts": [{"mountPath": "/a"}],
+    }  # fmt: skip
+    view = ContainerView("c", False, spec)
+    assert (view.image, view.command) == ("i", ("a",))
+    assert (view.env, view.ports) == (({"name": "A"}, {}), ({"containerPort": 1},))
+    assert (view.resources, view.mounts) == ({"limits": {"cpu": 1}}, ({"mountPath": "/a"},))
+    data = view.to_dict()
+    assert (data["name"], data["init"], data["mounts"]) == ("c", False, ["/a"])
+    assert data["command"] == ["a"]
+
+
+@pytest.mark.parametrize("spec", [{}, {"command": [], "args": [], "image": ""}, {"command": None, "image": None}])
+def test_an_image_s_own_command(spec: Json) -> None:
+    view = ContainerView("c", True, spec)
+    assert (view.image, view.command, view.args, view.env, view.resources) == (None, None, None, (), {})
+    assert (view.to_dict()["command"], view.to_dict()["init"]) == (None, True)
+
+
+def test_fields_of_a_pod() -> None:
+    spec: Json = {
+        "initContainers": [{"name": "i"}], "containers": [{"name": "a"}, {"name": "b"}], "nodeSelector": {"z": "a"},
+        "tolerations": [{"key": "k"}], "volumes": [{"name": "v"}], "restartPolicy": "Never",
+    }  # fmt: skip
+    view = PodView("p", "node", 0, spec)
+    assert [(container.name, container.init) for container in view.containers] == [
+        ("i", True),
+        ("a", False),
+        ("b", False),
+    ]
+    assert view.restart_policy == "Never"
+    assert (view.node_selector, view.tolerations, view.volumes) == ({"z": "a"}, ({"key": "k"},), ({"name": "v"},))
+    assert PodView("p", "node", 0, {}).restart_policy == "Always"
+
+
+@pytest.mark.parametrize(
+    ("names", "main", "expected"),
+    [("ab", "b", "b"), ("ab", None, "a"), ("ab", "x", "a"), ("ab", "i", "a"), ("", "a", None)],
+)
+def test_the_training_container(names: str, main: str | None, expected: str | None) -> None:
+    """An init container never trains, whatever its name."""
+    spec = {"initContainers": [{"name": "i"}], "containers": [{"name": name} for name in names]}
+    view = PodView("p", "node", 0, spec, main=main)
+    assert (view.main_container and view.main_container.name) == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({"name": "A", "value": "1"}, {"name": "A", "value": "1"}),
+        ({"name": "A"}, {"name": "A", "value": ""}),
+        ({"name": "A", "value": "", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+         {"name": "A", "fieldRef": "metadata.name"}),
+        ({"name": "A", "value": "1", "valueFrom": {"fieldRef": {"fieldPath": "x"}}}, {"name": "A", "value": "1"}),
+        ({"name": "A", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}, {"name": "A", "from": "secret:s/k"}),
+        ({"name": "A", "valueFrom": {"configMapKeyRef": {"name": "m", "key": "k"}}},
+         {"name": "A", "from": "configmap:m/k"}),
+        ({"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}},
+         {"name": "A", "resourceFieldRef": {"resource": "limits.cpu"}}),
+        ({"name": "A", "valueFrom": {"fieldRef": None}}, {"name": "A", "value": ""}),
+    ],
+)  # fmt: skip
+def test_an_env_entry_in_json(entry: Json, expected: Json) -> None:
+    assert pods.env_entry(entry) == expected
+
+
+def test_the_first_four_pods_that_are_asked_for_are_built_once() -> None:
+    built: list[int] = []
+
+    def build(index: int) -> PodView:
+        built.append(index)
+        return PodView(f"p{index}", "node", index, {})
+
+    pod = pods.remember_first(build)
+    for index in (0, 1, 9, 1, 0, 2, 9, 2, 3, 3):
+        assert pod(index).index == index
+    assert built == [0, 1, 9, 2, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("port", "expected"),
+    [
+        ({"containerPort": 80}, {"containerPort": 80, "protocol": "TCP"}),
+        ({"name": "web", "containerPort": 80, "protocol": "UDP"},
+         {"name": "web", "containerPort": 80, "protocol": "UDP"}),
+        ({"name": "", "containerPort": "x"}, {"containerPort": 0, "protocol": "TCP"}),
+    ],
+)  # fmt: skip
+def test_a_port_in_json(port: Json, expected: Json) -> None:
+    assert pods.port_entry(port) == expected
+
+
+def test_parts_of_a_pod_template() -> None:
+    assert pods.template_parts({"metadata": {"a": 1}, "spec": {"b": 2}}) == ({"a": 1}, {"b": 2})
+    assert pods.template_parts(None) == pods.template_parts({"spec": 5}) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ({"secretKeyRef": {"name": "s", "key": "k"}}, "secret:s/k"),
+        ({"configMapKeyRef": {"name": "m", "key": "k"}}, "configmap:m/k"),
+        ({"fieldRef": {"fieldPath": "metadata.name"}}, None),
+        ({}, None),
+    ],
+)
+def test_the_key_that_a_source_names(source: Json, expected: str | None) -> None:
+    assert pods.reference(source) == expected
