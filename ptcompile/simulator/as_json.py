@@ -37,7 +37,7 @@ def mask_jobs(jobs: Sequence[SimulatedJob], masker: Masker | None = None) -> lis
         manifest: Any = without_secrets(job.manifest, masker)
         masked = job.stream.with_change(lambda related: without_secrets(related, masker), masked_objects)
         is_unchanged = manifest is job.manifest and masked is job.stream
-        masked_jobs.append(job if is_unchanged else job_of(manifest, masked, job.versions, job.target))
+        masked_jobs.append(job if is_unchanged else job_of(manifest, masked, job.versions, job.target, job.frameworks))
     return masked_jobs
 
 

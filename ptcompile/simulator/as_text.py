@@ -142,6 +142,10 @@ def _pod_count_text(job: SimulatedJob) -> str:
 
 def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence[str]]]:
     first = rendezvous.first
+    if first.backend == "ray":
+        yield "processes", ["placed by Ray"]
+        yield "rendezvous", [f"Ray at {first.endpoint}" if first.endpoint else "none: the pod starts a head of Ray"]
+        return
     each = f"{rendezvous.nodes} {'pod' if rendezvous.nodes == 1 else 'pods'} with {first.processes_text} each"
     yield "processes", [f"{rendezvous.processes_text} in all: {each}"]
     yield "rendezvous", [rendezvous_text(rendezvous)]
@@ -222,10 +226,24 @@ def pod_group_lines(group: Json | None) -> list[str]:
         return []
     if group.get("missing"):
         return [f"{group.get('name')} is in no file: the pods wait until it exists"]
+    if "minResources" not in group:
+        size = group.get("minMember")
+        gang = f"waits until {size} pods exist, then schedules {size} of them at once or none"
+        how = gang if size else "schedules its pods one by one"
+        return [f"{group.get('name')}: {group.get('scheduler')} {how}", *_placement_lines(group)]
     least = ", ".join(f"{amount} {name}" for name, amount in sorted(as_mapping(group.get("minResources")).items()))
     only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
     queue = f", queue {group['queue']}" if group.get("queue") else ""
     return [f"minMember {group.get('minMember')}{queue}, minResources {least or 'none'}{only}"]
+
+
+def _placement_lines(group: Json) -> Iterator[str]:
+    """Yield where the pods of a group without resources run, and how they are preempted."""
+    topology = [level.get("key") for level in as_mappings(group.get("topology"))]
+    if topology:
+        yield f"all of them in one domain of {topology[0]}"
+    if group.get("preemptedTogether"):
+        yield "preempted all at once"
 
 
 def pod_rows(job: SimulatedJob, rendezvous: JobRendezvous) -> list[list[str]]:

@@ -10,6 +10,7 @@ from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.pods import ExpandedRole
 from ptcompile.registry.table import KINDS
 from ptcompile.simulator.job import SimulatedJob
+from ptcompile.simulator.kubelet import environment
 from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.pod import Pod
@@ -52,15 +53,35 @@ def world_differences(old: World, new: World) -> list[str]:
     first, second = job_rendezvous(old_job), job_rendezvous(new_job)
     if first is None or second is None:
         return [] if first is second else [f"{(old_job if first is None else new_job).title} makes no pods"]
-    differences = [*_defects(old_job, first), *_defects(new_job, second), *_rendezvous_differences(first, second)]
+    old_defects, new_defects = dict(_defects(old_job, first)), dict(_defects(new_job, second))
+    differences = [text for defect, text in old_defects.items() if defect not in new_defects]
+    differences += [text for defect, text in new_defects.items() if defect not in old_defects]
+    differences += _rendezvous_differences(first, second)
     old_auxiliary, new_auxiliary = _auxiliary_roles(old_job, first), _auxiliary_roles(new_job, second)
     old_counts, new_counts = _pod_counts(old_auxiliary), _pod_counts(new_auxiliary)
     differences += _unequal_pairs("", [("pods that do not train", old_counts, new_counts)])
     if first.nodes == second.nodes and old_counts == new_counts:
-        hosts = _host_placeholders(old_job, old_auxiliary), _host_placeholders(new_job, new_auxiliary)
-        differences += _pod_differences(_pods_by_rank(old_job, first), _pods_by_rank(new_job, second), hosts)
+        old_pods, new_pods = _pods_by_rank(old_job, first), _pods_by_rank(new_job, second)
+        hosts = (
+            {**_rank_placeholders(old_pods), **_host_placeholders(old_job, old_auxiliary)},
+            {**_rank_placeholders(new_pods), **_host_placeholders(new_job, new_auxiliary)},
+        )
+        differences += _pod_differences(old_pods, new_pods, hosts)
         differences += _pod_differences(_end_pods(old_job, old_auxiliary), _end_pods(new_job, new_auxiliary), hosts)
     return list(dict.fromkeys(differences))
+
+
+def matching_pods(old: SimulatedJob, new: SimulatedJob) -> list[tuple[Pod, Pod]]:
+    """Return the pods of two jobs with the same world in pairs: training pods by rank, then those of other roles."""
+    first, second = job_rendezvous(old), job_rendezvous(new)
+    if first is None or second is None:
+        return []
+    pairs = [(_pods_by_rank(old, first), _pods_by_rank(new, second))]
+    roles = {role.name: role for role in _auxiliary_roles(new, second)}
+    for role in _auxiliary_roles(old, first):
+        if role.name in roles:
+            pairs.append((_end_pods(old, [role]), _end_pods(new, [roles[role.name]])))
+    return [pair for olds, news in pairs if len(olds) == len(news) for pair in zip(olds, news, strict=True)]
 
 
 def _auxiliary_roles(job: SimulatedJob, rendezvous: JobRendezvous) -> list[ExpandedRole]:
@@ -84,17 +105,26 @@ def _host_placeholders(job: SimulatedJob, roles: list[ExpandedRole]) -> Hosts:
     }
 
 
-def _defects(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[str]:
-    """Yield the defects of one world: a rejection, an unknown endpoint, or wrong ranks."""
+def _rank_placeholders(pods: list[Pod]) -> Hosts:
+    """Return a placeholder for each DNS name of the training pods: the endpoint is the pod of rank 0."""
+    return {
+        name: f"<rank {rank}>" if rank else "<endpoint>" for rank, pod in enumerate(pods) for name in dns_names(pod)
+    }
+
+
+def _defects(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[tuple[str, str]]:
+    """Yield the defects of one world, each with a sentence: a rejection, an unknown endpoint, or wrong ranks."""
     if job.expansion.refused:
-        yield f"{job.title} is rejected: {job.expansion.refused[0]}"
+        yield job.title, f"{job.title} is rejected: {job.expansion.refused[0]}"
     if rendezvous.nodes > 1 and rendezvous.host is None and not rendezvous.outside:
-        yield f"{job.title}: nothing answers to the endpoint {rendezvous.first.endpoint or '(none)'}"
+        endpoint = rendezvous.first.endpoint or "(none)"
+        yield f"no {endpoint}", f"{job.title}: nothing answers to the endpoint {endpoint}"
     ranks = [pod.rendezvous.node_rank for pod in _pods_by_rank(job, rendezvous)]
     if rendezvous.nodes > MAX_COMPARED_PODS or AT_RENDEZVOUS in ranks or rendezvous.first.backend == "none":
         return
     if sorted(ranks, key=lambda rank: (len(rank), rank)) != [str(i) for i in range(rendezvous.nodes)]:
-        yield f"{job.title}: ranks are {', '.join(ranks[:8])}, not 0 to {rendezvous.nodes - 1}"
+        text = ", ".join(ranks[:8])
+        yield f"ranks {text}", f"{job.title}: ranks are {text}, not 0 to {rendezvous.nodes - 1}"
 
 
 def _rendezvous_differences(old: JobRendezvous, new: JobRendezvous) -> Iterator[str]:
@@ -111,6 +141,8 @@ def _rendezvous_differences(old: JobRendezvous, new: JobRendezvous) -> Iterator[
         ]
         if old.nodes > 1:
             pairs.append(("backend", old.first.backend, new.first.backend))
+            if old.outside or new.outside:
+                pairs.append(("endpoint", old.first.endpoint, new.first.endpoint))
     if old.first.launcher == "torchrun":
         pairs += [(name, old.first.options.get(name), new.first.options.get(name)) for name in _COMPARED_OPTIONS]
     yield from _unequal_pairs("", pairs)
@@ -167,7 +199,7 @@ def _name_placeholders(pod: Pod) -> list[tuple[str, str]]:
     names = [
         (pod.rendezvous.host, "<endpoint>"),
         (pod.env.get("MASTER_ADDR", ""), "<endpoint>"),
-        (pod.name, "<pod>"),
+        (pod.name if pod.dns else "", "<pod>"),  # without a DNS name the word is the user's own, as in --out=/ckpt/x
     ]
     return [(name, placeholder) for name, placeholder in names if name]
 
@@ -193,11 +225,13 @@ def _mount_paths(pod: Pod) -> list[str]:
     """Return the mount paths of the main container without those that operators add."""
     operator_mounts = {path for _, kind in KINDS.values() for path in kind.additions.mounts}
     mounts = pod.main.mounts if pod.main else ()
-    return sorted(str(mount.get("mountPath")) for mount in mounts if mount.get("mountPath") not in operator_mounts)
+    return sorted(str(mount.get("mountPath")) for mount in mounts if str(mount.get("mountPath")) not in operator_mounts)
 
 
 def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
-    """Return the variables except those that operators add; a field reference becomes `<fieldPath>`."""
+    """Return the variables except those that operators add; a field reference becomes `<fieldPath>`, and so does the
+    pod's name in other values.
+    """
     fields = {
         str(entry.get("name")): f"<{nested_map(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
         for entry in (pod.main.env if pod.main else ())
@@ -205,11 +239,18 @@ def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
     }
     values = {
         variable: v
-        for variable, v in pod.env.items()
+        for variable, v in _env_with_fields(pod).items()
         if variable not in _OPERATOR_VARIABLES and not variable.startswith(OPERATOR_PREFIXES)
     }
     placeholders = _name_placeholders(pod)
     return {name: fields.get(name) or _replace_names(value, placeholders, hosts) for name, value in values.items()}
+
+
+def _env_with_fields(pod: Pod) -> Mapping[str, str]:
+    """Return the variables as for a pod whose name is not known before it exists."""
+    if pod.main is None or pod.view.random_suffix:
+        return pod.env
+    return environment(pod.main, pod.view._replace(random_suffix=True))
 
 
 def _env_differences(prefix: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:

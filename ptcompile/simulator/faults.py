@@ -7,150 +7,40 @@ when the lost pod itself is recreated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import product
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import as_string, kind_of
-from ptcompile.kubernetes.versions import Version
+from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.table import kind_named
-from ptcompile.simulator.launchers.torchrun import (
-    FIRST_STORE,
-    OWN_STORE,
-    SHARED_STORE,
-    closes_on_sigterm,
-    conf_of,
-    torch_of,
+from ptcompile.simulator.agents import LAST_CALL_SECONDS, Agents
+from ptcompile.simulator.pod import WorkloadPods
+from ptcompile.simulator.rendezvous import training_roles
+from ptcompile.simulator.rounds import (
+    ALL_RECREATED,
+    CLOSED_BY_SIGTERM,
+    GROW_SECONDS,
+    NEVER,
+    STALE_ADDRESSES,
+    STALE_SECONDS,
+    Pace,
+    Rounds,
+    Step,
+    stop_why,
 )
-from ptcompile.simulator.pod import Pod, WorkloadPods
-from ptcompile.simulator.rendezvous import JobRendezvous, Lead, dns_names, training_roles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
+    from ptcompile.simulator.rounds import End, RestartingOperator
+
     FaultKind = Literal["late", "kill", "drain", "fail-process", "dns-lag"]
-    End = Literal["all", "fewer", "fail"]
-    """How a job ends: all pods train to completion, or fewer of them, or torchrun fails on the other pods."""
 
 
-_TORCHRUN_LAUNCHERS = ("torchrun", "accelerate")
-"""Launchers whose agents are torchrun's."""
-_JOIN_SECONDS, _READ_SECONDS, _STATIC_SECONDS = 600, 60, 600
-"""torchrun's default timeouts in seconds: join_timeout and read_timeout of c10d, timeout of a static rendezvous."""
-
-
-class Agents(NamedTuple):
-    """The elastic agents of a rendezvous. Times are in seconds."""
-
-    backend: str
-    """`static` or `c10d`; other backends are not modeled."""
-    low: int
-    high: int
-    """`low` and `high` are the minimum and maximum number of nodes."""
-    pods: int
-    """Number of training pods."""
-    restarts: int
-    own_store: bool
-    """Whether each round of the rendezvous has its own store, so a new agent can join a later round."""
-    wait_for_first: int
-    """Timeout for node 0."""
-    wait_for_others: int
-    """Timeout for enough nodes."""
-    closes: bool
-    """Whether SIGTERM to one pod, as when its Kubernetes node is drained, closes the rendezvous for all."""
-    known_at_start: bool
-    """Whether node 0 recognizes the endpoint as its own without DNS: by its bare host name, or from /etc/hosts."""
-    first_store: bool = True
-    """Whether agents that share a store share the one of the first round, and not the rendezvous' store."""
-
-    @property
-    def elastic(self) -> bool:
-        """Whether the job can train with fewer nodes than it has pods."""
-        return self.backend == "c10d" and self.low < min(self.high, self.pods)
-
-
-def agents_of(job: WorkloadPods, job_rendezvous: JobRendezvous | None, torch: Version | None = None) -> Agents | None:
-    """Return the agents of a job's rendezvous, or None if torchrun joins no other node or uses etcd.
-
-    `torch` is the PyTorch version, if it is known more reliably than from the image and the profile.
-    """
-    leads = training_roles(job)
-    if (
-        job_rendezvous is None
-        or not leads
-        or job_rendezvous.nodes < 2
-        or job_rendezvous.first.launcher not in _TORCHRUN_LAUNCHERS
-    ):
-        return None
-    first = job_rendezvous.first
-    if first.backend not in ("static", "c10d") or first.nodes is None or first.nodes[1] < 2:
-        return None
-    conf = conf_of(first.options.get("rdzv-conf", ""))
-    is_static = first.backend == "static"
-    return Agents(
-        backend=first.backend,
-        low=first.nodes[0],
-        high=first.nodes[1],
-        pods=job_rendezvous.nodes,
-        restarts=atoi(first.max_restarts) or 0,
-        own_store=is_static or all(_has_own_store(lead, job, torch) for lead in leads),
-        wait_for_first=_conf_seconds(conf, "timeout", _STATIC_SECONDS)
-        if is_static
-        else _conf_seconds(conf, "read_timeout", _READ_SECONDS),
-        wait_for_others=_conf_seconds(conf, "timeout", _STATIC_SECONDS)
-        if is_static
-        else _conf_seconds(conf, "join_timeout", _JOIN_SECONDS),
-        closes=not is_static and any(closes_on_sigterm(torch or _torch_of_lead(lead, job)) for lead in leads),
-        known_at_start=is_static or _is_in_hosts_file(leads[0][1], first.host),
-        first_store=all((torch or _torch_of_lead(lead, job)) >= FIRST_STORE for lead in leads),
-    )
-
-
-def _conf_seconds(conf: dict[str, str], name: str, default: int) -> int:
-    seconds = atoi(conf.get(name, "").strip())
-    return default if seconds is None else seconds
-
-
-def _has_own_store(lead: Lead, job: WorkloadPods, torch: Version | None) -> bool:
-    return lead[1].launch.env.get(OWN_STORE) == "1" or (torch or _torch_of_lead(lead, job)) < SHARED_STORE
-
-
-def _torch_of_lead(lead: Lead, job: WorkloadPods) -> Version:
-    pod = lead[1]
-    return torch_of(as_string(pod.main.spec.get("image")) if pod.main else None, job.versions)
-
-
-def _is_in_hosts_file(pod: Pod, host: str) -> bool:
-    """Return whether the pod's /etc/hosts has the name: its host name or, with a subdomain, its fully qualified
-    name.
-    """
-    fqdn = dns_names(pod)[:1] if pod.view.subdomain else []
-    return host in (pod.hostname, *fqdn)
-
-
-LAST_CALL_SECONDS = 30
-"""Time that c10d waits for more nodes once the minimum has joined (last_call_timeout)."""
-SHRINK_SECONDS = (39, 49)
-"""Range of seconds until the others train without a lost node: three missed heartbeats, then the last call."""
-GROW_SECONDS = (5, 15)
-"""Range of seconds until a recreated node trains with the others."""
-STALE_SECONDS = 60
-"""Seconds after which all agents give up if one of them waits for a key of a round that it did not join."""
 START_SECONDS = 5
 """Maximum seconds from torchrun's start until it resolves its own name, on a machine that is not busy."""
-
-_STALE_ADDRESSES = (
-    "the agents of PyTorch 2.4 and 2.5 share the store of the rendezvous, which keeps stale addresses: each attempt "
-    "may fail and use up a restart"
-)
-_CLOSED_BY_SIGTERM = (
-    "torchrun of PyTorch 2.3 to 2.7 closes the rendezvous when it receives SIGTERM, so the others exit with status 1 "
-    "when they meet again"
-)
-
-
-_ALL_RECREATED = "the operator recreates all pods, which meet at a new rendezvous"
 
 
 class Fault(NamedTuple):
@@ -173,6 +63,8 @@ class Prediction(NamedTuple):
     end: End | None
     """None if either end is possible."""
     why: str
+    steps: tuple[Step, ...] = ()
+    """What happens until then."""
 
 
 def recreated_with(job: WorkloadPods, number: int) -> range:
@@ -196,50 +88,37 @@ def restarts_as_a_whole(job: WorkloadPods) -> bool:
     return bool(firsts) and all(len(recreated_with(job, number)) == sum(counts) for number in firsts)
 
 
-def predict(agents: Agents, fault: Fault, recreated: range = range(0)) -> Prediction:
-    """Return the outcome of one fault in a job whose pods meet without it.
+def _paces(agents: Agents) -> Iterator[Pace]:
+    """Yield the courses that are played. What happens in all of them is predicted."""
+    interval, missed = agents.keep_alive
+    expiries = (interval * (missed - 1) - 1, interval * missed + 4)
+    for times in product(expiries, expiries, (1, GROW_SECONDS[1]), (False, True)):
+        yield Pace(*times)
 
-    `recreated` are the numbers of the pods that the operator recreates with the one that is killed or drained.
+
+def predict(
+    agents: Agents,
+    faults: Sequence[Fault],
+    recreated: Sequence[range] = (),
+    operator: Callable[[], RestartingOperator] | None = None,
+) -> Prediction:
+    """Return the outcome of faults, in the order of their time, in a job whose pods meet without them.
+
+    `recreated` has, for each pod, the numbers of the pods that the operator recreates with it. `operator` returns a new
+    operator that starts failed pods again, or is None if none does.
     """
-    if fault.kind == "late":
-        return _predict_late_start(agents, fault.pod, fault.at)
-    if fault.kind == "dns-lag":
-        return _predict_dns_lag(agents, fault.at)
-    if fault.kind == "fail-process":
-        return _predict_failed_process(agents)
-    return _predict_loss(agents, fault, recreated)
+    lag = next((_predict_dns_lag(agents, fault.at) for fault in faults if fault.kind == "dns-lag"), None)
+    if lag is not None and (lag.end != "all" or len(faults) == 1):
+        answer = operator().answer(0, 1) if operator is not None and lag.end == "fail" else None
+        # by then the others have nearly given up too, so who meets depends on who is first
+        restarted = "; the operator starts pod 0 again when its torchrun gives up, and then it may host the store"
+        return Prediction(None, lag.why + restarted) if answer is not None and answer.pods else lag
+    predictions = [_play(agents, faults, recreated, operator, pace) for pace in _paces(agents)]
+    worst = min(predictions, key=lambda prediction: _ORDER.index(prediction.end))
+    return worst if all(prediction.end == worst.end for prediction in predictions) else worst._replace(end=None)
 
 
-def _predict_late_start(agents: Agents, pod: int, seconds: float) -> Prediction:
-    if pod == 0:
-        wait, option = agents.wait_for_first, "read_timeout" if agents.backend == "c10d" else "timeout"
-        if seconds <= wait * 0.8:
-            return Prediction("all", f"the others wait {wait} seconds for node 0 ({option})")
-        is_uncertain = agents.backend == "c10d" and seconds < wait * 2.5  # agents retry after a random delay
-        return Prediction(None if is_uncertain else "fail", f"the others wait {wait} seconds for node 0 ({option})")
-    if not agents.elastic or agents.pods - 1 < agents.low:
-        is_in_time = seconds < agents.wait_for_others
-        return Prediction(
-            "all" if is_in_time else "fail", f"the others wait {agents.wait_for_others} seconds for enough nodes"
-        )
-    if seconds < LAST_CALL_SECONDS * 0.6:
-        return Prediction("all", f"the last call for further nodes takes {LAST_CALL_SECONDS} seconds")
-    return _predict_join(agents)
-
-
-def _predict_join(agents: Agents) -> Prediction:
-    """Return the outcome of a new agent that joins a later round."""
-    if agents.own_store and not agents.restarts:
-        return Prediction(
-            None, "maxRestarts is 0: when a node stops its processes for a new one, those of other nodes may fail first"
-        )
-    if agents.own_store:
-        return Prediction("all", "each rendezvous has its own store, so a new agent can join")
-    if not agents.first_store:
-        return Prediction(None, _STALE_ADDRESSES)
-    return Prediction(
-        "fail", f"the agents keep the store of the first rendezvous and give up after {STALE_SECONDS} seconds"
-    )
+_ORDER: tuple[End | None, ...] = ("fail", None, "fewer", "all")
 
 
 def _predict_dns_lag(agents: Agents, seconds: float) -> Prediction:
@@ -249,64 +128,40 @@ def _predict_dns_lag(agents: Agents, seconds: float) -> Prediction:
     return Prediction("all" if seconds < 1 else None if seconds < START_SECONDS else "fail", why)
 
 
-def _predict_failed_process(agents: Agents) -> Prediction:
-    if agents.backend == "static":
-        return Prediction("fail", "with a static rendezvous the other nodes do not notice a restart")
-    if not agents.restarts:
-        return Prediction(
-            "fail", "maxRestarts is 0, so the processes of the other nodes fail too and are not restarted"
-        )
-    if agents.own_store:
-        return Prediction("all", "torchrun starts the processes of all nodes again")
-    return Prediction(
-        None, "the agents keep the store of the first rendezvous, whose addresses are stale: each attempt may fail"
-    )
+def _play(
+    agents: Agents, faults: Sequence[Fault], recreated: Sequence[range],
+    operator: Callable[[], RestartingOperator] | None, pace: Pace,
+) -> Prediction:  # fmt: skip
+    """Return the outcome of faults in one course."""
+    named = {fault.pod for fault in faults} if operator is None else set(range(agents.pods))
+    rounds = Rounds(agents, named, recreated, operator() if operator is not None else None, pace)
+    rounds.start({fault.pod: fault.at for fault in faults if fault.kind == "late"})
+    for fault in sorted(
+        (fault for fault in faults if fault.kind not in ("late", "dns-lag")), key=lambda fault: fault.at
+    ):
+        rounds.play_until(fault.at)
+        if fault.kind == "fail-process":
+            rounds.fail_process(fault.pod)
+        else:
+            rounds.lose(fault.pod, fault.back, drained=fault.kind == "drain")
+    rounds.play_until(NEVER)
+    end = rounds.end()
+    return Prediction(end, rounds.fatal if rounds.failed else rounds.why, tuple(rounds.steps))
 
 
-def _predict_loss(agents: Agents, fault: Fault, recreated: range = range(0)) -> Prediction:
-    if len(recreated) >= agents.pods > 1:
-        return _predict_recreation(agents, fault)
-    if agents.backend == "static":
-        return Prediction("fail", "nodes of a static rendezvous cannot meet again")
-    if fault.kind == "drain" and agents.closes:
-        return Prediction("fail", _CLOSED_BY_SIGTERM)
-    if fault.pod == 0 or 0 in recreated:
-        return Prediction(
-            "fail", "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it"
-        )
-    if not agents.restarts:
-        return Prediction("fail", "maxRestarts is 0, so the processes of the other nodes fail and are not restarted")
-    if fault.back is not None:
-        is_in_time = agents.elastic or fault.back < agents.wait_for_others
-        return (
-            _predict_join(agents)
-            if is_in_time
-            else Prediction("fail", f"the others wait {agents.wait_for_others} seconds for the lost pod")
-        )
-    if agents.elastic and agents.pods - 1 >= agents.low:
-        return Prediction(
-            "fewer",
-            f"the others go on with at least {agents.low}, after {SHRINK_SECONDS[0]} to {SHRINK_SECONDS[1]} seconds",
-        )
-    return Prediction("fail", f"the others wait {agents.wait_for_others} seconds for {agents.low} nodes")
+@lru_cache(maxsize=64)
+def fault_sentences(agents: Agents, *, whole: bool = False) -> tuple[str, ...]:
+    """Return one sentence for each fault, in the order of the faults. `whole`: see `restarts_as_a_whole`.
+
+    Cached, because each sentence takes 16 simulated courses, and the two sides of a comparison have the same agents.
+    """
+    return tuple(_fault_sentences(agents, whole=whole))
 
 
-def _predict_recreation(agents: Agents, fault: Fault) -> Prediction:
-    """Return the outcome of a lost pod if the operator recreates all pods."""
-    if fault.back is not None:
-        return Prediction("all", _ALL_RECREATED)
-    if fault.pod == 0:
-        return Prediction("fail", f"the others are recreated and wait {agents.wait_for_first} seconds for node 0")
-    if agents.elastic and agents.pods - 1 >= agents.low:
-        return Prediction("fewer", f"the others are recreated and start with at least {agents.low} nodes")
-    return Prediction("fail", f"the others are recreated and wait {agents.wait_for_others} seconds for the lost pod")
-
-
-def fault_sentences(agents: Agents, *, whole: bool = False) -> Iterator[str]:
-    """Yield one sentence for each fault, in the order of the faults. `whole`: see `restarts_as_a_whole`."""
-    yield f"torchrun, a process that fails: {_outcome_text(_predict_failed_process(agents))}"
+def _fault_sentences(agents: Agents, *, whole: bool) -> Iterator[str]:
+    yield f"torchrun, a process that fails: {_outcome_text(predict(agents, [Fault('fail-process', agents.pods - 1)]))}"
     if whole:
-        yield f"torchrun, a lost or drained pod: {_ALL_RECREATED}"
+        yield f"torchrun, a lost or drained pod: {ALL_RECREATED}"
     else:
         yield from _loss_sentences(agents)
     first_wait, others_wait = agents.wait_for_first, agents.wait_for_others
@@ -329,18 +184,18 @@ def fault_sentences(agents: Agents, *, whole: bool = False) -> Iterator[str]:
 
 def _loss_sentences(agents: Agents) -> Iterator[str]:
     """Yield the sentences about a lost or late pod if only that pod is recreated."""
-    loss = _predict_loss(agents, Fault("kill", agents.pods - 1))
-    recreation = _predict_loss(agents, Fault("kill", agents.pods - 1, back=GROW_SECONDS[1]))
+    loss = predict(agents, [Fault("kill", agents.pods - 1)])
+    recreation = predict(agents, [Fault("kill", agents.pods - 1, back=GROW_SECONDS[1])])
     yield f"torchrun, a lost pod: {loss.why}"
     if agents.closes and agents.restarts:
-        yield f"torchrun, a drained or deleted pod: the job fails: {_CLOSED_BY_SIGTERM}"
+        yield f"torchrun, a drained or deleted pod: the job fails: {CLOSED_BY_SIGTERM}"
     if recreation.end == "all":
         yield f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS[0]} to {GROW_SECONDS[1]} seconds"
     elif agents.elastic and not agents.restarts and agents.own_store:
-        yield f"torchrun, a late pod: the outcome depends on chance, because {_predict_join(agents).why}"
+        yield f"torchrun, a late pod: the outcome depends on chance, because {stop_why(agents)}"
     elif agents.backend == "c10d" and not agents.first_store and not agents.own_store:
         yield (
-            f"torchrun, a recreated or late pod: the outcome depends on chance, because {_STALE_ADDRESSES} "
+            f"torchrun, a recreated or late pod: the outcome depends on chance, because {STALE_ADDRESSES} "
             "(TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
         )
     elif agents.backend == "c10d" and not agents.own_store and (agents.restarts or agents.elastic):

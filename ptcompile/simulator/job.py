@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.registry.gangs import named_groups
 from ptcompile.registry.pods import Expansion
-from ptcompile.registry.table import GROUP_MARKS, expand, kind_named
+from ptcompile.registry.table import expand, kind_named
 from ptcompile.simulator.pod import WorkloadPods
 
 TYPE_CHECKING = False
@@ -30,12 +31,13 @@ class SimulatedJob(WorkloadPods):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the inputs: roles build their pods with functions, which cannot be pickled."""
-        return job_of, (self.manifest, self.stream, self.versions, self.target)
+        return job_of, (self.manifest, self.stream, self.versions, self.target, self.frameworks)
 
     @property
     def failure(self) -> tuple[str, ...]:
         """What happens when a pod fails and when the job ends, one sentence each."""
-        from ptcompile.simulator.faults import agents_of, fault_sentences, restarts_as_a_whole
+        from ptcompile.simulator.agents import agents_of
+        from ptcompile.simulator.faults import fault_sentences, restarts_as_a_whole
         from ptcompile.simulator.rendezvous import job_rendezvous
 
         agents = agents_of(self, job_rendezvous(self))
@@ -52,12 +54,16 @@ class SimulatedJob(WorkloadPods):
         """Assumptions, the queue systems that must admit the job, and what only a live cluster decides."""
         from ptcompile.registry.queue_systems import queue_sentences
 
-        return (*self.expansion.notes, *queue_sentences(self.manifest, self.versions))
+        return (*self.expansion.notes, *queue_sentences(self.manifest, self.versions, self.frameworks))
 
 
-def job_of(manifest: Json, stream: Objects, versions: Versions, target: str | None) -> SimulatedJob:
-    """Return the job of a manifest in its stream."""
-    return SimulatedJob(manifest, expand(manifest, versions=versions, related=stream), stream, target, versions)
+def job_of(
+    manifest: Json, stream: Objects, versions: Versions, target: str | None, frameworks: tuple[str, ...] = ()
+) -> SimulatedJob:
+    """Return the job of a manifest in its stream. `frameworks`: see `queueFrameworks` of a profile."""
+    return SimulatedJob(
+        manifest, expand(manifest, versions=versions, related=stream), stream, target, versions, frameworks
+    )
 
 
 def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | None:
@@ -86,19 +92,18 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
     first = next((role.pod(0) for role in expansion.roles if role.count), None)
     if first is None:
         return None
-    metadata = {"annotations": first.annotations, "labels": first.labels}
-    for kind, (scheduler, section, key) in GROUP_MARKS.items():
-        name = metadata[section].get(key)
-        if name is None:
-            continue
-        matches = stream.by_name(kind, name)
-        spec = nested_map(matches[0], "spec") if matches else {}
-        size = as_int(spec.get("minMember")) if matches else None
-        optional_fields = {
-            field: spec[field] for field in ("queue", "priorityClassName", "networkTopology") if field in spec
-        }
-        out: dict[str, Any] = {"name": name, "scheduler": scheduler, "minMember": size, **optional_fields}
-        return (
-            out | {"minResources": dict(as_mapping(spec.get("minResources")))} if matches else out | {"missing": True}
-        )
-    return None
+    pod = {"metadata": {"annotations": first.annotations, "labels": first.labels}, "spec": first.spec}
+    group = next(named_groups(pod, stream), None)
+    if group is None:
+        return None
+    out: dict[str, Any] = {"name": group.name, "scheduler": group.scheduler, "minMember": group.size}
+    if group.manifest is None or group.lacks_member:
+        return out | {"missing": True}
+    spec = nested_map(group.manifest, "spec")
+    out |= {field: spec[field] for field in ("queue", "priorityClassName", "networkTopology") if field in spec}
+    if group.counts_resources:
+        return out | {"minResources": dict(as_mapping(spec.get("minResources")))}
+    constraints, mode = nested_map(spec, "schedulingConstraints"), spec.get("disruptionMode")
+    if constraints.get("topology"):
+        out["topology"] = constraints["topology"]
+    return out | ({"preemptedTogether": True} if mode == "PodGroup" or "all" in as_mapping(mode) else {})

@@ -203,7 +203,20 @@ class Pod:
         env = dict(self.env)
         if self.hostname and not self.on_host:
             env.setdefault("HOSTNAME", self.hostname)
-        return container_invocation(command or (), args or (), env)
+        invocation = container_invocation(command or (), args or (), env)
+        config_file = invocation.options.get("config-file")
+        text = self._mounted_text(config_file) if config_file else None
+        if text is None:
+            return invocation
+        from ptcompile.simulator.launchers.accelerate import read_config
+
+        return invocation._replace(options={**read_config(text), **invocation.options})
+
+    def _mounted_text(self, path: str) -> str | None:
+        """Return the text of a file that a ConfigMap of the stream gives the main container, or None."""
+        from ptcompile.simulator.mounted import mounted_text
+
+        return mounted_text(self, path)
 
     @cached_property
     def devices(self) -> dict[str, int]:
@@ -226,6 +239,8 @@ class _PodFields(NamedTuple):
     """Target that the manifest was compiled for, or None if it does not come from a spec."""
     versions: Versions = Versions()
     """Releases of the operators and of PyTorch."""
+    frameworks: tuple[str, ...] = ()
+    """Kinds that Kueue manages beyond its defaults: `queueFrameworks` of the profile."""
 
 
 def hostname_stem(label: str) -> str:

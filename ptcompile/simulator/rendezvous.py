@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
 from ptcompile.registry.pods import ExpandedRole
+from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, NO_RANK, STANDALONE_ENDPOINT, Rendezvous
 from ptcompile.simulator.launchers.torchrun import FIRST_STORE, OWN_STORE, SHARED_STORE, torch_of
 from ptcompile.simulator.pod import Pod, WorkloadPods
@@ -102,12 +103,13 @@ def training_roles(job: WorkloadPods) -> list[Lead]:
     """Return the training roles, each with its first pod and that pod's rendezvous.
 
     These are the roles that start torchrun to join others. If no role does, they are the roles whose environment names
-    other processes; if there are none either, the first role.
+    other processes; then those with another launcher; if there are none either, the first role.
     """
     candidates = [(role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None]
     leads = [lead for lead in candidates if lead[2].launcher in ("torchrun", "tune")]
     leads = [lead for lead in leads if lead[2].endpoint != STANDALONE_ENDPOINT] or leads
-    return leads or _env_leads(candidates) or candidates[:1]
+    started = [lead for lead in candidates if lead[2].launcher in LAUNCHERS]
+    return leads or _env_leads(candidates) or started or candidates[:1]
 
 
 def _env_leads(candidates: list[Lead]) -> list[Lead]:

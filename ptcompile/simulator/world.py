@@ -180,12 +180,13 @@ def simulate(
     versions: Versions | None = None,
     others: Sequence[Json] = (),
     target: str | None = None,
+    frameworks: tuple[str, ...] = (),
 ) -> World:
     """Return the world of a stream of plain manifests; items of a List count as documents.
 
     `others` are objects that are only looked up, such as runtimes from another file. A caller that passes the same ones
-    repeatedly should pass them as `Objects`, without Lists. `target` is stored in the jobs. Accepts any data and never
-    raises. Pods are built on demand.
+    repeatedly should pass them as `Objects`, without Lists. `target` and `frameworks`, the kinds that Kueue
+    manages beyond its defaults, are stored in the jobs. Accepts any data and never raises. Pods are built on demand.
     """
     objects = tuple(_flatten_lists(documents))
     stream = Objects(objects, others if isinstance(others, Objects) else Objects(_flatten_lists(others)))
@@ -193,7 +194,7 @@ def simulate(
     skipped: list[str] = []
     for manifest in objects:
         if kind_of(manifest) in RUNS_PODS and not _is_too_wide(manifest):
-            jobs.append(job_of(manifest, stream, versions or Versions(), target))
+            jobs.append(job_of(manifest, stream, versions or Versions(), target, frameworks))
         elif kind_of(manifest) not in _KINDS_WITHOUT_PODS:
             skipped.append(
                 f"{as_string(manifest.get('kind')) or 'a document without kind'}/{object_name(manifest)}".rstrip("/")

@@ -86,3 +86,45 @@ def test_tasks_without_a_policy_for_lost_nodes_are_named() -> None:
     names = ", ".join(task["name"] for task in remaining)
     (sentences,) = [text for text in only(simulate([manifest])).failure if "no policy for PodEvicted" in text]
     assert sentences.startswith(f"{names}: no policy for PodEvicted")
+
+
+def _grouped_pod(section: str, key: str) -> dict[str, Any]:
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", section: {key: "gang"}}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("version", "section", "key", "scheduler"),
+    [
+        ("scheduling.volcano.sh/v1beta1", "annotations", "scheduling.k8s.io/group-name", "volcano"),
+        ("scheduling.x-k8s.io/v1alpha1", "labels", "scheduling.x-k8s.io/pod-group", "coscheduling"),
+    ],
+)
+def test_the_pod_group_that_pods_name(version: str, section: str, key: str, scheduler: str) -> None:
+    pod = _grouped_pod(section, key)
+    spec = {"minMember": 3, "minResources": {"cpu": "2"}, "queue": "q", "other": 1}
+    group = {"apiVersion": version, "kind": "PodGroup", "metadata": {"name": "gang"}, "spec": spec}
+    job = next(job for job in simulate([pod, group]).jobs if job.manifest is pod)
+    assert job.pod_group == {
+        "name": "gang", "scheduler": scheduler, "minMember": 3, "queue": "q", "minResources": {"cpu": "2"},
+    }  # fmt: skip
+    missing = {"name": "gang", "scheduler": scheduler, "minMember": None, "missing": True}
+    assert only(simulate([pod])).pod_group == missing
+
+
+def test_pods_without_a_group() -> None:
+    assert only(simulate([_grouped_pod("annotations", "team")])).pod_group is None
+    assert only(simulate([_grouped_pod("labels", "scheduling.k8s.io/group-name")])).pod_group is None
+
+
+def test_a_gang_s_resources_are_the_user_s_or_the_sum_of_its_pods() -> None:
+    """docs/facts/training-operator.md#gangs."""
+    own = {"cpu": "1"}
+    policy = {"schedulingPolicy": {"minAvailable": 2, "minResources": own}}
+    group = only(simulate([pytorchjob(runPolicy=policy)])).pod_group
+    assert group is not None
+    assert group["minResources"] == own
+    del policy["schedulingPolicy"]["minResources"]
+    group = only(simulate([pytorchjob(runPolicy=policy)])).pod_group
+    assert group is not None
+    assert (group["minMember"], group["minResources"]["cpu"]) == (2, "64")

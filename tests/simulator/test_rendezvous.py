@@ -9,7 +9,7 @@ import pytest
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulator.as_text import overview
-from ptcompile.simulator.rendezvous import job_rendezvous
+from ptcompile.simulator.rendezvous import job_rendezvous, volume_sources
 from ptcompile.simulator.world import simulate
 from tests.simulator.worlds import CONTAINER, jobset, only, pod_of, pytorchjob, volcano
 
@@ -167,3 +167,40 @@ def test_frequently_used_pods_are_built_once() -> None:
     assert worker.count == 3
     assert all(job.pod(worker, i) is job.pod(worker, i) for i in range(3))
     assert [job.pod(worker, i).index for i in range(3)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "per_node", "processes", "text"),
+    [
+        ("3", 8, (24, 24), "24"),
+        ("2:3", 8, (16, 24), "16 to 24"),
+        ("2:9", 8, (16, 24), "16 to 24"),  # three pods
+        ("1:3", 1, (1, 3), "1 to 3"),
+    ],
+)
+def test_numbers_of_processes(nodes: str, per_node: int, processes: tuple[int, int], text: str) -> None:
+    command = ["torchrun", f"--nnodes={nodes}", f"--nproc-per-node={per_node}", "--rdzv-backend=c10d",
+               "--rdzv-endpoint=llama-master-0:29400", "t.py"]  # fmt: skip
+    rendezvous = job_rendezvous(only(simulate([pytorchjob(2, container={"command": command})])))
+    assert rendezvous is not None
+    assert (rendezvous.nodes, rendezvous.processes, rendezvous.processes_text) == (3, processes, text)
+
+
+@pytest.mark.parametrize(
+    ("volume", "expected"),
+    [
+        ({"persistentVolumeClaim": {"claimName": "a"}}, ("claim", "a")),
+        ({"configMap": {"name": "a"}}, ("configmap", "a")),
+        ({"secret": {"secretName": "a"}}, ("secret", "a")),
+        ({"hostPath": {"path": "/a"}}, ("host", "/a")),
+        ({"nfs": {"server": "s", "path": "/a"}}, ("nfs", "/a")),
+        ({"emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}}, ("memory", "8Gi")),
+        ({"emptyDir": {"medium": "Memory"}}, ("memory", "")),
+        ({"emptyDir": {"sizeLimit": "8Gi"}}, ("scratch", "8Gi")),
+        ({"emptyDir": {}}, ("scratch", "")),
+        ({"csi": {"driver": "d"}}, ("csi", "")),
+        ({}, ("scratch", "")),
+    ],
+)
+def test_sources_of_volumes(volume: dict[str, Any], expected: tuple[str, str]) -> None:
+    assert volume_sources({"volumes": [{"name": "v", **volume}]}) == [("v", *expected)]

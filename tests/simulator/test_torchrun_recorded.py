@@ -15,12 +15,15 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.rehearsal import fault
 from ptcompile.rehearsal.cast import cast
 from ptcompile.rehearsal.verdict import predict_end
+from ptcompile.simulator.agents import EXIT_BARRIER_SECONDS
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.torchrun import FIRST_STORE, SHARED_STORE
-from tests.recorded.torchrun.cases import CASES, Case, profile
+from tests.recorded.torchrun.cases import CASES, FAULTS, SEVERAL, SHAPES, Case, profile
 
 FOLDER = Path(__file__).parents[1] / "recorded" / "torchrun"
-RECORDED = {path.stem: json.loads(path.read_text(encoding="utf-8"))["cases"] for path in sorted(FOLDER.glob("*.json"))}
+RECORDED = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))["cases"] for path in sorted(FOLDER.glob("[0-9]*.json"))
+}
 ROWS = [(release, name) for release, rows in RECORDED.items() for name in rows]
 MOST_CHANCES = {"2.5": 5}
 """Releases that may leave more than `CHANCES` cases to chance: predicting nothing is never wrong, so it is limited."""
@@ -73,4 +76,19 @@ def test_every_era_has_recorded_failures() -> None:
 
 def test_all_cases_are_recorded_for_the_newest_torch() -> None:
     newest = ".".join(map(str, Versions().torch))
-    assert set(RECORDED[newest]) == set(CASES)
+    assert {case.name for case in (*SHAPES, *FAULTS)} <= RECORDED[newest].keys()
+
+
+@pytest.mark.parametrize("release", ["2.13", "2.15"])
+def test_several_faults_are_recorded(release: str) -> None:
+    """At least 40 cases, in which each end occurs."""
+    names = [case.name for case in SEVERAL if case.name in RECORDED[release]]
+    assert len(names) >= 40
+    assert {RECORDED[release][name]["seen"] for name in names} == {"all", "fewer", "fail"}
+
+
+def test_the_store_leaves_with_its_host() -> None:
+    """With c10d a slower pod is ended when the host of the store has waited for it, with static it is not."""
+    endings = json.loads((FOLDER / "endings.json").read_text(encoding="utf-8"))
+    assert (endings["c10d"]["exits"], endings["static"]["exits"]) == ([0, 1, 0], [0, 0, 0])
+    assert int(endings["c10d"]["waited"]) == EXIT_BARRIER_SECONDS

@@ -1,36 +1,24 @@
 """Launchers other than torchrun, with their options under torchrun's names.
 
-Options are those of accelerate 1.10 (commands/launch.py), DeepSpeed 0.17 (launcher/runner.py) and Composer 0.31
-(cli/launcher.py).
+Options are those of accelerate 1.10 (commands/launch.py), DeepSpeed 0.17 (launcher/runner.py), Composer 0.31
+(cli/launcher.py), ColossalAI 0.5 (cli/launcher), LLaMA-Factory 0.9 (cli.py), ms-swift 3 (cli/main.py) and Axolotl 0.12
+(cli/main.py). The last four start torchrun or accelerate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import cast
 from ptcompile.kubernetes.goflags import atoi
+from ptcompile.simulator.launchers.arguments import OptionTable, read_arguments
+from ptcompile.simulator.launchers.launcher import Launcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Final
 
-    LauncherName = Literal["accelerate", "deepspeed", "composer"]
-
-
-class Launcher(NamedTuple):
-    """How a launcher names the options that torchrun has too."""
-
-    names: Mapping[str, str]
-    """Its dashed options, keyed by torchrun's names. `num-processes` and `world-size` count all processes of the
-    job.
-    """
-    flags: frozenset[str]
-    """Its dashed options without a value."""
-    short: Mapping[str, str]
-    """Dashed names of its one-letter options."""
-    variables: Mapping[str, str]
-    """Variables from which it takes an option that is not passed, keyed by torchrun's names."""
+    from ptcompile.simulator.launchers.launcher import LauncherName
 
 
 _ACCELERATE_FLAGS: Final = """
@@ -47,6 +35,11 @@ module-mode command-mode verbose help version
 """
 
 _ACCELERATE: Final = Launcher(
+    programs=frozenset({"accelerate"}),
+    verbs=frozenset({"launch"}),
+    modules=frozenset({"accelerate.commands.launch"}),
+    machine_options=("--num_machines", "--num-machines", "--config_file", "--config-file", "--main_process_ip"),
+    machine_variables=("ACCELERATE_",),
     names={
         "nnodes": "num-machines",
         "num-processes": "num-processes",
@@ -63,6 +56,11 @@ _ACCELERATE: Final = Launcher(
     variables={},
 )
 _DEEPSPEED: Final = Launcher(
+    programs=frozenset({"deepspeed"}),
+    modules=frozenset({"deepspeed.launcher.runner", "deepspeed"}),
+    machine_options=("--hostfile", "-H"),
+    machine_variables=("DLTS_HOSTFILE",),
+    over_ssh=True,
     names={
         "nnodes": "num-nodes",
         "nproc-per-node": "num-gpus",
@@ -78,6 +76,8 @@ _DEEPSPEED: Final = Launcher(
     variables={},
 )
 _COMPOSER: Final = Launcher(
+    programs=frozenset({"composer"}),
+    modules=frozenset({"composer.cli.launcher"}),
     names={
         "nproc-per-node": "nproc",
         "world-size": "world-size",
@@ -95,28 +95,66 @@ _COMPOSER: Final = Launcher(
         "master-port": "MASTER_PORT",
     },
 )
-LAUNCHERS: Final[dict[str, Launcher]] = {"accelerate": _ACCELERATE, "deepspeed": _DEEPSPEED, "composer": _COMPOSER}
-
-_MODULES: Final[dict[str, LauncherName]] = {
-    "accelerate.commands.launch": "accelerate",
-    "deepspeed.launcher.runner": "deepspeed",
-    "deepspeed": "deepspeed",
-    "composer.cli.launcher": "composer",
+_COLOSSALAI: Final = Launcher(
+    programs=frozenset({"colossalai"}),
+    verbs=frozenset({"run"}),
+    names={"nproc-per-node": "nproc-per-node", "master-addr": "master-addr", "master-port": "master-port"},
+    flags=frozenset({"m"}),
+    short={"-H": "host", "-m": "m"},
+    machine_options=("--hostfile", "--host", "-H"),
+    over_ssh=True,
+)
+_TORCHRUN_VARIABLES: Final = {
+    "nnodes": "NNODES",
+    "nproc-per-node": "NPROC_PER_NODE",
+    "node-rank": "NODE_RANK",
+    "master-addr": "MASTER_ADDR",
+    "master-port": "MASTER_PORT",
 }
+_LLAMA_FACTORY: Final = Launcher(
+    programs=frozenset({"llamafactory-cli", "lmf"}),
+    verbs=frozenset({"train"}),
+    variables={**_TORCHRUN_VARIABLES, "max-restarts": "MAX_RESTARTS", "rdzv-id": "RDZV_ID"},
+    defaults={"nproc-per-node": "auto"},
+)
+_SWIFT: Final = Launcher(
+    programs=frozenset({"swift", "megatron"}),
+    verbs=frozenset({"sft", "pt", "rlhf", "dpo", "orpo", "simpo", "kto", "cpo"}),
+    variables=_TORCHRUN_VARIABLES,
+    defaults={"nproc-per-node": "1"},
+)
+_AXOLOTL: Final = Launcher(
+    programs=frozenset({"axolotl"}),
+    verbs=frozenset({"train"}),
+    machine_options=("--nnodes", "--num_machines", "--num-machines", "--rdzv", "--config_file", "--main_process_ip"),
+    machine_variables=("ACCELERATE_",),
+)
+LAUNCHERS: Final[dict[str, Launcher]] = {
+    "accelerate": _ACCELERATE,
+    "deepspeed": _DEEPSPEED,
+    "composer": _COMPOSER,
+    "colossalai": _COLOSSALAI,
+    "llamafactory-cli": _LLAMA_FACTORY,
+    "swift": _SWIFT,
+    "axolotl": _AXOLOTL,
+}
+"""The launchers besides torchrun, by name."""
 
 
 def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
     """Return the launcher that an unwrapped command line starts and the index of its options, or None for others."""
     first = argv[0].rpartition("/")[2]
-    if first == "accelerate":
-        return ("accelerate", 2) if list(argv[1:2]) == ["launch"] else None
-    if first in ("deepspeed", "composer"):
-        return ("deepspeed", 1) if first == "deepspeed" else ("composer", 1)
-    if first.startswith("python") and "-m" in argv:
-        index = argv.index("-m") + 1
-        is_python_option = all(argument.startswith("-") for argument in argv[1 : index - 1])
-        name = _MODULES.get(argv[index]) if is_python_option and index < len(argv) else None
-        return None if name is None else (name, index + 1)
+    by_module = first.startswith("python") and "-m" in argv
+    index = argv.index("-m") + 1 if by_module else 0
+    if by_module and (index >= len(argv) or not all(argument.startswith("-") for argument in argv[1 : index - 1])):
+        return None
+    for name, launcher in LAUNCHERS.items():
+        if by_module and argv[index] in launcher.modules:
+            return cast("LauncherName", name), index + 1
+        if not by_module and first in launcher.programs:
+            if not launcher.verbs:
+                return cast("LauncherName", name), 1
+            return (cast("LauncherName", name), 2) if argv[1:2] and argv[1] in launcher.verbs else None
     return None
 
 
@@ -127,20 +165,23 @@ def parse_options(name: str, arguments: Sequence[str]) -> tuple[dict[str, str], 
     """
     launcher = LAUNCHERS[name]
     torchrun_names = {launcher_name: name for name, launcher_name in launcher.names.items()}
-    values: dict[str, str] = {}
-    index = 0
-    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] not in ("-", "--"):
-        argument, equals, value = arguments[index].partition("=")
-        option = launcher.short.get(argument, argument.lstrip("-").replace("_", "-"))
-        index += 1
-        if option in launcher.flags:
-            value = "1"
-        elif not equals:
-            value = arguments[index] if index < len(arguments) else ""
-            index += 1
-        if option in torchrun_names:
-            values[torchrun_names[option]] = value
-    return values, tuple(arguments[index:])
+    given, entry = read_arguments(OptionTable(frozenset(), launcher.flags, launcher.short), arguments)
+    values = {
+        torchrun_names[option.name]: "1" if option.name in launcher.flags else option.value or ""
+        for option in given
+        if option.name in torchrun_names
+    }
+    return values, entry
+
+
+def module_of(command: Sequence[str]) -> str | None:
+    """Return the module that a launcher's command line starts with its -m or --module, or None."""
+    start = launcher_of(command)
+    if start is None:
+        return None
+    launcher = LAUNCHERS[start[0]]
+    given, entry = read_arguments(OptionTable(frozenset(), launcher.flags, launcher.short), command[start[1] :])
+    return entry[0] if entry and any(option.name in ("module", "module-mode") for option in given) else None
 
 
 def resolve_options(name: str, options: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
@@ -149,13 +190,16 @@ def resolve_options(name: str, options: Mapping[str, str], env: Mapping[str, str
     The number of nodes or of processes per node is computed from the world size if it divides evenly.
     """
     launcher = LAUNCHERS[name]
-    resolved = {option: env[variable] for option, variable in launcher.variables.items() if variable in env} | {
-        **options
-    }
+    from_env = {option: env[variable] for option, variable in launcher.variables.items() if variable in env}
+    resolved = {**launcher.defaults, **from_env, **options}
     total = atoi(resolved.get("num-processes", resolved.get("world-size", "")))
     nodes, processes = atoi(resolved.get("nnodes", "")), atoi(resolved.get("nproc-per-node", ""))
     if name == "composer" and total and processes and total % processes == 0:
         resolved["nnodes"] = str(total // processes)
-    if name == "accelerate" and total and nodes and total % nodes == 0:
-        resolved["nproc-per-node"] = str(total // nodes)
+    if name == "accelerate" and total and nodes and total >= nodes:
+        resolved["nproc-per-node"] = str(total // nodes)  # accelerate rounds down
+    if name == "llamafactory-cli" and "rdzv-id" in from_env:
+        resolved["rdzv-backend"] = "c10d"
+        if "MIN_NNODES" in env and "MAX_NNODES" in env:
+            resolved["nnodes"] = f"{env['MIN_NNODES']}:{env['MAX_NNODES']}"
     return resolved

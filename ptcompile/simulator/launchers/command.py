@@ -13,18 +13,31 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.commands import SHELLS, basename, is_program, unwrap
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import shell
-from ptcompile.simulator.launchers.torchrun import option_name
+from ptcompile.simulator.launchers.ray import parse_ray_start
+from ptcompile.simulator.launchers.torchrun import (
+    TORCHRUN,
+    TORCHRUN_PROGRAMS,
+    option_name,
+    read_options,
+    without_extensions,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final, Literal
 
-    ProcessStarter = Literal["torchrun", "accelerate", "deepspeed", "composer", "mpirun", "tune", "command", "image"]
+    from ptcompile.simulator.launchers.launcher import LauncherName
+
+    ProcessStarter = LauncherName | Literal["torchrun", "mpirun", "tune", "ray", "command", "image"]
     """What starts the processes. `command` is the command line itself; `image` is an image's own, unknown command."""
 
 _MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch"})
-_OTHER_LAUNCHERS: dict[str, ProcessStarter] = {"accelerate": "accelerate", "mpirun": "mpirun", "mpiexec": "mpirun"}
-_TORCHRUN_FLAGS = frozenset({"standalone", "module", "no-python", "run-path", "use-env", "virtual-local-rank", "help"})
+_OTHER_LAUNCHERS: dict[str, ProcessStarter] = {
+    "accelerate": "accelerate",
+    "mpirun": "mpirun",
+    "mpiexec": "mpirun",
+    "horovodrun": "mpirun",
+}
 _PYTHON_WITH_VALUE = frozenset({"-X", "-W", "-Q", "--check-hash-based-pycs"})
 _NO_VALUES: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -40,6 +53,10 @@ class Invocation(NamedTuple):
     in_shell: bool = False
     arguments: tuple[str, ...] = ()
     """Arguments after `torchrun`: options as written, then the script and its arguments."""
+    program: str = ""
+    """The launcher as started, such as `torch.distributed.launch`; empty for a command without launcher."""
+    literals: tuple[str, ...] = ()
+    """Options, dashed, whose value contains a `$` in single quotes or after a backslash, which no shell expands."""
 
 
 def container_invocation(
@@ -71,7 +88,10 @@ def read_command_line(
     argv, env = argv[inner.start :], {**env, **inner.env} if inner.env else env
     script = _shell_script(argv)
     if script is None or depth > 3:
-        return _program_invocation(argv, env)
+        invocation = _program_invocation([shell.restore(word) for word in argv], env)
+        literals = _literal_options(argv)
+        return invocation._replace(literals=literals) if literals else invocation
+    script = shell.restore(script)
     budget = budget or Budget()
     last: Invocation | None = None
     for arguments, command_env in shell.simple_commands(script, env, budget):
@@ -80,7 +100,18 @@ def read_command_line(
             last = invocation
     if last is None:
         return Invocation("command", entry=tuple(argv), env=env, in_shell=True)
-    return Invocation(last.launcher, last.options, last.entry, last.env, in_shell=True, arguments=last.arguments)
+    return last._replace(in_shell=True)
+
+
+def _literal_options(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the options whose value contains a `$` that no shell expands: `--node_rank='$RANK'`."""
+    names: list[str] = []
+    for index, word in enumerate(argv):
+        if shell.LITERAL_DOLLAR in word:
+            option = word if word.startswith("-") else argv[index - 1] if index else ""
+            if option.startswith("-"):
+                names.append(option_name(option))
+    return tuple(names)
 
 
 def _shell_script(argv: Sequence[str]) -> str | None:
@@ -98,8 +129,12 @@ def _shell_script(argv: Sequence[str]) -> str | None:
 def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocation:
     start = _torchrun_options_start(argv)
     if start is not None:
-        options, entry = _parse_torchrun_options(argv[start:])
-        return Invocation("torchrun", options, entry, env, arguments=tuple(argv[start:]))
+        program = basename(argv[start - 1])
+        arguments = without_extensions(program, argv[start:])
+        options, entry = _parse_torchrun_options(arguments)
+        return Invocation("torchrun", options, entry, env, arguments=tuple(arguments), program=program)
+    if basename(argv[0]) == "axolotl" and (started := _axolotl_launcher(argv)) is not None:
+        return _program_invocation(started, env)
     launcher = launchers.launcher_of(argv)
     if launcher is not None:
         options, _ = launchers.parse_options(launcher[0], argv[launcher[1] :])
@@ -107,10 +142,25 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
     name = basename(argv[0])
     if name == "tune" and argv[1:2] == ["run"]:
         options, entry = _parse_torchrun_options(argv[2:])
+        if options:  # torchtune 0.6, _cli/run.py: any option of torchrun makes it start torchrun
+            return Invocation("torchrun", options, entry, env, arguments=tuple(argv[2:]), program="tune run")
         return Invocation("tune", options, entry, env)
+    if name == "ray" and argv[1:2] == ["start"]:
+        return Invocation("ray", parse_ray_start(argv[2:]), tuple(argv), env)
     if name in _OTHER_LAUNCHERS:
         return Invocation(_OTHER_LAUNCHERS[name], entry=tuple(argv), env=env)
     return Invocation("command", entry=tuple(argv), env=env)
+
+
+def _axolotl_launcher(argv: Sequence[str]) -> list[str] | None:
+    """Return the command line that `axolotl train CONFIG --launcher NAME -- OPTIONS` runs, or None by default."""
+    options = list(argv[: argv.index("--")]) if "--" in argv else list(argv)
+    passed = list(argv[argv.index("--") + 1 :]) if "--" in argv else []
+    for index, option in enumerate(options):
+        name, _, value = option.partition("=")
+        if name == "--launcher" and (value or "".join(options[index + 1 : index + 2])) == "torchrun":
+            return ["torchrun", *passed, "-m", "axolotl.cli.train"]
+    return None
 
 
 def _torchrun_options_start(argv: Sequence[str]) -> int | None:
@@ -118,7 +168,7 @@ def _torchrun_options_start(argv: Sequence[str]) -> int | None:
     for index, argument in enumerate(argv):
         if argument.endswith(".py") and index:
             return None
-        if basename(argument) == "torchrun" and (index == 0 or not _expects_value(argv[index - 1])):
+        if basename(argument) in TORCHRUN_PROGRAMS and (index == 0 or not _expects_value(argv[index - 1])):
             return index + 1
         if argument == "-m" and argv[index + 1 : index + 2] and argv[index + 1] in _MODULES:
             return index + 2
@@ -132,25 +182,14 @@ def _expects_value(argument: str) -> bool:
 
 def _parse_torchrun_options(arguments: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return torchrun's options by their dashed names, and the arguments from the script on."""
+    given, entry = read_options(tuple(arguments))
     options: dict[str, str] = {}
-    index = 0
-    while index < len(arguments):
-        argument = arguments[index]
-        if argument == "--":
-            return options, tuple(arguments[index + 1 :])
-        if not argument.startswith("-") or argument == "-":
-            break
-        name, equals, value = argument.partition("=")
-        name = option_name(name)
-        index += 1
-        if name in _TORCHRUN_FLAGS:
-            options[name] = "1"
-        elif equals:
-            options[name] = value
-        elif index < len(arguments):
-            options[name] = arguments[index]
-            index += 1
-    return options, tuple(arguments[index:])
+    for option in given:
+        if option.name in TORCHRUN.flags:
+            options[option.name] = "1"
+        elif option.value is not None:
+            options[option.name] = option.value
+    return options, entry
 
 
 def entry_arguments(launch: Invocation) -> tuple[str, ...]:

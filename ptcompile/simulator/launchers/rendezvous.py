@@ -11,6 +11,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers.command import Invocation
+from ptcompile.simulator.launchers.ray import cluster_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,13 +36,13 @@ DEFAULTS: dict[str, str] = {
     "master-port": "29500",
 }
 _OPTION_VARIABLES = {name: "PET_" + name.upper().replace("-", "_") for name in DEFAULTS}
-_PER_DEVICE = frozenset({"auto", "gpu"})
+_PER_DEVICE = frozenset({"auto", "gpu", "xpu"})
 _IGNORES_PET_VARIABLES: dict[str, str] = {
+    **{name: f"{name} does not read PET_* variables" for name in launchers.LAUNCHERS},
     "accelerate": "accelerate launch does not read PET_* variables",
-    "deepspeed": "deepspeed does not read PET_* variables",
-    "composer": "composer does not read PET_* variables",
     "mpirun": "mpirun starts the processes: RANK and WORLD_SIZE come from MPI",
     "tune": "tune run starts torchrun inside",
+    "ray": "Ray connects the nodes and places the processes: RANK and WORLD_SIZE come from Ray Train",
 }
 
 
@@ -117,7 +118,12 @@ def pod_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> 
         return _torchrun_rendezvous(launch, env, devices)
     if launch.launcher in launchers.LAUNCHERS:
         return _launcher_rendezvous(launch, env, devices)
-    return _env_rendezvous(launch, env)
+    from_env = _env_rendezvous(launch, env)
+    if launch.launcher != "ray":
+        return from_env
+    return from_env._replace(
+        backend="ray", endpoint=cluster_address(launch.options, env), nodes=None, node_rank=AT_RENDEZVOUS
+    )
 
 
 def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
@@ -163,7 +169,7 @@ def _launcher_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
     options = launchers.resolve_options(launch.launcher, launch.options, env)
     nodes = _parse_nodes(options.get("nnodes", ""))
     if nodes is None or nodes == (1, 1):
-        return from_env
+        return _single_node(launch, from_env, options, devices)
     backend = options.get("rdzv-backend", "static")
     host, port = options.get("master-addr", ""), options.get("master-port", "29500")
     processes, processes_text, _ = _parse_processes(options.get("nproc-per-node", "auto" if devices else ""), devices)
@@ -177,6 +183,20 @@ def _launcher_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
         max_restarts=options.get("max-restarts", "0"),
         options={"nnodes": from_env.options["nnodes"], **options},
     )
+
+
+def _single_node(launch: Invocation, from_env: Rendezvous, options: Mapping[str, str], devices: int) -> Rendezvous:
+    """Return the rendezvous of a launcher that starts processes in its own pod only."""
+    launcher = launchers.LAUNCHERS[launch.launcher]
+    if launcher.variables.get("nnodes") is not None:  # it passes no other machines on: torchrun's defaults apply
+        from_env = from_env._replace(
+            backend="none", endpoint="", nodes=(1, 1), node_rank="0", options={"nnodes": "1", **options}
+        )
+    if launch.launcher not in ("accelerate", "deepspeed", "llamafactory-cli", "swift", "colossalai"):
+        return from_env
+    count = options.get("num-processes", "") or options.get("nproc-per-node", "")
+    processes, text, _ = _parse_processes(count, devices) if count else (None, "", [])
+    return from_env if processes is None else from_env._replace(processes=processes, processes_text=text)
 
 
 def static_node_rank(launch: Invocation) -> str:

@@ -6,12 +6,13 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
+from ptcompile.simulator.launchers.arguments import GivenOption, OptionTable, read_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,14 +94,11 @@ def why_not_option(name: str, value: str, backend: str | None = None) -> str | N
     return check(value.strip()) if check else None
 
 
-_SHORT: Final = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
-
-
 @bounded_cache(1024)
 def option_name(argument: str) -> str:
-    """Return the dashed name of an option: `nproc-per-node` for `--nproc_per_node=8`."""
-    name = argument.partition("=")[0]
-    return _SHORT.get(name, name.lstrip("-").replace("_", "-"))
+    """Return the dashed name of an option: `nproc-per-node` for `--nproc_per_node=8` and for `--nproc_per=8`."""
+    given, _ = read_arguments(TORCHRUN, (argument,))
+    return given[0].name if given else argument.partition("=")[0]
 
 
 def conf_of(text: str) -> dict[str, str]:
@@ -123,8 +121,83 @@ OPTIONS: Final = frozenset(
 )  # fmt: skip
 """All options of torchrun and torch.distributed.launch, by their dashed names."""
 
+LACKED_BY: Final[dict[str, Version]] = {
+    **dict.fromkeys(("local-ranks-filter", "logs-specs"), (2, 2)),
+    **dict.fromkeys(
+        (
+            "event-log-handler", "numa-binding", "signals-to-handle", "virtual-local-rank", "shutdown-timeout",
+            "duplicate-stdout-filters", "duplicate-stderr-filters",
+        ),
+        (2, 5),
+    ),
+    **dict.fromkeys(("log-line-prefix-template", "print-completion"), (2, 13)),
+}  # fmt: skip
+"""The newest PyTorch that was found to lack an option, by `torchrun --help` of 2.2.2, 2.5.1, 2.13.0 and 2.15.0."""
+
+_MEASURED: Final[tuple[Version, ...]] = ((2, 2), (2, 5), (2, 13), (2, 15))
+
+FIRST_TORCHRUN: Final[Version] = (1, 10)
+"""First PyTorch with the program `torchrun` (pull request 64049)."""
+
+FIRST_RUN_MODULE: Final[Version] = (1, 9)
+"""First PyTorch with the module torch.distributed.run."""
+
+FIRST_HYPHENS: Final[Version] = (2, 0)
+"""First PyTorch whose torchrun accepts hyphens in its options; before, only underscores (pull request 94505)."""
+
+
+def first_with_option(option: str) -> Version:
+    """Return the first measured PyTorch whose torchrun has an option that some releases lack."""
+    return next(version for version in _MEASURED if version > LACKED_BY[option])
+
+
+COMMAND_LINE_ONLY: Final = ("logs-specs", "numa-binding", "print-completion")
+"""Options that torchrun does not read from a PET_* variable (2.15, torch/distributed/run.py)."""
+
 SWITCHES: Final = ("standalone", "module", "no-python", "run-path", "virtual-local-rank")
 """Options without a value. torchrun parses their variables with int()."""
+
+PROCESS_WORDS: Final = ("auto", "cpu", "gpu", "xpu")
+"""What --nproc-per-node takes besides a number and the type of a device that only the image knows."""
+
+TORCHRUN: Final = OptionTable(
+    OPTIONS, frozenset({*SWITCHES, "use-env", "help"}), {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
+)
+"""The options as argparse reads them."""
+
+WITHOUT_VARIABLE: Final = frozenset({*COMMAND_LINE_ONLY, "use-env", "help"})
+"""Options that torchrun reads from the command line only."""
+
+TORCHRUN_PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
+    "torchrun": (),
+    "ft_launcher": ("--ft-", "--ft_", "--fault-tol", "--fault_tol", "--ignore-missing-fault", "--ignore_missing_fault"),
+    "hyperpodrun": ("--server", "--pre-train", "--pre_train", "--post-train", "--post_train", "--inprocess"),
+}
+"""Programs with torchrun's options, each with the beginnings of its additional ones (nvidia-resiliency-ext 0.6,
+fault_tolerance/launcher.py; SageMaker HyperPod elastic agent 1.1).
+"""
+_EXTENSION_FLAGS = ("--ignore", "--inprocess")
+
+
+def without_extensions(program: str, arguments: Sequence[str]) -> list[str]:
+    """Return a command line without the options that its program has in addition to torchrun's."""
+    starts = TORCHRUN_PROGRAMS.get(program, ())
+    if not starts:
+        return [*arguments]
+    kept: list[str] = []
+    index = 0
+    while index < len(arguments) and arguments[index].startswith("-"):
+        argument = arguments[index]
+        index += 1
+        if argument.startswith(starts):
+            index += 0 if "=" in argument or argument.startswith(_EXTENSION_FLAGS) else 1
+            continue
+        kept.append(argument)
+        if "=" not in argument and option_name(argument) not in TORCHRUN.flags and index < len(arguments):
+            kept.append(arguments[index])
+            index += 1
+    return [*kept, *arguments[index:]]
+
 
 BACKENDS: Final = ("static", "c10d", "etcd", "etcd-v2")
 _host = Pattern(r"(?a)[\w.:-]+").fullmatch
@@ -132,15 +205,22 @@ _host = Pattern(r"(?a)[\w.:-]+").fullmatch
 
 
 @lru_cache(maxsize=4)
+def read_options(arguments: tuple[str, ...]) -> tuple[tuple[GivenOption, ...], tuple[str, ...]]:
+    """Return a command line's options, in order and with repetitions, and the arguments from the script on.
+
+    The pods of a job and the rules about them ask for the same few command lines.
+    """
+    return read_arguments(TORCHRUN, arguments)
+
+
+def given_options(arguments: tuple[str, ...]) -> tuple[GivenOption, ...]:
+    """Return a command line's options, in order and with repetitions."""
+    return read_options(arguments)[0]
+
+
 def option_names(arguments: tuple[str, ...]) -> tuple[str, ...]:
     """Return the dashed names of a command line's options, in order and with repetitions."""
-    names: list[str] = []
-    index = 0
-    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] not in ("-", "--"):
-        name = option_name(arguments[index])
-        names.append(name)
-        index += 1 if "=" in arguments[index] or name in (*SWITCHES, "use-env", "help") else 2
-    return tuple(names)
+    return tuple([option.name for option in given_options(arguments)])
 
 
 def why_not_conf(conf: str, backend: str) -> str | None:

@@ -134,4 +134,86 @@ FAULTS: tuple[Case, ...] = (
 )
 """Cases for the README's promises and warnings, and for torchrun without a store per rendezvous."""
 
-CASES: dict[str, Case] = {case.name: case for case in (*SHAPES, *FAULTS)}
+WIDER = "script: train.py\nelastic: {nnodes: '2:4', maxRestarts: 3, rdzvConfigs: {join_timeout: 60}}"
+ONCE = "script: train.py\nelastic: {nnodes: 3, maxRestarts: 1, rdzvConfigs: {join_timeout: 60}}"
+TWICE = "script: train.py\nelastic: {nnodes: 3, maxRestarts: 2, rdzvConfigs: {join_timeout: 60}}"
+RANGE_ONCE = "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 1, rdzvConfigs: {join_timeout: 60}}"
+STARVING = "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 3, rdzvConfigs: {join_timeout: 60}}"
+STATIC_ONCE = "script: train.py\nnodes: 3\nelastic: {rdzvConfigs: {timeout: 60}}"
+WHOLE = RANGE + "\nrunPolicy: {onPodFailure: RestartJob, backoffLimit: 6}"
+
+
+def lose(kind: str, pods: str, time: str, back: str = "") -> tuple[str, ...]:
+    """Return one fault for each of the pods, all at the same time."""
+    return tuple(f"{kind} {pod}@{time}{f',back={back}' if back else ''}" for pod in pods)
+
+
+SEVERAL: tuple[Case, ...] = (
+    # every pod
+    Case("all-killed", WIDER, "job", lose("kill", "0123", "2s", "5s")),
+    Case("all-killed-fixed", ONCE, "trainjob", lose("kill", "012", "2s", "5s")),
+    Case("all-killed-static", STATIC_ONCE, "job", lose("kill", "012", "2s", "5s")),
+    Case("all-killed-no-restarts", C10D, "volcano", lose("kill", "012", "2s", "5s")),
+    Case("all-killed-shared", f"{RANGE}\n{SHARED}", "job", lose("kill", "012", "2s", "5s")),
+    Case("all-drained", RANGE, "job", lose("drain", "012", "2s", "5s")),
+    Case("all-killed-node-0-long", RANGE, "jobset", ("kill 0@2s,back=30s", *lose("kill", "12", "2s", "5s"))),
+    Case("all-killed-two-back", STARVING, "job", (*lose("kill", "01", "2s", "5s"), "kill 2@2s")),
+    Case("all-killed-one-back", STARVING, "job", ("kill 0@2s,back=5s", *lose("kill", "12", "2s")), limit=150),
+    Case("all-killed-node-0-gone", STARVING, "job", ("kill 0@2s", *lose("kill", "12", "2s", "5s")), limit=150),
+    # the failed pods 1 and 2 were deleted; a rehearsal no longer injects faults into pods that have ended
+    Case("node-0-killed-rest-deleted", RANGE, "job", ("kill 0@2s,back=5s", *lose("kill", "12", "20s", "5s"))),
+    # node 0 and another
+    Case("node-0-and-1-killed", RANGE, "job", lose("kill", "01", "2s", "5s")),
+    Case("node-0-killed-while-meeting", RANGE, "job", ("kill 1@2s,back=20s", "kill 0@6s,back=5s")),
+    Case("node-0-killed-after-shrinking", STARVING, "job", ("kill 2@2s", "kill 0@60s,back=5s")),
+    Case("process-fails-node-0-killed", RANGE, "job", ("fail-process 1@2s", "kill 0@25s,back=5s")),
+    Case("killed-node-0-drained", RANGE, "pytorchjob", ("kill 1@2s,back=5s", "drain 0@60s,back=5s")),
+    # the budget of restarts
+    Case("once-same-process-fails", ONCE, "job", ("fail-process 1@2s", "fail-process 1@25s")),
+    Case("once-other-process-fails", ONCE, "job", ("fail-process 1@2s", "fail-process 2@25s")),
+    Case("once-processes-fail-together", ONCE, "job", ("fail-process 1@2s", "fail-process 2@2s")),
+    Case("once-process-fails-again", ONCE, "job", ("fail-process 1@2s", "fail-process 2@4s")),
+    Case("twice-processes-fail", TWICE, "job", ("fail-process 1@2s", "fail-process 2@25s")),
+    Case("twice-processes-fail-thrice", TWICE, "job", tuple(f"fail-process {i}@{2 + 23 * i}s" for i in range(3))),
+    Case("once-killed-process-fails", RANGE_ONCE, "job", ("kill 1@2s,back=5s", "fail-process 1@60s")),
+    Case("once-killed-other-process-fails", RANGE_ONCE, "job", ("kill 1@2s,back=5s", "fail-process 2@60s")),
+    Case("once-process-fails-killed", ONCE, "job", ("fail-process 1@2s", "kill 2@60s,back=5s")),
+    Case("once-killed-other-killed", RANGE_ONCE, "job", ("kill 1@2s,back=5s", "kill 2@60s,back=5s")),
+    Case("once-killed-again", ONCE, "volcano", ("kill 1@2s,back=5s", "kill 1@60s,back=5s")),
+    Case("twice-killed-other-killed", TWICE, "job", ("kill 1@2s,back=5s", "kill 2@60s,back=5s")),
+    Case("once-killed-while-meeting", ONCE, "job", ("kill 1@2s,back=20s", "kill 2@6s,back=5s")),
+    Case("once-killed-together", ONCE, "jobset", lose("kill", "12", "2s", "5s")),
+    Case("once-late-killed", RANGE_ONCE, "job", ("late 2=50s", "kill 1@3s,back=5s")),
+    Case("once-late-process-fails", RANGE_ONCE, "job", ("late 2=50s", "fail-process 2@3s")),
+    Case("no-restarts-late-all", NO_RESTARTS, "job", ("late 1=40s", "late 2=45s")),
+    # a range, its minimum, and times
+    Case("range-three-killed", WIDER, "job", lose("kill", "123", "2s"), limit=150),
+    Case("range-two-killed", WIDER, "jobset", lose("kill", "12", "2s")),
+    Case("range-two-killed-apart", WIDER, "job", ("kill 1@2s", "kill 3@15s")),
+    Case("range-two-killed-later", WIDER, "job", ("kill 3@2s", "kill 1@70s")),
+    Case("range-two-killed-one-back", WIDER, "job", ("kill 1@2s,back=5s", "kill 2@2s")),
+    Case("range-killed-killed-one-back", STARVING, "job", ("kill 2@2s", "kill 1@60s,back=5s")),
+    Case("range-below-then-back", STARVING, "job", ("drain 1@2s,back=20s", "kill 2@4s,back=5s")),
+    Case("range-drained-killed-for-good", STARVING, "job", ("drain 1@2s", "kill 2@70s"), limit=200),
+    Case("range-back-late-killed", RANGE, "job", ("kill 1@2s,back=80s", "kill 2@60s,back=5s")),
+    Case("range-killed-while-joining", RANGE, "job", ("kill 1@2s,back=5s", "kill 1@9s,back=5s")),
+    Case("range-shrunk-process-fails", STARVING, "job", ("kill 2@2s", "fail-process 1@60s")),
+    Case("range-drained-together", RANGE, "job", lose("drain", "12", "2s", "8s")),
+    Case("range-late-drained", WIDER, "job", ("late 3=50s", "drain 1@3s,back=8s")),
+    Case("range-two-late", WIDER, "job", ("late 2=45s", "late 3=70s")),
+    Case("range-minimum-late", RANGE, "job", ("late 1=40s", "late 2=45s")),
+    Case("fixed-two-late", C10D, "job", ("late 0=20s", "late 2=40s")),
+    # other stores and rendezvous
+    Case("shared-two-killed", f"{WIDER}\n{SHARED}", "job", lose("kill", "23", "2s")),
+    Case("shared-killed-killed-back", f"{RANGE}\n{SHARED}", "job", ("kill 2@2s", "kill 1@60s,back=5s"), limit=200),
+    Case("static-two-killed", STATIC_ONCE, "job", lose("kill", "12", "2s", "5s"), limit=150),
+    Case("static-two-late", STATIC, "job", ("late 0=20s", "late 2=40s")),
+    Case("bare-dns-lag-killed", RANGE, "pytorchjob", ("dns-lag 10s", "kill 1@2s,back=5s")),
+    # an operator that recreates all pods
+    Case("whole-killed-twice", WHOLE, "jobset", ("kill 1@2s,back=5s", "kill 0@60s,back=5s")),
+    Case("whole-killed-process-fails", WHOLE, "volcano", ("kill 1@2s,back=5s", "fail-process 0@60s")),
+    Case("whole-killed-for-good", WHOLE, "jobset", ("kill 1@2s,back=5s", "drain 2@60s")),
+)
+"""Cases with two or more faults: the state after one decides what the next one does."""
+
+CASES: dict[str, Case] = {case.name: case for case in (*SHAPES, *FAULTS, *SEVERAL)}

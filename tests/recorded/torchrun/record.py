@@ -23,7 +23,7 @@ def played(case: Case, python: str) -> Rehearsal:
     """
     return ptcompile.rehearse(
         case.source, target=case.target, cluster=profile(series(torch_and_launchers(python)[0])), faults=case.faults,
-        python=python, limit=case.limit,
+        python=python, limit=case.limit, restarts=False,
         progress=lambda line: print(f"    {line}", file=sys.stderr),
     )  # fmt: skip
 

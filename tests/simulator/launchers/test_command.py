@@ -42,7 +42,21 @@ from ptcompile.simulator.launchers.command import container_invocation, entry_ar
         (["bash", "run.sh"], "command", {}, ("bash", "run.sh")),
         (["accelerate", "launch", "t.py"], "accelerate", {}, ("accelerate", "launch", "t.py")),
         (["deepspeed", "t.py"], "deepspeed", {}, ("deepspeed", "t.py")),
-        (["tune", "run", "--nnodes", "2", "recipe"], "tune", {"nnodes": "2"}, ("recipe",)),
+        (["tune", "run", "--nnodes", "2", "recipe"], "torchrun", {"nnodes": "2"}, ("recipe",)),
+        (["tune", "run", "recipe"], "tune", {}, ("recipe",)),
+        (["ft_launcher", "--ft-cfg-path", "x", "--nnodes=2", "--ft-log=a", "t.py"], "torchrun", {"nnodes": "2"},
+         ("t.py",)),
+        (["hyperpodrun", "--server-host=0", "--inprocess-restart", "--nnodes", "2", "t.py"], "torchrun",
+         {"nnodes": "2"}, ("t.py",)),
+        (["axolotl", "train", "a.yml", "--launcher", "torchrun", "--", "--nnodes=2"], "torchrun",
+         {"nnodes": "2", "module": "1"}, ("axolotl.cli.train",)),
+        (["axolotl", "train", "a.yml"], "axolotl", {}, ("axolotl", "train", "a.yml")),
+        (["llamafactory-cli", "train", "a.yml"], "llamafactory-cli", {}, ("llamafactory-cli", "train", "a.yml")),
+        (["llamafactory-cli", "chat", "a.yml"], "command", {}, ("llamafactory-cli", "chat", "a.yml")),
+        (["swift", "sft", "--x", "y"], "swift", {}, ("swift", "sft", "--x", "y")),
+        (["colossalai", "run", "--nproc_per_node", "8", "t.py"], "colossalai", {"nproc-per-node": "8"},
+         ("colossalai", "run", "--nproc_per_node", "8", "t.py")),
+        (["horovodrun", "-np", "4", "python", "t.py"], "mpirun", {}, ("horovodrun", "-np", "4", "python", "t.py")),
         (["bash", "-c"], "command", {}, ("bash", "-c")),
         (["bash", "-c", ""], "command", {}, ("bash", "-c", "")),
         ([], "image", {}, ()),
@@ -116,3 +130,18 @@ def test_a_long_script_of_open_quotes_takes_no_time() -> None:
         started = time.process_time()
         read_command_line(["bash", "-c", piece * 30_000], {})
         assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("argv", "launcher"),
+    [
+        (["ray", "start", "--head"], "ray"),
+        (["ray", "stop"], "command"),
+        (["x", "start"], "command"),
+        (["tune", "run", "recipe"], "tune"),
+        (["tune", "ls"], "command"),
+        (["x", "run"], "command"),
+    ],
+)
+def test_programs_that_launch_only_with_one_of_their_commands(argv: list[str], launcher: str) -> None:
+    assert read_command_line(argv, {}).launcher == launcher

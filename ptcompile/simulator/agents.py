@@ -1,0 +1,122 @@
+"""torchrun's agents in a job: how they meet, how long they wait, and how often they restart."""
+
+from __future__ import annotations
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.versions import Version
+from ptcompile.simulator.launchers.torchrun import (
+    FIRST_STORE,
+    OWN_STORE,
+    SHARED_STORE,
+    closes_on_sigterm,
+    conf_of,
+    torch_of,
+)
+from ptcompile.simulator.pod import Pod, WorkloadPods
+from ptcompile.simulator.rendezvous import JobRendezvous, Lead, dns_names, training_roles
+
+LAST_CALL_SECONDS = 30
+"""Time that c10d waits for more nodes once the minimum has joined (last_call_timeout)."""
+EXIT_BARRIER_SECONDS = 300
+"""Time that torchrun waits for the other nodes after its own processes have ended (exit_barrier_timeout)."""
+_TORCHRUN_LAUNCHERS = ("torchrun", "accelerate")
+"""Launchers whose agents are torchrun's."""
+_JOIN_SECONDS, _READ_SECONDS, _STATIC_SECONDS = 600, 60, 600
+"""torchrun's default timeouts in seconds: join_timeout and read_timeout of c10d, timeout of a static rendezvous."""
+
+
+class Agents(NamedTuple):
+    """The elastic agents of a rendezvous. Times are in seconds."""
+
+    backend: str
+    """`static` or `c10d`; other backends are not modeled."""
+    low: int
+    high: int
+    """`low` and `high` are the minimum and maximum number of nodes."""
+    pods: int
+    """Number of training pods."""
+    restarts: int
+    own_store: bool
+    """Whether each round of the rendezvous has its own store, so a new agent can join a later round."""
+    wait_for_first: int
+    """Timeout for node 0."""
+    wait_for_others: int
+    """Timeout for enough nodes."""
+    closes: bool
+    """Whether SIGTERM to one pod, as when its Kubernetes node is drained, closes the rendezvous for all."""
+    known_at_start: bool
+    """Whether node 0 recognizes the endpoint as its own without DNS: by its bare host name, or from /etc/hosts."""
+    first_store: bool = True
+    """Whether agents that share a store share the one of the first round, and not the rendezvous' store."""
+    last_call: int = LAST_CALL_SECONDS
+    """Time that c10d waits for more nodes once the minimum has joined."""
+    keep_alive: tuple[int, int] = (5, 3)
+    """Interval of a node's heartbeats, and the number of missed ones after which the others drop it."""
+
+    @property
+    def elastic(self) -> bool:
+        """Whether the job can train with fewer nodes than it has pods."""
+        return self.backend == "c10d" and self.low < min(self.high, self.pods)
+
+
+def agents_of(job: WorkloadPods, job_rendezvous: JobRendezvous | None, torch: Version | None = None) -> Agents | None:
+    """Return the agents of a job's rendezvous, or None if torchrun joins no other node or uses etcd.
+
+    `torch` is the PyTorch version, if it is known more reliably than from the image and the profile.
+    """
+    leads = training_roles(job)
+    if (
+        job_rendezvous is None
+        or not leads
+        or job_rendezvous.nodes < 2
+        or job_rendezvous.first.launcher not in _TORCHRUN_LAUNCHERS
+    ):
+        return None
+    first = job_rendezvous.first
+    if first.backend not in ("static", "c10d") or first.nodes is None or first.nodes[1] < 2:
+        return None
+    conf = conf_of(first.options.get("rdzv-conf", ""))
+    is_static = first.backend == "static"
+    return Agents(
+        backend=first.backend,
+        low=first.nodes[0],
+        high=first.nodes[1],
+        pods=job_rendezvous.nodes,
+        restarts=atoi(first.max_restarts) or 0,
+        own_store=is_static or all(_has_own_store(lead, job, torch) for lead in leads),
+        wait_for_first=_conf_seconds(conf, "timeout", _STATIC_SECONDS)
+        if is_static
+        else _conf_seconds(conf, "read_timeout", _READ_SECONDS),
+        wait_for_others=_conf_seconds(conf, "timeout", _STATIC_SECONDS)
+        if is_static
+        else _conf_seconds(conf, "join_timeout", _JOIN_SECONDS),
+        closes=not is_static and any(closes_on_sigterm(torch or _torch_of_lead(lead, job)) for lead in leads),
+        known_at_start=is_static or _is_in_hosts_file(leads[0][1], first.host),
+        first_store=all((torch or _torch_of_lead(lead, job)) >= FIRST_STORE for lead in leads),
+        last_call=_conf_seconds(conf, "last_call_timeout", LAST_CALL_SECONDS),
+        keep_alive=(_conf_seconds(conf, "keep_alive_interval", 5), _conf_seconds(conf, "keep_alive_max_attempt", 3)),
+    )
+
+
+def _conf_seconds(conf: dict[str, str], name: str, default: int) -> int:
+    seconds = atoi(conf.get(name, "").strip())
+    return default if seconds is None else seconds
+
+
+def _has_own_store(lead: Lead, job: WorkloadPods, torch: Version | None) -> bool:
+    return lead[1].launch.env.get(OWN_STORE) == "1" or (torch or _torch_of_lead(lead, job)) < SHARED_STORE
+
+
+def _torch_of_lead(lead: Lead, job: WorkloadPods) -> Version:
+    pod = lead[1]
+    return torch_of(as_string(pod.main.spec.get("image")) if pod.main else None, job.versions)
+
+
+def _is_in_hosts_file(pod: Pod, host: str) -> bool:
+    """Return whether the pod's /etc/hosts has the name: its host name or, with a subdomain, its fully qualified
+    name.
+    """
+    fqdn = dns_names(pod)[:1] if pod.view.subdomain else []
+    return host in (pod.hostname, *fqdn)
