@@ -1,0 +1,74 @@
+"""LeaderWorkerSet: groups of pods with one leader each, which ptcompile reads and does not write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Install, Kind, KindContext, Operator, RendezvousSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.diagnostics import Problem
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import ApiServer, LostPod
+    from ptcompile.registry.pods import Expansion
+    from ptcompile.registry.templates import Template
+
+
+class LeaderWorkerSet(Kind):
+    """A LeaderWorkerSet."""
+
+    api_version = "leaderworkerset.x-k8s.io/v1"
+    name = "LeaderWorkerSet"
+    rules = (*POD_RULES, *LAUNCH_RULES)
+    rendezvous = RendezvousSettings(roles=True)
+
+    def templates(self, manifest: Json) -> Iterator[Template]:
+        from ptcompile.operators.leaderworkerset.pods import pod_templates
+
+        return pod_templates(manifest)
+
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
+        from ptcompile.operators.leaderworkerset.pods import expand
+
+        return expand(manifest)
+
+    def recreates(self, manifest: Json, template: Template) -> bool:
+        return True
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+        from ptcompile.operators.leaderworkerset.pods import lost_pod
+
+        return lost_pod(manifest)
+
+    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+        from ptcompile.operators.leaderworkerset.pods import describe_failures
+
+        return describe_failures(manifest)
+
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+        from ptcompile.operators.leaderworkerset.admission import check_children
+
+        check_children(manifest, spec, context, problems)
+
+    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+        from ptcompile.operators.leaderworkerset.admission import validate
+
+        return validate(manifest)
+
+    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+        from ptcompile.operators.leaderworkerset.admission import controller_errors
+
+        return controller_errors(manifest)
+
+
+class LWSOperator(Operator):
+    """Kubernetes' LeaderWorkerSet controller."""
+
+    folder = "leaderworkerset"
+    authority = "lws"
+    release = "lws"
+    kinds = (LeaderWorkerSet(),)
+    install = Install("lws", ("leaderworkersets.leaderworkerset.x-k8s.io/v1",), images=("lws",))

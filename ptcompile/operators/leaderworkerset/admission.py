@@ -1,0 +1,96 @@
+"""What the webhook of LeaderWorkerSet rejects, and what the StatefulSets that it creates are rejected for.
+
+Source: LeaderWorkerSet 0.10, pkg/webhooks/leaderworkerset_webhook.go; docs/facts/leaderworkerset.md#webhook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.templates import check_template
+from ptcompile.apiserver.webhooks import child_rejection, webhook_rejection
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
+from ptcompile.operators.leaderworkerset.pods import pod_templates
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.unstructured import Json
+
+_rejection = webhook_rejection("lws")
+_SUBGROUPS: Final = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
+_TEMPLATE: Final[Path] = ("spec", "leaderWorkerTemplate")
+
+
+def validate(manifest: Json) -> Iterator[Problem]:
+    """Yield the rejections of the validating webhook."""
+    metadata, spec = nested_map(manifest, "metadata"), nested_map(manifest, "spec")
+    name = as_string(metadata.get("name"))
+    why = names.why_not_dns_1035_label(name) if name else None
+    if why:
+        yield _rejection(("metadata", "name"), f'Invalid value: "{name}": {why}', "use a shorter or simpler name")
+    size = as_int(nested_map(spec, "leaderWorkerTemplate").get("size"), 1)
+    if size < 1:
+        text = f"Invalid value: {size}: size must be equal or greater than 1"
+        yield _rejection((*_TEMPLATE, "size"), text, "count the leader too")
+    elif as_int(spec.get("replicas"), 1) * size > 2**31 - 1:
+        text = "the product of replicas and worker replicas must not exceed 2147483647"
+        yield _rejection(("spec", "replicas"), f"Invalid value: {spec.get('replicas')}: {text}", "use fewer groups")
+    rolling: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
+    config = nested_map(spec, *map(str, rolling[1:]))
+    if _is_zero(config.get("maxUnavailable", 1)) and _is_zero(config.get("maxSurge", 0)):
+        text = "must not be 0 when `maxSurge` is 0"
+        yield _rejection((*rolling, "maxUnavailable"), f"Invalid value: 0: {text}", "set maxUnavailable to 1")
+    yield from _check_subgroups(manifest, size)
+
+
+def _is_zero(amount: object) -> bool:
+    return amount in (0, "0", "0%")
+
+
+def _check_subgroups(manifest: Json, size: int) -> Iterator[Problem]:
+    policy = nested_map(manifest, "spec", "leaderWorkerTemplate", "subGroupPolicy")
+    path: Path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
+    if policy.get("subGroupSize") is None:
+        if nested_map(manifest, "metadata", "annotations").get(_SUBGROUPS) is not None:
+            text = "cannot have subgroup-exclusive-topology without subGroupSize set"
+            key: Path = ("metadata", "annotations", _SUBGROUPS)
+            yield _rejection(key, f"Invalid value: {text}", "set subGroupPolicy.subGroupSize, or remove the annotation")
+        return
+    part = as_int(policy.get("subGroupSize"))
+    text = ""
+    if part < 1:
+        text = "subGroupSize must be equal or greater than 1"
+    elif part > size:
+        text = "subGroupSize cannot be larger than size"
+    elif policy.get("subGroupPolicyType") == "LeaderExcluded" and (size - 1) % part:
+        text = "size-1 must be divisible by subGroupSize when using LeaderExcluded"
+    elif size % part and (size - 1) % part:
+        text = "size or size - 1 must be divisible by subGroupSize"
+    if text:
+        yield _rejection(path, f"Invalid value: {part}: {text}", f"use a size that divides {size}, or {size - 1}")
+
+
+def controller_errors(manifest: Json) -> Iterator[Problem]:
+    """Yield the errors of the StatefulSets that the controller creates: their pods restart always."""
+    for template in pod_templates(manifest):
+        policy = nested_map(template.template, "spec").get("restartPolicy")
+        if isinstance(policy, str) and policy not in ("", "Always"):
+            path = (*template.path, "spec", "restartPolicy")
+            text = f'Unsupported value: "{policy}": supported values: "Always"'
+            yield child_rejection(path, text, "remove it: the pods of a LeaderWorkerSet restart always")
+
+
+def check_children(manifest: Json, spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check the pods; the claims of volumeClaimTemplates are volumes of theirs."""
+    claims = as_mappings(nested_map(spec, "leaderWorkerTemplate").get("volumeClaimTemplates"))
+    volumes = frozenset(as_string(nested_map(claim, "metadata").get("name")) for claim in claims)
+    clean: Any = None
+    for template in pod_templates(manifest):
+        clean = check_template(template.template, template.path, context, problems, volumes, clean)

@@ -1,0 +1,158 @@
+"""Pods of a LeaderWorkerSet: templates, the pods of a group, their variables, and behavior on failure.
+
+Source: LeaderWorkerSet 0.10, pkg/utils/pod/pod_utils.go and pkg/controllers; docs/facts/leaderworkerset.md#pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mappings,
+    as_string,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
+from ptcompile.registry import templates
+from ptcompile.registry.model import LostPod
+from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.registry.templates import Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+_PREFIX: Final = "leaderworkerset.sigs.k8s.io/"
+_LEADER: Final = "LWS_LEADER_ADDRESS"
+
+
+def group_size(manifest: Json) -> int:
+    """Return the number of pods in a group, the leader included."""
+    return max(1, as_int(nested_map(manifest, "spec", "leaderWorkerTemplate").get("size"), 1))
+
+
+def pod_templates(manifest: Json) -> Iterator[Template]:
+    """Yield the templates of the leader, if it has its own, and of the workers; `replicas` counts those of all groups.
+
+    Without a leaderTemplate the leader is made of the workerTemplate too.
+    """
+    spec, path = nested_map(manifest, "spec"), ("spec", "leaderWorkerTemplate")
+    both, size, groups = nested_map(spec, "leaderWorkerTemplate"), group_size(manifest), as_int(spec.get("replicas"), 1)
+    has_leader = bool(both.get("leaderTemplate"))
+    if has_leader:
+        yield Template((*path, "leaderTemplate"), both.get("leaderTemplate"), "leader", groups)
+    if both.get("workerTemplate") is not None:
+        yield Template((*path, "workerTemplate"), both.get("workerTemplate"), "worker", groups * (size - has_leader))
+
+
+def expand(manifest: Json) -> Expansion:
+    """Return the pods of the first group and their headless Service.
+
+    Each group is a world: its pods know only their own leader. Groups of one pod are expanded all, because such pods
+    can only meet one another, by the names that the StatefulSet gives them.
+    """
+    groups = _Groups(manifest)
+    shown = groups.count if groups.size == 1 else min(groups.count, 1)
+    roles = [ExpandedRole("worker", shown * groups.size, groups.pod)]
+    if groups.has_leader:
+        workers = ExpandedRole("worker", shown * (groups.size - 1), partial(groups.pod, role="worker", first=1))
+        roles = [ExpandedRole("leader", shown, partial(groups.pod, role="leader")), workers]
+    notes = ["the controller never ends a group: containers that exit are started again"]
+    if shown < groups.count:
+        notes.append(f"{groups.count} groups of {groups.size} pods, each with its own leader: only the first is shown")
+    return Expansion(tuple(roles), (groups.service(),), notes=tuple(notes))
+
+
+class _Groups:
+    """Values shared by all pods of one LeaderWorkerSet."""
+
+    def __init__(self, manifest: Json) -> None:
+        spec = nested_map(manifest, "spec")
+        self.name, self.namespace = object_name(manifest), namespace_of(manifest)
+        self.count, self.size = max(0, as_int(spec.get("replicas"), 1)), group_size(manifest)
+        self.templates = nested_map(spec, "leaderWorkerTemplate")
+        self.has_leader = bool(self.templates.get("leaderTemplate"))
+        self.is_shared = nested_map(spec, "networkConfig").get("subdomainPolicy") != "UniquePerReplica"
+
+    def subdomain(self, group: int) -> str:
+        """Return the name of the headless Service of a group."""
+        return self.name if self.is_shared else f"{self.name}-{group}"
+
+    def pod(self, index: int, role: str = "worker", first: int = 0) -> PodView:
+        """Return a pod of a role; `first` is the worker index of the role's first pod in a group."""
+        group, worker = (index, 0) if self.size == 1 else (0, index + first)
+        template = self.templates.get("leaderTemplate") if role == "leader" else self.templates.get("workerTemplate")
+        metadata, spec = template_parts(template)
+        name = f"{self.name}-{group}" + (f"-{worker}" if worker else "")
+        subdomain = self.subdomain(group)
+        labels = {"name": self.name, "group-index": str(group), "worker-index": str(worker)}
+        return PodView(
+            name=name,
+            role=role,
+            index=index,
+            namespace=self.namespace,
+            hostname=name,
+            subdomain=subdomain,
+            dns=templates.cluster_host_name(name, subdomain, self.namespace),
+            labels={**string_map(metadata.get("labels")), **{_PREFIX + key: value for key, value in labels.items()}},
+            annotations={**string_map(metadata.get("annotations")), f"{_PREFIX}size": str(self.size)},
+            spec=self.pod_spec(spec, group, worker),
+        )
+
+    def pod_spec(self, spec: Json, group: int, worker: int) -> dict[str, Any]:
+        """Return the pod's spec with the controller's variables, which come first and replace the user's."""
+        variables = {
+            _LEADER: f"{self.name}-{group}.{self.subdomain(group)}.{self.namespace}",
+            "LWS_GROUP_SIZE": str(self.size),
+            "LWS_WORKER_INDEX": str(worker),
+        }
+        added = [templates.env_value(name, value) for name, value in variables.items()]
+        changed: dict[str, Any] = {**spec, "hostname": f"{self.name}-{group}" + (f"-{worker}" if worker else "")}
+        for key in ("initContainers", "containers"):
+            if spec.get(key):
+                changed[key] = [_with_variables(container, added) for container in as_mappings(spec.get(key))]
+        return {**changed, "subdomain": self.subdomain(group)}
+
+    def service(self) -> Json:
+        """Return the headless Service that resolves the pods' names, also before they are ready."""
+        selector = {f"{_PREFIX}name": self.name}
+        if not self.is_shared:
+            selector[f"{_PREFIX}group-index"] = "0"
+        spec = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector}
+        return {"metadata": {"name": self.subdomain(0), "namespace": self.namespace}, "spec": spec}
+
+
+def _with_variables(container: Json, added: Sequence[Json]) -> dict[str, Any]:
+    names = {entry["name"] for entry in added}
+    return {**container, "env": [*added, *(e for e in as_mappings(container.get("env")) if e.get("name") not in names)]}
+
+
+def restart_policy(manifest: Json) -> str:
+    """Return what a failed pod does to its group; the deprecated Default means None."""
+    policy = as_string(nested_map(manifest, "spec", "leaderWorkerTemplate").get("restartPolicy"))
+    return "None" if policy == "Default" else policy or "RecreateGroupOnPodRestart"
+
+
+def lost_pod(manifest: Json) -> LostPod:
+    """Return what the controller does about a lost pod."""
+    if restart_policy(manifest) == "None":
+        return LostPod("pod", "its StatefulSet creates a new pod, which is not counted")
+    return LostPod("job", "all pods of its group are recreated, which is not counted")
+
+
+def describe_failures(manifest: Json) -> Iterator[str]:
+    """Yield sentences about what a LeaderWorkerSet does on failure and at its end."""
+    policy = restart_policy(manifest)
+    effects = {
+        "None": "the kubelet restarts its container in place, the other pods stay",
+        "RecreateGroupOnPodRestart": "all pods of its group are recreated",
+        "RecreateGroupAfterStart": "all pods of its group are recreated once the whole group has started",
+    }
+    yield f"a pod that fails: {effects.get(policy, 'that policy is unknown')} (restartPolicy {policy}), without a limit"
+    yield "a container that exits with status 0 is restarted too: the set never completes"

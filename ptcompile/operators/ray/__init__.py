@@ -1,0 +1,67 @@
+"""KubeRay: RayCluster, RayJob and RayService, which ptcompile reads and does not write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.registry.model import Additions, Install, Kind, KindContext, Operator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.diagnostics import Problem
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import ApiServer
+    from ptcompile.registry.pods import Expansion
+    from ptcompile.registry.templates import Template
+
+
+class RayKind(Kind):
+    """A kind of KubeRay, each with the specification of one cluster."""
+
+    api_version = "ray.io/v1"
+    rules = ("operators.ray.rules", "operators.kueue.rules")
+    additions = Additions(mounts=("/dev/shm",))  # noqa: S108
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def templates(self, manifest: Json) -> Iterator[Template]:
+        from ptcompile.operators.ray.pods import pod_templates
+
+        return pod_templates(manifest)
+
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
+        from ptcompile.operators.ray.pods import expand
+
+        return expand(manifest)
+
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+        from ptcompile.operators.ray.admission import check_children
+
+        check_children(manifest, context, problems)
+
+    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+        from ptcompile.operators.ray.admission import validate
+
+        return validate(manifest)
+
+    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+        from ptcompile.operators.ray.admission import controller_errors
+
+        return controller_errors(manifest)
+
+
+class RayOperator(Operator):
+    """KubeRay's operator."""
+
+    folder = "ray"
+    authority = "kuberay"
+    release = "kuberay"
+    kinds = (RayKind("RayCluster"), RayKind("RayJob"), RayKind("RayService"))
+    install = Install(
+        "kuberay-operator",
+        ("rayclusters.ray.io/v1", "rayjobs.ray.io/v1", "rayservices.ray.io/v1"),
+        images=("kuberay/operator", "kuberay-operator"),
+    )

@@ -1,0 +1,166 @@
+"""What KubeRay rejects: names in its webhook, which most clusters do not install, the rest in its controller.
+
+The controller checks the same before it acts: it records an event and creates no pods. Source: KubeRay 1.7,
+ray-operator/controllers/ray/utils/validation.go and pkg/webhooks/v1; docs/facts/ray.md#who-rejects.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.templates import check_template
+from ptcompile.apiserver.webhooks import controller_failure, webhook_rejection
+from ptcompile.diagnostics import Edit, Fix, Path, Problem
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_string, nested_map
+from ptcompile.operators.ray.pods import RayGroup, cluster_of, groups_of, pod_templates
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+_rejection = webhook_rejection("kuberay")
+_LONGEST_NAMES: Final = {"RayCluster": 53, "RayJob": 47, "RayService": 47}
+_SPEC: Final[Path] = ("spec",)
+
+
+def validate(manifest: Json) -> Iterator[Problem]:
+    """Yield what the webhook and, without it, the controller reject: bad names and repeated groups."""
+    kind, name = as_string(manifest.get("kind")), as_string(nested_map(manifest, "metadata").get("name"))
+    longest, path = _LONGEST_NAMES.get(kind, 53), ("metadata", "name")
+    if len(name) > longest:
+        text = f"Invalid value: {kind} name should be no more than {longest} characters"
+        yield _rejection(path, text, f"use at most {longest} characters")
+    elif name and (why := names.why_not_dns_1035_label(name)):
+        yield _rejection(path, f'Invalid value: "{name}": {why}', "use a simpler name")
+    groups = [group for group in groups_of(manifest) if not group.is_head]
+    seen = Counter[str]()
+    for group in groups:
+        seen[group.name] += 1
+        if seen[group.name] == 2:
+            text = "Invalid value: worker group names must be unique"
+            yield _rejection((*group.path, "groupName"), text, "give the group its own name")
+
+
+def controller_errors(manifest: Json) -> Iterator[Problem]:
+    """Yield what the controller rejects after the object is stored."""
+    if manifest.get("kind") == "RayJob":
+        yield from _check_job(manifest)
+    for group in groups_of(manifest):
+        yield from _check_group(group)
+    yield from _check_autoscaler(manifest)
+
+
+def _failure(path: Path, text: str, help: str, fix: Fix | None = None) -> Problem:
+    return controller_failure("kuberay", path, text, help)._replace(fix=fix)
+
+
+def _check_group(group: RayGroup) -> Iterator[Problem]:
+    yield from _check_resources(group)
+    if group.is_head:
+        return
+    least, most = group.spec.get("minReplicas"), group.spec.get("maxReplicas")
+    for key, value in (("minReplicas", least), ("maxReplicas", most)):
+        if isinstance(value, int) and value < 0:
+            text = f"worker group {group.name} has a negative {key}: {value}"
+            yield _failure((*group.path, key), text, "use 0 or more")
+            return
+    if isinstance(least, int) and isinstance(most, int) and least > most:
+        text = f"worker group {group.name} has minReplicas {least} greater than maxReplicas {most}"
+        edit = Edit("set", (*group.path, "maxReplicas"), least)
+        fix = Fix(f"set maxReplicas to {least}", (edit,), safe=False)
+        yield _failure((*group.path, "minReplicas"), text, f"set maxReplicas to at least {least}", fix)
+
+
+_RESOURCE_PARAMETERS: Final = ("num-cpus", "num-gpus", "memory", "resources")
+
+
+def _check_resources(group: RayGroup) -> Iterator[Problem]:
+    """Reject resources that both rayStartParams and `resources` define."""
+    if not as_mapping(group.spec.get("resources")):
+        return
+    for name in _RESOURCE_PARAMETERS:
+        if name in group.parameters:
+            text = f"rayStartParams {name} cannot be set together with resources of the group"
+            yield _failure((*group.path, "rayStartParams", name), text, "write it in one of the two")
+
+
+def _check_autoscaler(manifest: Json) -> Iterator[Problem]:
+    cluster = cluster_of(manifest)
+    is_second = nested_map(cluster, "autoscalerOptions").get("version") == "v2"
+    if cluster.get("enableInTreeAutoscaling") is True and is_second:
+        for group in groups_of(manifest):
+            yield from _check_restart_policy(group, "the autoscaler v2")
+
+
+def _check_restart_policy(group: RayGroup, what: str) -> Iterator[Problem]:
+    policy = nested_map(group.template, "spec").get("restartPolicy")
+    if policy not in (None, "", "Never"):
+        path: Path = (*group.path, "template", "spec", "restartPolicy")
+        yield _failure(path, f"restartPolicy must be Never or unset with {what}", "remove it")
+
+
+def _check_job(manifest: Json) -> Iterator[Problem]:
+    spec = nested_map(manifest, "spec")
+    selector, mode = as_mapping(spec.get("clusterSelector")), as_string(spec.get("submissionMode"))
+    if spec.get("rayClusterSpec") is None and not selector:
+        text = "one of RayClusterSpec or ClusterSelector must be set"
+        yield _failure(_SPEC, text, "describe the cluster in rayClusterSpec, or name one in clusterSelector")
+    retries = as_int(spec.get("backoffLimit"))
+    if selector:
+        yield from _check_selector(spec, retries, mode)
+    yield from _check_end(spec)
+    if mode == "InteractiveMode" and retries > 0:
+        text = "backoffLimit is incompatible with InteractiveMode"
+        yield _failure((*_SPEC, "backoffLimit"), text, "remove it: whoever submits the job retries it")
+    if mode == "SidecarMode":
+        for key in ("submitterPodTemplate", "submitterConfig"):
+            if spec.get(key) is not None:
+                yield _failure((*_SPEC, key), f"SidecarMode does not support {key}", "remove it")
+        heads = [group for group in groups_of(manifest) if group.is_head]
+        for head in heads:
+            yield from _check_restart_policy(head, "SidecarMode")
+
+
+def _check_selector(spec: Json, retries: int, mode: str) -> Iterator[Problem]:
+    """Reject what a job on an existing cluster cannot have."""
+    if spec.get("suspend") is True:
+        yield _failure((*_SPEC, "suspend"), "a job with clusterSelector cannot be suspended", "remove it")
+    if retries > 0:
+        text = "backoffLimit is incompatible with clusterSelector"
+        yield _failure((*_SPEC, "backoffLimit"), text, "remove it: a retry starts a new cluster")
+    if mode == "SidecarMode":
+        text = "SidecarMode is incompatible with clusterSelector"
+        yield _failure((*_SPEC, "submissionMode"), text, "remove it")
+
+
+def _check_end(spec: Json) -> Iterator[Problem]:
+    """Reject what only a job whose cluster is deleted can have, and times that are not."""
+    shuts_down = spec.get("shutdownAfterJobFinishes") is True
+    ends = "a RayJob with shutdownAfterJobFinishes set to false"
+    help = "set shutdownAfterJobFinishes to true"
+    fix = Fix(help, (Edit("set", (*_SPEC, "shutdownAfterJobFinishes"), True),), safe=False)
+    if spec.get("suspend") is True and not shuts_down:
+        yield _failure((*_SPEC, "suspend"), f"{ends} is not allowed to be suspended", help, fix)
+    seconds = spec.get("ttlSecondsAfterFinished")
+    if isinstance(seconds, int) and seconds > 0 and not shuts_down:
+        yield _failure((*_SPEC, "ttlSecondsAfterFinished"), f"{ends} cannot have TTLSecondsAfterFinished", help, fix)
+    if isinstance(seconds, int) and seconds < 0:
+        text = "TTLSecondsAfterFinished must be a non-negative integer"
+        yield _failure((*_SPEC, "ttlSecondsAfterFinished"), text, "use 0 or more")
+    deadline = spec.get("activeDeadlineSeconds")
+    if isinstance(deadline, int) and deadline <= 0:
+        text = "activeDeadlineSeconds must be a positive integer"
+        yield _failure((*_SPEC, "activeDeadlineSeconds"), text, "use 1 or more, or remove it")
+
+
+def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+    """Check the pods; KubeRay's volume of shared memory is added to them."""
+    clean: Any = None
+    for template in pod_templates(manifest):
+        clean = check_template(template.template, template.path, context, problems, frozenset(), clean)

@@ -1,0 +1,220 @@
+"""Pods of a Ray cluster: templates, the pods that KubeRay makes of them, and how it starts Ray in them.
+
+Source: KubeRay 1.7, ray-operator/controllers/ray/common/pod.go; docs/facts/ray.md#pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from shlex import quote
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.pod_spec import SHM_PATH
+from ptcompile.kubernetes.resources import count
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    as_strings,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
+from ptcompile.registry import templates
+from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.registry.templates import Template, indexed_mappings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+_CLUSTER_PATHS: Final[dict[str, Path]] = {
+    "RayCluster": ("spec",),
+    "RayJob": ("spec", "rayClusterSpec"),
+    "RayService": ("spec", "rayClusterConfig"),
+}
+"""Path of the specification of the cluster, by kind."""
+
+GPU: Final = "nvidia.com/gpu"
+"""The resource that KubeRay passes to Ray as GPUs, in addition to those that end in `gpu`."""
+
+
+class RayGroup(NamedTuple):
+    """The head, or one group of workers."""
+
+    path: Path
+    name: str
+    spec: Json
+    is_head: bool
+
+    @property
+    def template(self) -> Json:
+        """The pod template."""
+        return nested_map(self.spec, "template")
+
+    @property
+    def container(self) -> Json:
+        """The Ray container, which is the first one."""
+        return next(iter(as_mappings(nested_map(self.template, "spec").get("containers"))), {})
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The rayStartParams."""
+        return string_map(self.spec.get("rayStartParams"))
+
+    @property
+    def devices(self) -> int:
+        """Number of GPUs in the limits of the Ray container."""
+        limits = nested_map(self.container, "resources", "limits")
+        return sum(count(limits[name]) for name in limits if str(name).endswith("gpu"))
+
+    @property
+    def gpus(self) -> int:
+        """Number of GPUs that Ray offers in each pod: num-gpus, else those of the limits."""
+        written = self.parameters.get("num-gpus") or nested_map(self.spec, "resources").get("GPU")
+        return self.devices if written is None else _number(str(written))
+
+    @property
+    def started_pods(self) -> int:
+        """Number of pods without an autoscaler."""
+        return max(1, as_int(self.spec.get("numOfHosts"), 1)) * self.replicas
+
+    @property
+    def max_pods(self) -> int:
+        """The largest number of pods: with an autoscaler, maxReplicas."""
+        if self.is_head:
+            return 1
+        most = as_int(self.spec.get("maxReplicas"), 2**31 - 1)
+        return max(1, as_int(self.spec.get("numOfHosts"), 1)) * max(self.replicas, most)
+
+    @property
+    def replicas(self) -> int:
+        """The number of replicas that KubeRay starts: within the limits of the group."""
+        if self.is_head:
+            return 1
+        least, most = as_int(self.spec.get("minReplicas")), as_int(self.spec.get("maxReplicas"), 2**31 - 1)
+        written = self.spec.get("replicas")
+        return max(0, min(max(least, least if written is None else as_int(written)), most))
+
+
+def _number(text: str) -> int:
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def cluster_path(manifest: Json) -> Path:
+    """Return the path of the specification of the cluster."""
+    return _CLUSTER_PATHS.get(as_string(manifest.get("kind")), ("spec",))
+
+
+def cluster_of(manifest: Json) -> Json:
+    """Return the specification of the cluster, or an empty mapping."""
+    return nested_map(manifest, *map(str, cluster_path(manifest)))
+
+
+def groups_of(manifest: Json) -> Iterator[RayGroup]:
+    """Yield the head, then the groups of workers."""
+    path, cluster = cluster_path(manifest), cluster_of(manifest)
+    if cluster.get("headGroupSpec") is not None:
+        yield RayGroup((*path, "headGroupSpec"), "head", as_mapping(cluster.get("headGroupSpec")), True)
+    for i, group in indexed_mappings(cluster.get("workerGroupSpecs")):
+        yield RayGroup((*path, "workerGroupSpecs", i), as_string(group.get("groupName")), group, False)
+
+
+def has_autoscaler(manifest: Json) -> bool:
+    """Return whether Ray's autoscaler changes the number of workers."""
+    return cluster_of(manifest).get("enableInTreeAutoscaling") is True
+
+
+def pod_templates(manifest: Json) -> Iterator[Template]:
+    """Yield the templates of the head, the workers and a RayJob's submitter."""
+    for group in groups_of(manifest):
+        yield Template((*group.path, "template"), group.spec.get("template"), group.name, group.started_pods)
+    spec = nested_map(manifest, "spec")
+    if spec.get("submitterPodTemplate") is not None and manifest.get("kind") == "RayJob":
+        yield Template(("spec", "submitterPodTemplate"), spec.get("submitterPodTemplate"), "submitter", 1)
+
+
+def expand(manifest: Json) -> Expansion:
+    """Return the head, the workers and the head's Service, but not the submitter of a RayJob."""
+    name, space = object_name(manifest), namespace_of(manifest)
+    cluster = name if manifest.get("kind") == "RayCluster" else f"{name}-*****"
+    roles = [
+        ExpandedRole(group.name, group.started_pods, partial(_pod, group, cluster, space))
+        for group in groups_of(manifest)
+    ]
+    service = {
+        "metadata": {"name": f"{cluster}-head-svc", "namespace": space},
+        "spec": {"selector": {"ray.io/cluster": cluster, "ray.io/node-type": "head"}},
+    }
+    return Expansion(tuple(roles), (service,))
+
+
+def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
+    metadata, spec = template_parts(group.spec.get("template"))
+    name = f"{cluster}-head" if group.is_head else f"{cluster}-{group.name}-worker"
+    labels = {
+        "ray.io/cluster": cluster,
+        "ray.io/node-type": "head" if group.is_head else "worker",
+        "ray.io/group": "headgroup" if group.is_head else group.name,
+        "ray.io/is-ray-node": "yes",
+    }
+    first, *others = as_mappings(spec.get("containers")) or [{}]
+    host = f"{cluster}-head-svc.{namespace}.svc.cluster.local"
+    container = _ray_container(group, first, host)
+    changed: dict[str, Any] = {**spec, "containers": [container, *others]}
+    if not _mounts_shm(first):
+        changed = templates.with_items(changed, "volumes", [{"name": "shared-mem", "emptyDir": {"medium": "Memory"}}])
+    return PodView(
+        name=name,
+        role=group.name,
+        index=index,
+        namespace=namespace,
+        random_suffix=True,
+        labels={**string_map(metadata.get("labels")), **labels},
+        annotations=string_map(metadata.get("annotations")),
+        spec=changed,
+    )
+
+
+def _ray_container(group: RayGroup, first: Json, host: str) -> dict[str, Any]:
+    """Return the Ray container with KubeRay's variables and its command, which runs the user's first."""
+    words = [*as_strings(first.get("command")), *as_strings(first.get("args"))]
+    users = " ".join(words)
+    env = [("RAY_ADDRESS", "127.0.0.1:6379" if group.is_head else f"{host}:6379"), ("RAY_PORT", "6379")]
+    if not group.is_head:
+        env.append(("FQ_RAY_IP", host))
+    names = {as_string(entry.get("name")) for entry in as_mappings(first.get("env"))}
+    added = [templates.env_value(name, value) for name, value in env if name not in names]
+    container: dict[str, Any] = {**first, "env": [*as_mappings(first.get("env")), *added]}
+    if not _mounts_shm(first):
+        mount = {"name": "shared-mem", "mountPath": SHM_PATH}
+        container["volumeMounts"] = [*as_mappings(first.get("volumeMounts")), mount]
+    if "ray start" in users:
+        return container
+    start = f"{users} && {_start_command(group, host)}" if users else _start_command(group, host)
+    return {**container, "command": ["/bin/bash", "-c", "--"], "args": [start]}
+
+
+def _mounts_shm(container: Json) -> bool:
+    return any(mount.get("mountPath") == SHM_PATH for mount in as_mappings(container.get("volumeMounts")))
+
+
+def _start_command(group: RayGroup, host: str) -> str:
+    parameters = {"block": "true", "dashboard-host": "0.0.0.0"} if group.is_head else {"block": "true"}  # noqa: S104
+    if not group.is_head:
+        parameters["address"] = f"{host}:6379"
+    if group.devices:
+        parameters["num-gpus"] = str(group.devices)
+    options = [
+        f"--{name}" if value == "true" else f"--{name}={quote(value)}"
+        for name, value in sorted({**parameters, **group.parameters}.items())
+        if value != "false"
+    ]
+    return " ".join(["ray start", *(["--head"] if group.is_head else []), *options])

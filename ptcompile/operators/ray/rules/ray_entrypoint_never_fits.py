@@ -1,0 +1,99 @@
+"""The entrypoint of a RayJob needs more than any Ray node has.
+
+What: entrypointNumGpus or entrypointNumCpus is more than the largest pod of the cluster has, or entrypointResources
+names a custom resource that no group offers.
+
+Why: Ray starts the entrypoint on one node that has all of it. Without one, the job stays PENDING forever.
+
+Example:
+
+      apiVersion: ray.io/v1
+      kind: RayJob
+      metadata: {name: tune}
+      spec:
+        entrypoint: python train.py
+    -   entrypointNumGpus: 8  # <--
+    +   entrypointNumGpus: 1
+        shutdownAfterJobFinishes: true
+        rayClusterSpec:
+          headGroupSpec:
+            rayStartParams: {}
+            template:
+              spec:
+                containers:
+                  - name: head
+                    image: rayproject/ray:2.46.0-gpu
+                    resources: {limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}
+
+Fix: ask for what one pod has.
+
+Source: Ray 2.46, dashboard/modules/job: the entrypoint runs in an actor with these resources.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from ptcompile.kubernetes.quantity import parse
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.ray.pods import RayGroup, has_autoscaler
+from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
+
+_HELP = "ask for what one pod of the cluster has"
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    groups = [group for group in ray_groups(subject) if group.started_pods or has_autoscaler(subject.manifest)]
+    if not groups:
+        return
+    yield from _check_gpus(subject, groups)
+    needed, cpus = subject.spec.get("entrypointNumCpus"), [_cpus(group) for group in groups]
+    known = [number for number in cpus if number is not None]
+    if isinstance(needed, int | float) and len(known) == len(cpus) and needed > max(known):
+        text = f"no pod of the cluster offers {needed} CPUs: the largest has {max(known):g}"
+        yield found_at(("spec", "entrypointNumCpus"), text, _HELP)
+    for name in _custom_resources(subject):
+        if not any(_offers(group, name) for group in groups):
+            text = f"no group offers the resource {name}"
+            yield found_at(("spec", "entrypointResources"), text, "name it in rayStartParams resources of a group")
+
+
+def _check_gpus(subject: Subject, groups: list[RayGroup]) -> Iterator[Finding]:
+    needed = subject.spec.get("entrypointNumGpus")
+    if not isinstance(needed, int | float) or any(map(hides_devices, groups)):
+        return
+    most = max(max(group.gpus, group.devices) for group in groups)
+    if needed > most:
+        text = f"no pod of the cluster offers {needed:g} GPUs: the largest has {most}"
+        yield found_at(("spec", "entrypointNumGpus"), text, _HELP)
+
+
+def _offers(group: RayGroup, resource: str) -> bool:
+    return resource in str(group.parameters.get("resources")) or resource in nested_map(group.spec, "resources")
+
+
+def _cpus(group: RayGroup) -> float | None:
+    """Return the CPUs that Ray offers in each pod, or None if the machine decides."""
+    written = group.parameters.get("num-cpus")
+    limits = nested_map(group.container, "resources", "limits").get("cpu")
+    amount = written or limits or nested_map(group.container, "resources", "requests").get("cpu")
+    quantity = parse(amount) if amount is not None else None
+    return None if quantity is None else float(-(-quantity.nano // 10**9))
+
+
+def _custom_resources(subject: Subject) -> Iterator[str]:
+    try:
+        resources = json.loads(as_string(subject.spec.get("entrypointResources")) or "{}")
+    except ValueError:
+        return
+    if isinstance(resources, Mapping):
+        yield from (name for name in resources if ":" not in name and name not in _BUILT_IN)
+
+
+_BUILT_IN = frozenset({"CPU", "GPU", "TPU", "neuron_cores", "HPU", "NPU", "memory"})
+"""Resources that Ray detects itself."""
+
+RULE = Rule("ray-entrypoint-never-fits", _check, severity="warning", stage="run", authority="kuberay")

@@ -1,0 +1,61 @@
+"""KubeRay starts another number of workers than replicas says.
+
+What: replicas of a worker group is below minReplicas or above maxReplicas.
+
+Why: the operator does not reject it: it starts minReplicas or maxReplicas pods instead.
+
+Example:
+
+      apiVersion: ray.io/v1
+      kind: RayCluster
+      metadata: {name: tune}
+      spec:
+        headGroupSpec:
+          rayStartParams: {}
+          template:
+            spec:
+              containers: [{name: head, image: "rayproject/ray:2.46.0", resources: {limits: {cpu: 4, memory: 16Gi}}}]
+        workerGroupSpecs:
+          - groupName: cpu
+    -       replicas: 4  # <--
+    +       replicas: 2
+            minReplicas: 1
+            maxReplicas: 2
+            rayStartParams: {}
+            template:
+              spec:
+                containers: [{name: ray, image: "rayproject/ray:2.46.0", resources: {limits: {cpu: 8, memory: 64Gi}}}]
+
+Fix: write a number between minReplicas and maxReplicas.
+
+Source: KubeRay 1.7, ray-operator/controllers/ray/utils/util.go, GetWorkerGroupDesiredReplicas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.ray.rules.reading import ray_groups
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for group in ray_groups(subject):
+        written, least, most = (group.spec.get(key) for key in ("replicas", "minReplicas", "maxReplicas"))
+        if group.is_head or not isinstance(written, int) or written == group.replicas:
+            continue
+        if isinstance(least, int) and isinstance(most, int) and least > most:
+            continue  # the controller rejects it
+        path = (*group.path, "replicas")
+        bound = f"minReplicas is {least}" if group.replicas > written else f"maxReplicas is {most}"
+        yield found_at(
+            path,
+            f"KubeRay starts {group.replicas} instead of {written}, because {bound}",
+            "write a number between minReplicas and maxReplicas",
+            Fix(f"set replicas to {group.replicas}", (Edit("set", path, group.replicas),), safe=False),
+        )
+
+
+RULE = Rule("ray-replicas-out-of-range", _check, severity="warning", stage="run", authority="kuberay")

@@ -1,0 +1,50 @@
+"""A RayJob has no entrypoint.
+
+What: entrypoint is empty, the submission mode is K8sJobMode, which is the default, and no submitterPodTemplate has its
+own command.
+
+Why: the submitter runs `ray job submit` without a command, which stops with a usage error; after two retries the job
+has failed, and its cluster ran for nothing.
+
+Example:
+
+      apiVersion: ray.io/v1
+      kind: RayJob
+      metadata: {name: tune}
+      spec:
+    -   entrypoint: ""  # <--
+    +   entrypoint: python train.py
+        shutdownAfterJobFinishes: true
+        rayClusterSpec:
+          headGroupSpec:
+            rayStartParams: {}
+            template:
+              spec:
+                containers: [{name: head, image: "rayproject/ray:2.46.0", resources: {limits: {cpu: 4, memory: 16Gi}}}]
+
+Fix: write the command, or set submissionMode to InteractiveMode to submit it yourself.
+
+Source: KubeRay 1.7, ray-operator/controllers/ray/common/job.go; Ray 2.46, ray job submit: ENTRYPOINT is required.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    spec = subject.spec
+    if subject.kind[1] != "RayJob" or as_string(spec.get("entrypoint")).strip():
+        return
+    containers = as_mappings(nested_map(spec, "submitterPodTemplate", "spec").get("containers"))
+    if spec.get("submissionMode") in (None, "", "K8sJobMode") and not any(c.get("command") for c in containers):
+        path = ("spec", "entrypoint") if "entrypoint" in spec else ("spec",)
+        text = "ray job submit gets no command, and the job fails"
+        yield found_at(path, text, "write the command in entrypoint, or use InteractiveMode", on_key=True)
+
+
+RULE = Rule("ray-without-entrypoint", _check, severity="error", stage="run", authority="kuberay")
