@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.registry.model import Feature, Install, Operator, QueueSystem
+from ptcompile.registry.model import Feature, GangSystem, Install, Operator, QueueSystem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,11 @@ class KAI(Operator):
     authority = "ptcompile"
     release = "kai"
     title = "KAI"
-    install = Install("kai-scheduler", ("queues.scheduling.run.ai/v2", "podgroups.scheduling.run.ai/v2alpha2"))
+    install = Install(
+        "kai-scheduler",
+        ("queues.scheduling.run.ai/v2", "podgroups.scheduling.run.ai/v2alpha2"),
+        images=("kai-scheduler/scheduler", "kai-scheduler/operator", "kai-scheduler/podgrouper"),
+    )
     features: Mapping[str, Feature] = {
         "kai-trainjob": Feature("kai", (0, 13), "the pods of a TrainJob are one gang", "KAI Scheduler 0.13 CHANGELOG"),
         "kai-job": Feature(
@@ -31,6 +35,11 @@ class KAI(Operator):
     def queues(self) -> QueueSystem:
 
         return QUEUES
+
+    def gangs(self) -> GangSystem:
+        from ptcompile.operators.kai.gang import GANGS
+
+        return GANGS
 
 
 _SHARE = {"quota": 0, "limit": -1, "overQuotaWeight": 1}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.registry.model import GroupMark, Install, Kind, Operator
+from ptcompile.registry.model import GangSystem, GroupMark, Install, Kind, Operator
 from ptcompile.registry.queue_systems import GROUP_LABEL
 
 
@@ -12,7 +12,7 @@ class SchedulerPluginsPodGroup(Kind):
     api_version = "scheduling.x-k8s.io/v1alpha1"
     name = "PodGroup"
     schema = "scheduling.x-k8s.io/podgroup_v1alpha1.json"
-    group_mark = GroupMark("coscheduling", "labels", GROUP_LABEL)
+    group_mark = GroupMark("coscheduling", ("metadata", "labels", GROUP_LABEL))
 
 
 class SchedulerPlugins(Operator):
@@ -28,3 +28,8 @@ class SchedulerPlugins(Operator):
         purpose="schedules the pods of a job together",
     )
     gang_scheduler = "scheduler-plugins"
+
+    def gangs(self) -> GangSystem:
+        from ptcompile.operators.scheduler_plugins.gang import GANGS
+
+        return GANGS

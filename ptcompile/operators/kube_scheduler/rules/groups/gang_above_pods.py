@@ -1,0 +1,63 @@
+"""A group waits for more pods than there are.
+
+What: minCount of a PodGroup is above the number of pods in the stream that name it.
+
+Why: kube-scheduler keeps every pod of the group back until minCount of them exist. They stay Pending indefinitely, and
+nothing fails.
+
+Example:
+
+      apiVersion: scheduling.k8s.io/v1beta1
+      kind: PodGroup
+      metadata: {name: train}
+      spec:
+        schedulingPolicy:
+          gang:
+    -       minCount: 8  # <--
+    +       minCount: 4
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        template:
+          spec:
+            restartPolicy: Never
+            schedulingGroup: {podGroupName: train}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: set minCount to the number of pods, or to the minimum of an elastic range.
+
+Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling, PreEnqueue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kube_scheduler.rules.reading import group_sizes
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for path, size, members in group_sizes(subject):
+        total = sum(member.pods for member in members)
+        if size > total:
+            yield found_at(
+                path,
+                f"the group waits for {size} pods, but at most {total} name it at a time: none of them is scheduled",
+                f"set minCount to {total}",
+                Fix(f"set minCount to {total}", (Edit("set", path, total),), safe=False) if total else None,
+            )
+
+
+RULE = Rule("gang-above-pods", _check, severity="warning", stage="run", authority="kube-apiserver")

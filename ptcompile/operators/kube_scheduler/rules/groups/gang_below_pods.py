@@ -1,0 +1,73 @@
+"""A group starts with fewer pods than wait for one another.
+
+What: minCount of a PodGroup is below the number of nodes that the launcher of its pods waits for.
+
+Why: kube-scheduler starts minCount pods where the others do not fit. The launcher then waits for the missing nodes
+while the pods hold their devices, which is what a gang should prevent.
+
+Example:
+
+      apiVersion: scheduling.k8s.io/v1beta1
+      kind: PodGroup
+      metadata: {name: train}
+      spec:
+        schedulingPolicy:
+          gang:
+    -       minCount: 2  # <--
+    +       minCount: 4
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        template:
+          spec:
+            restartPolicy: Never
+            subdomain: train
+            schedulingGroup: {podGroupName: train}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [torchrun, --nnodes=4, --rdzv-backend=c10d, --rdzv-endpoint=train-0.train:29400, train.py]
+                resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      ---
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {batch.kubernetes.io/job-name: train}}
+
+Fix: set minCount to the number of nodes that the launcher waits for.
+
+Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; PyTorch 2.13, dynamic_rendezvous.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kube_scheduler.rules.reading import group_sizes
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for path, size, members in group_sizes(subject):
+        total = sum(member.pods for member in members)
+        jobs = {id(member.subject): member.subject for member in members}
+        waiting = [job.min_nodes_to_start for job in jobs.values()]
+        required = min(total, sum(nodes for nodes in waiting if nodes > 1))
+        if size < required:
+            yield found_at(
+                path,
+                f"{size} of {total} pods are enough to start, but {required} wait for one another: running pods hold "
+                "their devices without training",
+                f"set minCount to {required}",
+                Fix(f"set minCount to {required}", (Edit("set", path, required),), safe=False),
+            )
+
+
+RULE = Rule("gang-below-pods", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -1,0 +1,72 @@
+"""A PodGroup has another priority than its pods.
+
+What: the pods name a priorityClassName, and their PodGroup none or another one.
+
+Why: kube-scheduler queues and preempts a group by the priority of the PodGroup. Without a class it is that of the
+cluster's default class, or 0: the pods' class has no effect on when the group is scheduled.
+
+Example:
+
+      apiVersion: scheduling.k8s.io/v1beta1
+      kind: PodGroup
+      metadata: {name: train}
+      spec:
+    +   priorityClassName: high
+        schedulingPolicy:  # <--
+          gang: {minCount: 4}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        template:
+          spec:
+            restartPolicy: Never
+            priorityClassName: high
+            schedulingGroup: {podGroupName: train}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: write the pods' priorityClassName into the PodGroup.
+
+Source: Kubernetes 1.37, PodGroupSpec.priorityClassName; kubernetes/enhancements#5710.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kube_scheduler.rules.reading import members_of
+
+_HAS_PRIORITY = (1, 37)
+"""The release without a feature gate for it (docs/facts/gangs.md#releases)."""
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    if subject.kind[1] != "PodGroup" or subject.stream.versions.kubernetes < _HAS_PRIORITY:
+        return
+    classes = {member.priority_class for member in members_of(subject)}
+    own, pods = subject.spec.get("priorityClassName"), min(classes, default="")
+    if len(classes) != 1 or not pods or own == pods or subject.spec.get("priority") is not None:
+        return
+    path = ("spec", "priorityClassName")
+    yield found_at(
+        path if own else ("spec", "schedulingPolicy"),
+        f"its pods have the priority class {pods}, but the group, which is what the scheduler queues, has "
+        f"{own or 'none'}",
+        f"set priorityClassName of the PodGroup to {pods}",
+        Fix(f"set priorityClassName to {pods}", (Edit("set", path, pods),), safe=False),
+        on_key=not own,
+    )
+
+
+RULE = Rule("pod-group-priority", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -1,0 +1,88 @@
+"""A pod names a PodGroup that no file has.
+
+What: schedulingGroup names a PodGroup, or workloadRef a group of a Workload, that is not in the files, or in another
+namespace.
+
+Why: kube-scheduler keeps the pod back until its group exists in its namespace. The pod stays Pending indefinitely, and
+nothing fails. No operator creates the group that a template names.
+
+Example:
+
+      apiVersion: scheduling.k8s.io/v1beta1
+      kind: PodGroup
+      metadata: {name: train}
+      spec:
+        schedulingPolicy: {gang: {minCount: 4}}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        template:
+          spec:
+            restartPolicy: Never
+    -       schedulingGroup: {podGroupName: trian}  # <--
+    +       schedulingGroup: {podGroupName: train}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: write the name of the group, or put the group into the files.
+
+Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling, PreEnqueue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.spelling import closest
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import kind_of, namespace_of, object_name
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
+from ptcompile.registry.gangs import NamedGroup
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    if subject.kind[1] == "ClusterTrainingRuntime":
+        return  # the pods run in the namespaces of the jobs
+    for template in subject.templates:
+        group = group_of_template(template, subject)
+        if group is None or (group.manifest is not None and not group.lacks_member):
+            continue
+        path = (*template.path, *group.path)
+        if group.lacks_member:
+            message = f"the Workload {group.name} has no group {group.member!r}: the pods wait until it exists"
+            yield found_at((*path[:-1], "podGroup"), message, "write the name of one of its podGroups")
+            continue
+        where, suggestion = _elsewhere(group, subject)
+        yield found_at(
+            path,
+            f"{where}: the pods wait until it exists in their namespace",
+            f"did you mean {suggestion}?" if suggestion else f"add the {group.kind} to the files, or remove the field",
+            Fix(f"use {suggestion}", (Edit("set", path, suggestion),), safe=False) if suggestion else None,
+        )
+
+
+def _elsewhere(group: NamedGroup, subject: Subject) -> tuple[str, str | None]:
+    """Return where the group is instead, and the name in this namespace that may be meant."""
+    same_kind = [
+        manifest
+        for manifest in subject.stream.objects
+        if kind_of(manifest)[0].startswith("scheduling.k8s.io/") and kind_of(manifest)[1] == group.kind
+    ]
+    for manifest in same_kind:
+        if object_name(manifest) == group.name:
+            return f"the {group.kind} {group.name} is in the namespace {namespace_of(manifest)}", None
+    local = [object_name(other) for other in same_kind if namespace_of(other) == namespace_of(subject.manifest)]
+    return f"no file has the {group.kind} {group.name}", closest(group.name, local)
+
+
+RULE = Rule("missing-pod-group", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -1,0 +1,83 @@
+"""Pods name a group of kube-scheduler, but another scheduler places them.
+
+What: a pod template has schedulingGroup or workloadRef, and also the mark of another gang scheduler's group, its
+schedulerName, or it belongs to a Volcano Job.
+
+Why: each scheduler reads its own groups alone. Volcano and KAI ignore a PodGroup of scheduling.k8s.io, and
+kube-scheduler ignores theirs: one of the two gangs, with its minimum and its topology, has no effect.
+
+Example:
+
+      apiVersion: scheduling.k8s.io/v1beta1
+      kind: PodGroup
+      metadata: {name: train}
+      spec:
+        schedulingPolicy: {gang: {minCount: 4}}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        template:
+          spec:
+            restartPolicy: Never
+    -       schedulerName: volcano
+            schedulingGroup: {podGroupName: train}  # <--
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: keep one gang scheduler: remove schedulingGroup and its PodGroup, or schedulerName and the other mark.
+
+Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; Volcano 1.16 and KAI 0.15, whose schedulers
+have their own PodGroups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.operators.kube_scheduler.rules.reading import SCHEDULER, group_of_template, groups_of_template
+from ptcompile.registry.table import BY_GANG_SCHEDULER
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        group = group_of_template(template, subject)
+        if group is None:
+            continue
+        path = (*template.path, *group.path)
+        placer = _other_scheduler(template, subject)
+        others = [other.scheduler for other in groups_of_template(template, subject) if other.scheduler != SCHEDULER]
+        if placer:
+            yield found_at(
+                path,
+                f"{placer}, which does not read the {group.kind} {group.name}",
+                f"remove {group.path[-2]}, or let kube-scheduler place the pods",
+            )
+        elif others:
+            yield found_at(
+                path,
+                f"the pods name a group of kube-scheduler and one of {others[0]}: only one of them places the pods",
+                f"remove {group.path[-2]}, or the group of {others[0]}",
+            )
+
+
+def _other_scheduler(template: ManifestTemplate, subject: Subject) -> str:
+    """Return the clause about the other scheduler that places the pods, or ""."""
+    name = nested_map(template.data, "spec").get("schedulerName") or subject.spec.get("schedulerName")
+    if name in {operator.gangs().scheduler_name for operator in BY_GANG_SCHEDULER.values()} - {""}:
+        return f"schedulerName is {name}"
+    return "Volcano schedules its Jobs itself" if subject.kind[0].startswith("batch.volcano.sh/") else ""
+
+
+RULE = Rule("two-gang-schedulers", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -1,0 +1,46 @@
+"""Gangs of scheduler-plugins' coscheduling: a PodGroup, and a label of the pods.
+
+A PodGroup is scheduling.x-k8s.io/v1alpha1; pods name it in the label scheduling.x-k8s.io/pod-group (scheduler-plugins,
+docs/plugins/coscheduling). The scheduler has no fixed name: the profile's schedulerName is used.
+"""
+
+from __future__ import annotations
+
+from ptcompile.registry.emitting import minimum_resources, object_metadata, without_none
+from ptcompile.registry.model import GangSystem
+from ptcompile.registry.queue_systems import GROUP_LABEL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.ir.job import Job
+    from ptcompile.ir.pods import PodTemplate
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+def _group(job: Job, cluster: ClusterProfile, _target: str) -> dict[str, Any]:
+    spec: dict[str, Any] = {"minMember": job.min_pods, **minimum_resources(job), **_timeout(cluster)}
+    metadata = object_metadata(job)
+    return {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": metadata, "spec": spec}
+
+
+def _with_group(template: PodTemplate, job: Job, _cluster: ClusterProfile) -> PodTemplate:
+    return template._replace(labels={GROUP_LABEL: job.name, **template.labels})
+
+
+def _scheduling_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    return {"minAvailable": job.min_pods, **_timeout(cluster)}
+
+
+def _runtime_policy(_job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    return {"coscheduling": _timeout(cluster)}
+
+
+def _timeout(cluster: ClusterProfile) -> dict[str, Any]:
+    return without_none({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
+
+
+GANGS: Final = GangSystem(
+    group=_group, with_group=_with_group, scheduling_policy=_scheduling_policy, runtime_policy=_runtime_policy
+)

@@ -1,0 +1,1 @@
+"""Rules for gangs of Kubernetes: their pods."""
