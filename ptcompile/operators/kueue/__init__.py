@@ -22,6 +22,12 @@ class KueueKind(Kind):
         self.namespaced = namespaced
 
     @property
+    def rules(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Rules for kinds that refer to other objects of Kueue."""
+        is_referring = self.name in ("ClusterQueue", "LocalQueue", "ResourceFlavor")
+        return ("operators.kueue.rules.references",) if is_referring else ()
+
+    @property
     def rule_helps(self) -> Mapping[str, RuleHelp]:  # type: ignore[override]
         """What to do about each CEL rule, loaded when one is violated."""
         from ptcompile.operators.kueue.objects.rule_helps import RULE_HELPS
@@ -65,6 +71,7 @@ class Kueue(Operator):
         "kueue",
         ("clusterqueues.{api}", "localqueues.{api}", "workloads.{api}"),
         kubernetes=(((0, 11), (1, 29)),),  # site, Installation
+        images=("kueue",),
     )
     features: Mapping[str, Feature] = {
         "kueue-runtime-patches": Feature(

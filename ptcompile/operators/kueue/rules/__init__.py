@@ -16,9 +16,10 @@ RULES: Final[dict[str, str]] = {
     "queue_without_requests": "kueue labels",
     "never_fits_queue": "kueue labels @ClusterQueue",
     "exceeds_cohort": "kueue labels @ClusterQueue",
-    "missing_queue": "kueue labels @LocalQueue",
+    "missing_queue": "kueue labels @LocalQueue/@WorkloadPriorityClass",
     "multikueue_without_queue": "kueue managedBy",
     "unsuspended_in_queue": "kueue suspend",
+    "suspended_without_queue": "suspend",
     "unknown_kueue_label": "kueue labels/annotations",
 }
 """Rule modules in evaluation order, each with its trigger words (see `words`)."""

@@ -16,6 +16,7 @@ Example:
       kind: ClusterQueue
       metadata: {name: research}
       spec:
+        namespaceSelector: {}
         cohortName: everyone
         resourceGroups:
           - coveredResources: [cpu, memory]
@@ -54,13 +55,14 @@ from collections.abc import Iterator
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
-from ptcompile.operators.kueue.rules.reading import job_shortage
+from ptcompile.operators.kueue.rules.reading import queues_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    shortage = job_shortage(subject) if queue_of(subject.metadata) else None
-    if shortage is not None and not shortage.certain:
-        message = f"metadata.labels[{QUEUE}]: queue {queue_of(subject.metadata)} cannot admit this: {shortage.why}"
+    name = queue_of(subject.metadata)
+    verdict = subject.stream.cached(queues_of).verdict(subject) if name else None
+    if verdict is not None and not (verdict.fits or verdict.is_certain or verdict.lacks_nodes):
+        message = f"metadata.labels[{QUEUE}]: queue {name} cannot admit this: {verdict.reason}"
         yield Finding(
             ("metadata", "labels", QUEUE),
             f"{message}, unless queues outside these files lend more",

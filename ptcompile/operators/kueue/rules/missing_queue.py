@@ -1,9 +1,11 @@
-"""A job names a queue that is not among the queues of its namespace.
+"""A job names a queue that is not among the queues of its namespace, or an unknown priority class.
 
-What: the stream has LocalQueues of the job's namespace, and none of the name in the job's label; or the LocalQueue's
-ClusterQueue is not among those of the stream.
+What: the stream has LocalQueues of the job's namespace, and none of the name in the job's label; or it has a LocalQueue
+of that name only in another namespace; or the LocalQueue's ClusterQueue is not among those of the stream; or the stream
+has WorkloadPriorityClasses, and none of the name in the job's label. Or one of the queues is stopped, its cohorts are a
+cycle, or its namespaceSelector does not match the namespace.
 
-Why: Kueue keeps the job suspended until the queue exists: `LocalQueue research doesn't exist`.
+Why: Kueue keeps the job suspended until they exist: `LocalQueue research doesn't exist`.
 
 Example:
 
@@ -17,6 +19,7 @@ Example:
       kind: ClusterQueue
       metadata: {name: research}
       spec:
+        namespaceSelector: {}
         resourceGroups:
           - coveredResources: [cpu, memory]
             flavors:
@@ -51,29 +54,74 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.kubernetes.unstructured import namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name, string_map
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.kueue.queues import QUEUE, queue_of
-from ptcompile.operators.kueue.rules.reading import queues_of
+from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
+from ptcompile.operators.kueue.rules.reading import StreamQueues, queues_of
+from ptcompile.operators.kueue.scheduler.openness import why_closed
+from ptcompile.registry.queue_systems import KUEUE_PRIORITY
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     name = queue_of(subject.metadata)
     if not name:
         return
+    yield from _missing_priority(subject)
     queues, job_namespace = subject.stream.cached(queues_of), namespace_of(subject.manifest)
-    queue_names = [queue_name for namespace, queue_name in queues.local if namespace == job_namespace]
+    queue_names = [queue_name for namespace, queue_name in queues.cluster.local_queues if namespace == job_namespace]
     path = ("metadata", "labels", QUEUE)
     if queue_names and name not in queue_names:
         suggestion = closest_match(name, queue_names)
         help = f"did you mean {suggestion}?" if suggestion else f"name one of {', '.join(sorted(queue_names))}"
         yield Finding(path, f"metadata.labels[{QUEUE}]: LocalQueue {name} doesn't exist", help)
         return
-    target = nested_map(queues.local.get((job_namespace, name), {}), "spec").get("clusterQueue")
-    if queues.cluster and isinstance(target, str) and target not in queues.cluster:
+    elsewhere = _other_namespaces(subject, queues, name)
+    if elsewhere:
+        where = f"in namespace {elsewhere[0]}, but the job is in {job_namespace}"
+        yield Finding(
+            path, f"metadata.labels[{QUEUE}]: LocalQueue {name} is {where}", "put both into the same namespace"
+        )
+        return
+    target = nested_map(queues.cluster.local_queues.get((job_namespace, name), {}), "spec").get("clusterQueue")
+    names = queues.cluster.queues
+    if names and isinstance(target, str) and target not in names:
         message = f"metadata.labels[{QUEUE}]: ClusterQueue {target} of LocalQueue {name} doesn't exist"
-        yield Finding(path, message, f"name one of {', '.join(sorted(queues.cluster))} in the LocalQueue")
+        yield Finding(path, message, f"name one of {', '.join(sorted(names))} in the LocalQueue")
+    yield from _closed(subject, queues)
+
+
+def _closed(subject: Subject, queues: StreamQueues) -> Iterator[Finding]:
+    """Yield a finding if the queue of a job takes nothing."""
+    for workload in queues.workloads(subject)[:1]:
+        why = why_closed(queues.cluster, workload)[1]
+        if why:
+            help = "use another queue, or open this one"
+            yield Finding(("metadata", "labels", QUEUE), f"metadata.labels[{QUEUE}]: {why}", help)
+
+
+def _missing_priority(subject: Subject) -> Iterator[Finding]:
+    """Yield a finding if the job's priority class is not among those of the stream."""
+    name = string_map(subject.metadata.get("labels")).get(KUEUE_PRIORITY)
+    names = [
+        object_name(manifest)
+        for version in ("v1beta1", "v1beta2")
+        for manifest in subject.objects.of_kind((f"{PREFIX}{version}", "WorkloadPriorityClass"))
+    ]
+    if name and names and name not in names:
+        suggestion = closest_match(name, names)
+        help = f"did you mean {suggestion}?" if suggestion else f"name one of {', '.join(sorted(names)[:3])}"
+        message = f"metadata.labels[{KUEUE_PRIORITY}]: WorkloadPriorityClass {name} doesn't exist"
+        yield Finding(("metadata", "labels", KUEUE_PRIORITY), message, help)
+
+
+def _other_namespaces(subject: Subject, queues: StreamQueues, name: str) -> list[str]:
+    """Return the namespaces of the LocalQueues with this name if the job's is not among them and all are written."""
+    job_namespace = as_string(subject.metadata.get("namespace"))
+    manifests = [manifest for (_, queue_name), manifest in queues.cluster.local_queues.items() if queue_name == name]
+    namespaces = [as_string(nested_map(manifest, "metadata").get("namespace")) for manifest in manifests]
+    is_known = job_namespace and namespaces and "" not in namespaces
+    return sorted(namespaces) if is_known and job_namespace not in namespaces else []
 
 
 RULE = Rule("missing-queue", _check, severity="warning", stage="run", authority="kueue")

@@ -1,7 +1,9 @@
 """A queued job requests more than its queue can ever have.
 
-What: the stream has the job, its LocalQueue and its ClusterQueue, and no way to place the job's pods among the queue's
-flavors stays below the quotas; or the queue does not cover a resource that the pods request.
+What: the stream has the job, its LocalQueue and its ClusterQueue, and Kueue's scheduler would not admit the job even
+with nothing else in its queues: the quotas are too small, no group covers a resource that the pods request, no flavor
+has the taints, labels and topology levels for them, or a LimitRange forbids the requests. Pods that do not fit the
+topology of the stream's nodes are a warning, since the cluster may have more nodes.
 
 Why: Kueue keeps the job suspended forever. Only `kubectl describe workload` says so.
 
@@ -16,6 +18,7 @@ Example:
       kind: ClusterQueue
       metadata: {name: research}
       spec:
+        namespaceSelector: {}
         resourceGroups:
           - coveredResources: [cpu, memory]
             flavors:
@@ -53,14 +56,21 @@ from collections.abc import Iterator
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
-from ptcompile.operators.kueue.rules.reading import job_shortage
+from ptcompile.operators.kueue.rules.reading import queues_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    shortage = job_shortage(subject) if queue_of(subject.metadata) else None
-    if shortage is not None and shortage.certain:
-        message = f"metadata.labels[{QUEUE}]: queue {queue_of(subject.metadata)} can never admit this: {shortage.why}"
-        yield Finding(("metadata", "labels", QUEUE), message, "request less, use another queue, or raise the quota")
+    name = queue_of(subject.metadata)
+    verdict = subject.stream.cached(queues_of).verdict(subject) if name else None
+    if verdict is None or verdict.fits or not (verdict.is_certain or verdict.lacks_nodes):
+        return
+    path, help = ("metadata", "labels", QUEUE), "request less, use another queue, or raise the quota"
+    message = f"metadata.labels[{QUEUE}]: queue {name} can never admit this: {verdict.reason}"
+    if verdict.is_certain:
+        yield Finding(path, message, help)
+    else:
+        text = f"{message}, unless the cluster has more nodes than these files"
+        yield Finding(path, text, "request less, or let the pods spread over more domains", severity="warning")
 
 
 RULE = Rule("never-fits-queue", _check, severity="error", stage="run", authority="kueue")

@@ -1,33 +1,58 @@
-"""Readers of a queued job's ClusterQueue and pod sets for the rules."""
+"""What Kueue's queues of a stream say about a job, for the rules."""
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import namespace_of, nested_map
+from ptcompile.apiserver.admission.request import ClusterState
+from ptcompile.apiserver.evaluations import OutOfEvaluationsError
+from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import Stream
-from ptcompile.operators.kueue.queues import PodSet, Queues, Shortage, find_shortage, queue_of
+from ptcompile.operators.kueue.scheduler.admission import EmptyQueues, Verdict
+from ptcompile.operators.kueue.scheduler.objects import Cluster, read_cluster
+from ptcompile.operators.kueue.scheduler.openness import why_closed
+from ptcompile.operators.kueue.scheduler.workloads import NotQueuedError, Workload, workloads_of
 
 
-def queues_of(stream: Stream) -> Queues:
+class StreamQueues:
+    """The queues of a stream. What it does not have may exist elsewhere."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self.cluster: Cluster = read_cluster(stream.objects, is_complete=False)
+        self._state = ClusterState(stream.objects, stream.versions)
+        self._empty = EmptyQueues(self.cluster)
+        self._verdicts: dict[int, Verdict | None] = {}
+
+    def cluster_queue(self, namespace: str, name: str) -> str:
+        """Return the ClusterQueue of a LocalQueue, or an empty string if the stream lacks one of them."""
+        local = self.cluster.local_queues.get((namespace, name))
+        target = as_string(nested_map(local or {}, "spec").get("clusterQueue"))
+        return target if target in self.cluster.queues else ""
+
+    def workloads(self, subject: Subject) -> list[Workload]:
+        """Return the workloads of a job, or none if its queue or ClusterQueue is not in the stream."""
+        try:
+            workloads = workloads_of(
+                subject.manifest, self.cluster, self._stream.objects, self._stream.versions, self._state
+            )
+        except NotQueuedError:
+            return []
+        first = workloads[0]
+        return workloads if self.cluster_queue(first.namespace, first.queue) else []
+
+    def verdict(self, subject: Subject) -> Verdict | None:
+        """Return whether the empty queues would admit a job, or None if they are closed or not in the stream."""
+        key = id(subject.manifest)
+        if key not in self._verdicts:
+            workloads = self.workloads(subject)
+            is_open = bool(workloads) and not why_closed(self.cluster, workloads[0])[1]
+            try:
+                self._verdicts[key] = self._empty.judge(workloads) if is_open else None
+            except OutOfEvaluationsError:
+                self._verdicts[key] = None
+        return self._verdicts[key]
+
+
+def queues_of(stream: Stream) -> StreamQueues:
     """Return the queues of a stream."""
-    return Queues(tuple(stream.objects))
-
-
-def cluster_queue(subject: Subject) -> str | None:
-    """Return the ClusterQueue of the queue that an object names, or None unless the stream has both."""
-    queues = subject.stream.cached(queues_of)
-    local = queues.local.get((namespace_of(subject.manifest), queue_of(subject.metadata)))
-    name = nested_map(local or {}, "spec").get("clusterQueue")
-    return name if isinstance(name, str) and name in queues.cluster else None
-
-
-def job_shortage(subject: Subject) -> Shortage | None:
-    """Return why the queue that an object names can never admit it, or None."""
-    name = cluster_queue(subject)
-    if name is None or subject.job is None:
-        return None
-    pods = [
-        PodSet(role.name, role.count, {key: amount.nano for key, amount in pod.requests.items()}, pod.view.spec)
-        for role, pod in subject.job.first_pods()
-    ]
-    return find_shortage(subject.stream.cached(queues_of), name, pods)
+    return StreamQueues(stream)

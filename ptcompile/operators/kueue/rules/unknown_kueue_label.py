@@ -128,7 +128,7 @@ def _check_holder(base: Path, holder: Json) -> Iterator[Finding]:
             word = str(key).partition(PREFIX)[2] if str(key).startswith(PREFIX) else ""
             if not word or word in _KNOWN:
                 continue
-            near = _OTHER_WORDS.get(word) or closest_match(word, _KNOWN)
+            near = _OTHER_WORDS.get(word) or closest_match(word, _KNOWN) or _longer_or_shorter(word)
             if near is not None:
                 path = (*base, "metadata", part, key)
                 fix = Fix(f"rename it to {near}", (Edit("rename", path, PREFIX + near),), safe=False)
@@ -140,6 +140,15 @@ def _check_holder(base: Path, holder: Json) -> Iterator[Finding]:
                     fix if PREFIX + near not in keys else None,
                     on_key=True,
                 )
+
+
+def _longer_or_shorter(word: str) -> str | None:
+    """Return the key that has one word more or less at its end, such as priority-class for priority-class-name."""
+    shorter = word.rpartition("-")[0]
+    if shorter in _KNOWN:
+        return shorter
+    longer = [known for known in _KNOWN if known.rpartition("-")[0] == word]
+    return longer[0] if len(longer) == 1 else None
 
 
 RULE = Rule("unknown-kueue-label", _check, severity="warning", stage="run", authority="kueue")

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import as_string, kind_of, may_mention, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.kueue.queues import PREFIX
 from ptcompile.operators.kueue.webhooks.labels import rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate
 from ptcompile.operators.kueue.webhooks.topology import check_template
@@ -34,6 +35,8 @@ def check_train_job(manifest: Json, request: KindContext) -> Iterator[Problem]:
     base = kind_named(kind_of(manifest)).runtime(manifest, request.related, request.versions)
     if base is None or base.assumed:
         yield from _check_patches(patched, request)
+        return
+    if not any(may_mention(part, PREFIX) for part in (manifest, base.source)):
         return
     for pod_set in _train_job_pod_sets(manifest, request):
         for problem in check_template(pod_set, request.versions):

@@ -9,7 +9,7 @@ import pytest
 import ptcompile
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.kueue.objects.flavor import check_topology_update
+from ptcompile.operators.kueue.objects.flavor import check_flavor_update, check_topology_update
 from ptcompile.registry.model import Update
 from tests.operators.kueue.objects.making import Json, kueue_object, problems_of
 
@@ -80,3 +80,21 @@ def test_later_releases_change_levels(release: int, fixed: bool) -> None:
     update = Update(topology("a", HOST), topology("b", HOST), Versions(kueue=(0, release)), touched)
     check_topology_update(update, problems)
     assert [problem.path for problem in problems] == [("spec", "levels")] * fixed
+
+
+@pytest.mark.parametrize(
+    ("release", "topology_name", "touched", "count"),
+    [
+        ((0, 19), "t", "nodeLabels", 1),
+        ((0, 20), "t", "nodeLabels", 0),
+        ((0, 19), None, "nodeLabels", 0),
+        ((0, 19), "t", "other", 0),
+    ],
+)
+def test_a_flavor_with_a_topology_is_immutable_until_0_20(
+    release: tuple[int, int], topology_name: str | None, touched: str, count: int
+) -> None:
+    problems: list[Problem] = []
+    flavor = kueue_object("ResourceFlavor", {"topologyName": topology_name, "nodeLabels": {"a": "b"}})
+    check_flavor_update(Update(flavor, flavor, Versions(kueue=release), (("spec", touched),)), problems)
+    assert len(problems) == count

@@ -105,3 +105,13 @@ def test_the_queue_of_reserved_quota_does_not_change() -> None:
     assert diagnostic.message == "Invalid value: queueName is immutable while workload quota reserved"
     assert diagnostic.path == ("spec", "queueName")
     assert not ptcompile.diff(old, new).diagnostics
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "is_reserved"),
+    [("QuotaReserved", "True", True), ("QuotaReserved", "False", False), ("Admitted", "True", False)],
+)
+def test_only_reserved_quota_keeps_the_pod_sets(kind: str, status: str, is_reserved: bool) -> None:
+    condition = {"type": kind, "status": status, "reason": "r", "message": "", "lastTransitionTime": "t"}
+    old = {**workload({}), "status": {"conditions": [condition]}}
+    assert bool(ptcompile.diff(old, workload({"count": 3})).diagnostics) is is_reserved

@@ -28,9 +28,8 @@ def local_queue(name: str = "gpus", target: Any = "research", namespace: str = "
 
 def cluster_queue(name: str = "research", resource: str = "cpu", quota: int = 8, **spec: Any) -> Json:
     flavor = {"name": "f", "resources": [{"name": resource, "nominalQuota": quota}]}
-    return kueue(
-        "ClusterQueue", name, {"resourceGroups": [{"coveredResources": [resource], "flavors": [flavor]}], **spec}
-    )
+    groups = [{"coveredResources": [resource], "flavors": [flavor]}]
+    return kueue("ClusterQueue", name, {"namespaceSelector": {}, "resourceGroups": groups, **spec})
 
 
 def queued(name: str = "gpus", resources: Json = CPU, **metadata: str) -> Json:
@@ -86,12 +85,17 @@ def test_job_that_fits_its_queue() -> None:
 @pytest.mark.parametrize(
     ("spec", "name", "severity", "message"),
     [
-        ({}, "never-fits-queue", "error", "queue gpus can never admit this: insufficient quota for cpu in flavor f"),
+        (
+            {},
+            "never-fits-queue",
+            "error",
+            "queue gpus can never admit this: couldn't assign flavors to pod set main: insufficient",
+        ),
         (
             {"cohortName": "all"},
             "exceeds-cohort",
             "warning",
-            "queue gpus cannot admit this: insufficient quota for cpu in flavor f",
+            "queue gpus cannot admit this: couldn't assign flavors to pod set main: insufficient",
         ),
     ],
 )
@@ -116,3 +120,16 @@ def test_quota_of_pods_counts_a_job_without_requests() -> None:
     assert (problem.name, problem.severity) == ("queue-without-requests", "note")
     assert findings(queued(resources={}), cluster_queue(resource="pods"), local_queue()) == []
     assert [one.name for one in findings(queued(resources={}), cluster_queue(), local_queue())] == [problem.name]
+
+
+def test_a_queue_that_takes_nothing() -> None:
+    held = messages(queued(), local_queue(), cluster_queue(stopPolicy="Hold"))
+    assert held == ["ClusterQueue research is inactive: stopPolicy is Hold"]
+    (other,) = messages(queued(), local_queue(), cluster_queue(namespaceSelector=None))
+    assert "has no namespaceSelector" in other
+    selector = {"matchLabels": {"team": "a"}}
+    assert messages(queued(), local_queue(), cluster_queue(namespaceSelector=selector)) == [], "no Namespace is written"
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": {"team": "b"}}}
+    assert messages(queued(), local_queue(), cluster_queue(namespaceSelector=selector), namespace) == [
+        "Workload namespace doesn't match ClusterQueue selector"
+    ]

@@ -71,3 +71,20 @@ def test_the_fix_renames_the_key() -> None:
     both = labelled(serving("Deployment"), {f"{K}queue_name": "a", f"{K}queue-name": "b"})
     [finding] = [problem for problem in ptcompile.lint(both).diagnostics if problem.name == "unknown-kueue-label"]
     assert finding.fix is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "annotations", "message", "has_fix"),
+    [
+        ({K + "queue-nam": "a"}, {}, "Kueue does not know this label, so the job is in no queue", True),
+        ({K + "priority-clas": "a"}, {}, "Kueue does not know this label, and ignores it", True),
+        ({}, {K + "podset-required-topolgy": "a"}, "Kueue does not know this annotation, and ignores it", True),
+        ({K + "queue-nam": "a", K + "queue-name": "b"}, {}, "Kueue does not know this label", False),
+    ],
+)
+def test_the_consequence_and_the_fix(labels: Json, annotations: Json, message: str, has_fix: bool) -> None:
+    findings = ptcompile.lint(labelled(JOB, labels, annotations)).diagnostics
+    (problem,) = [problem for problem in findings if problem.name == "unknown-kueue-label"]
+    assert message in problem.message
+    assert (problem.fix is not None) is has_fix
+    assert problem.fix is None or not problem.fix.safe

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import ptcompile
 from ptcompile.apiserver import validate
 from tests.linter.rules.launch.making import jobset, role
@@ -15,6 +17,8 @@ from tests.operators.kueue.webhooks.making import (
     ray_cluster,
     ray_job,
     rejected,
+    serving,
+    with_annotations,
 )
 
 DEFAULT = {
@@ -74,3 +78,28 @@ def test_a_workload_has_a_limit_of_pod_sets() -> None:
     assert [(problem.name, problem.stage) for problem in problems] == [("controller-failure", "pod")]
     assert problems[0].message.endswith("spec.podSets: Too many: 19: must have at most 18 items")
     assert [problem for problem in validate(labelled(large)) if problem.authority == "kueue"] == []
+
+
+@pytest.mark.parametrize(("groups", "expected"), [(17, 0), (18, 1)])
+def test_the_number_of_pod_sets_of_a_queued_job(groups: int, expected: int) -> None:
+    """A JobSet's Workload cannot be created; a Ray cluster is rejected itself."""
+    jobs = [role("run", name=f"r{i}") for i in range(groups + 1)]
+    manifest = labelled(jobset(*jobs), QUEUE)
+    messages = [p.message for p in ptcompile.lint(manifest).diagnostics if "Too many" in p.message]
+    assert len(messages) == expected
+    assert not any("Too many" in p.message for p in ptcompile.lint(labelled(jobset(*jobs))).diagnostics)
+
+
+def test_templates_of_kinds_that_serve_are_checked_as_pods() -> None:
+    """Their webhook accepts what the pods' webhook rejects."""
+    manifest = with_annotations(serving("Deployment"), ("spec", "template"), {f"{K}podset-required-topology": "a b"})
+    problems = [problem for problem in validate(manifest) if problem.authority == "kueue"]
+    assert [problem.stage for problem in problems] == ["pod"]
+
+
+def test_a_patch_of_kueues_own_manager_matters_in_a_queue_only() -> None:
+    patch = {"manager": "kueue.x-k8s.io/manager", "trainingRuntimeSpec": {}}
+    spec: Json = {"runtimeRef": {"name": "torch-distributed"}, "runtimePatches": [patch]}
+    patched = {**TRAINJOB, "spec": spec}
+    assert "webhook-refusal" in {name for name, _ in rejected(labelled(patched, QUEUE))}
+    assert rejected(labelled(patched)) == []

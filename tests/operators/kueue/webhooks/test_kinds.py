@@ -50,3 +50,17 @@ def test_ready_pods() -> None:
     assert is_ready(serving("StatefulSet", ready=1))
     assert not is_ready(serving("StatefulSet"))
     assert not is_ready({"status": {"readyReplicas": "1"}})
+
+
+def test_what_kueue_does_with_each_kind() -> None:
+    """Sources: Kueue 0.19, pkg/controller/jobs: the webhook and the reconciler of each integration."""
+
+    def with_field(field: str) -> set[str]:
+        return {kind for (_, kind), row in KINDS.items() if getattr(row, field)}
+
+    kinds = {kind for _, kind in KINDS}
+    assert with_field("grouped") == {"JobSet", "LeaderWorkerSet", "MPIJob", "RayCluster", "RayJob"}
+    assert with_field("elastic") == {"Job", "RayCluster", "RayJob"}
+    assert with_field("serving") == {"Deployment", "LeaderWorkerSet", "StatefulSet"}
+    assert kinds - with_field("prebuilt") == {"JAXJob"}
+    assert {kind for kind in kinds - with_field("rechecked") if not kind.endswith("Job")} == {"AppWrapper", "Pod"}

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.webhooks.kinds import KINDS
-from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of, pods_of_job
+from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets, pod_sets_of, pods_of_job
 from tests.operators.kueue.webhooks.making import (
     JOB,
     JOBS,
@@ -117,3 +118,36 @@ def test_any_data(value: Any) -> None:
     for manifest in (*JOBS, *SERVING):
         pod_sets_of({**manifest, "spec": value})
         pod_sets_of({**manifest, "spec": dict.fromkeys(manifest["spec"], value)})
+
+
+@pytest.mark.parametrize(("release", "most"), [((0, 18), 10), ((0, 19), 18), ((0, 20), 18)])
+def test_the_most_pod_sets_of_a_workload(release: tuple[int, int], most: int) -> None:
+    assert max_pod_sets(Versions(kueue=release)) == most
+
+
+@pytest.mark.parametrize(
+    ("annotations", "expected"), [({"a": "b"}, {"a": "b"}), ({"a": "b", "c": 1}, {}), ({}, {}), (None, {})]
+)
+def test_annotations_that_go_does_not_decode_count_for_nothing(annotations: Any, expected: dict[str, str]) -> None:
+    template = {**TEMPLATE, "metadata": {"annotations": annotations}}
+    (pod_set,) = pod_sets_of(queued("batch/v1", "Job", {"template": template}))
+    assert pod_set.annotations == expected
+
+
+@pytest.mark.parametrize(
+    ("manifest", "pods"),
+    [
+        (queued("apps/v1", "Deployment", {"template": TEMPLATE}), 1),
+        (queued("apps/v1", "Deployment", {"template": TEMPLATE, "replicas": 3}), 3),
+        (
+            queued(
+                "jobset.x-k8s.io/v1alpha2",
+                "JobSet",
+                {"replicatedJobs": [{"name": "a", "template": {"spec": {"template": TEMPLATE}}}]},
+            ),
+            1,
+        ),
+    ],
+)
+def test_replicas_default_to_one(manifest: Json, pods: int) -> None:
+    assert [pod_set.pods for pod_set in pod_sets_of(manifest)] == [pods]

@@ -73,3 +73,10 @@ def test_kueues_patch_is_its_own() -> None:
     assert rejected(exported, others=(runtime({}),)) == [("webhook-refusal", ("spec", "runtimePatches", 0, "manager"))]
     assert rejected(labelled(exported), others=(runtime({}),)) == [], "without a queue"
     assert rejected(exported, (0, 16), others=(runtime({}),)) == []
+
+
+def test_the_message_about_kueues_patch_names_the_list_item() -> None:
+    exported = train_job({})
+    exported["spec"]["runtimePatches"][0]["manager"] = "kueue.x-k8s.io/manager"
+    (problem,) = [p for p in problems_of(exported, others=(runtime({}),)) if p.name == "webhook-refusal"]
+    assert problem.message.startswith("spec.runtimePatches[0]: Duplicate value: ")

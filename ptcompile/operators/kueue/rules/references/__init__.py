@@ -1,0 +1,12 @@
+"""Rules for what Kueue's objects refer to by name."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+RULES: Final[dict[str, str]] = {
+    "dangling_queue_reference": ("kueue @ClusterQueue/@ResourceFlavor/@AdmissionCheck/@Topology"),
+}
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

@@ -1,0 +1,107 @@
+"""An object of Kueue names one that is not among those of the stream.
+
+What: a ClusterQueue names a ResourceFlavor or AdmissionCheck, a ResourceFlavor a Topology, or a LocalQueue a
+ClusterQueue that the stream does not have, although it has others of that kind. A stream without any is not checked:
+they may be in the cluster.
+
+Why: a ClusterQueue whose flavors or checks are missing is inactive and admits nothing ("references missing
+ResourceFlavor(s)"). The jobs of its queues stay suspended.
+
+Example:
+
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ClusterQueue
+      metadata: {name: research}
+      spec:
+        resourceGroups:
+          - coveredResources: [cpu, memory]
+            flavors:
+    -         - name: h100  # <--
+    +         - name: h100-80gb
+                resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ResourceFlavor
+      metadata: {name: h100-80gb}
+      spec: {}
+
+Fix: name one of the stream's objects, or add the missing one.
+
+Source: Kueue 0.19, pkg/cache/scheduler/clusterqueue.go (inactiveReason).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.spelling import closest_match
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map, object_name
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.workload import Stream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_GROUP = "kueue.x-k8s.io/"
+_CONSEQUENCES = {
+    "ResourceFlavor": "so the ClusterQueue admits nothing",
+    "AdmissionCheck": "so the ClusterQueue admits nothing",
+    "Topology": "so ClusterQueues with this flavor admit nothing",
+    "ClusterQueue": "so its jobs stay suspended",
+}
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    names = subject.stream.cached(_names_by_kind)
+    for path, kind, name in _references(subject):
+        known = names.get(kind, frozenset())
+        if known and name and name not in known:
+            suggestion = closest_match(name, sorted(known))
+            yield found_at(
+                path,
+                f"the stream has no {kind} {name}, {_CONSEQUENCES[kind]} unless the cluster has it",
+                f"did you mean {suggestion}?" if suggestion else f"add it, or name {' or '.join(sorted(known)[:3])}",
+            )
+
+
+def _names_by_kind(stream: Stream) -> dict[str, frozenset[str]]:
+    """Return the names of Kueue's objects in the stream, by kind."""
+    names: dict[str, set[str]] = {}
+    for manifest in stream.objects:
+        if as_string(manifest.get("apiVersion")).startswith(_GROUP):
+            names.setdefault(as_string(manifest.get("kind")), set()).add(object_name(manifest))
+    return {kind: frozenset(items) for kind, items in names.items()}
+
+
+def _references(subject: Subject) -> Iterator[tuple[Path, str, str]]:
+    """Yield the path, kind and name of each object that this one refers to."""
+    if subject.kind[1] == "ClusterQueue":
+        yield from _queue_references(subject)
+    elif subject.kind[1] == "ResourceFlavor":
+        yield ("spec", "topologyName"), "Topology", as_string(subject.spec.get("topologyName"))
+    else:
+        yield ("spec", "clusterQueue"), "ClusterQueue", as_string(subject.spec.get("clusterQueue"))
+
+
+def _queue_references(subject: Subject) -> Iterator[tuple[Path, str, str]]:
+    for group_path, group in _items(subject.spec, "resourceGroups", ("spec",)):
+        for path, flavor in _items(group, "flavors", group_path):
+            yield (*path, "name"), "ResourceFlavor", as_string(flavor.get("name"))
+    checks = subject.spec.get("admissionChecks")
+    for i, name in enumerate(checks if isinstance(checks, list) else ()):
+        yield ("spec", "admissionChecks", i), "AdmissionCheck", as_string(name)
+    strategy_path: Path = ("spec", "admissionChecksStrategy")
+    for path, check in _items(nested_map(subject.spec, "admissionChecksStrategy"), "admissionChecks", strategy_path):
+        yield (*path, "name"), "AdmissionCheck", as_string(check.get("name"))
+
+
+def _items(mapping: Json, field: str, path: Path) -> Iterator[tuple[Path, Json]]:
+    items = mapping.get(field)
+    for i, item in enumerate(items if isinstance(items, list) else ()):
+        yield (*path, field, i), as_mapping(item)
+
+
+RULE = Rule("dangling-queue-reference", _check, severity="warning", stage="run", authority="kueue")

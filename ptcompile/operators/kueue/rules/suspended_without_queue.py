@@ -1,0 +1,78 @@
+"""A job is suspended, but no queue will start it.
+
+What: the job has `suspend: true`, names no queue of Kueue, and has neither an owner nor another controller
+(managedBy).
+
+Why: the operator creates no pods until someone sets suspend to false. Kueue does that only for jobs with the label
+kueue.x-k8s.io/queue-name, or in a namespace with a LocalQueue called default.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+    +   labels:
+    +     kueue.x-k8s.io/queue-name: research
+      spec:
+    -   suspend: true  # <--
+    +   suspend: true
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: name the queue, or remove suspend.
+
+Source: Kubernetes 1.36, suspended Jobs; Kueue 0.19, jobs without a queue name are not managed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import namespace_of, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kueue.queues import PREFIX, queue_of
+from ptcompile.operators.kueue.rules.reading import queues_of
+from ptcompile.operators.kueue.webhooks.kinds import KINDS
+
+_DEFAULT_QUEUE = "default"
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    kind = KINDS.get(subject.kind)
+    if kind is None or kind.serving or not kind.suspend:
+        return
+    holder = nested_map(subject.manifest, *kind.suspend)
+    if holder.get("suspend") is not True or queue_of(subject.metadata) or _has_controller(subject):
+        return
+    path = (*kind.suspend, "suspend")
+    yield found_at(
+        path,
+        "the job names no queue, so it stays suspended until someone sets this to false",
+        f"name a queue in the label {PREFIX}queue-name, or remove it",
+        Fix("remove it", (Edit("remove", path),), safe=False),
+    )
+
+
+def _has_controller(subject: Subject) -> bool:
+    """Return whether another controller may start the job: an owner, managedBy, or a key of a queue system."""
+    keys = {*nested_map(subject.metadata, "labels"), *nested_map(subject.metadata, "annotations")}
+    is_managed = "managedBy" in nested_map(subject.manifest, "spec") or "managedBy" in nested_map(
+        subject.spec, "runPolicy"
+    )
+    queues = subject.stream.cached(queues_of).cluster.local_queues
+    default_queue = (namespace_of(subject.manifest), _DEFAULT_QUEUE) in queues
+    is_queued = any("queue" in str(key) or str(key).startswith(PREFIX) for key in keys)
+    return bool(subject.metadata.get("ownerReferences")) or is_managed or default_queue or is_queued
+
+
+RULE = Rule("suspended-without-queue", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,239 @@
+"""Whether Kueue admits jobs that are created one after another, now or ever, and what prevents it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.admission.request import ClusterState
+from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name
+from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
+from ptcompile.operators.kueue.scheduler.cycle import Scheduler
+from ptcompile.operators.kueue.scheduler.existing import existing_workloads
+from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, assign
+from ptcompile.operators.kueue.scheduler.objects import Cluster, Quota, QuotaHolder, read_cluster
+from ptcompile.operators.kueue.scheduler.openness import admission_checks
+from ptcompile.operators.kueue.scheduler.preemption import simulate
+from ptcompile.operators.kueue.scheduler.shares import quota_shares
+from ptcompile.operators.kueue.scheduler.workloads import NotQueuedError, PartOfGroupError, Workload, workloads_of
+from ptcompile.registry.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, PreemptedJob
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+_ENDLESS: Final = 10**24
+_NOT_MODELED: Final = {
+    "kueue.x-k8s.io/multikueue": "MultiKueue, which admits it in another cluster",
+    "kueue.x-k8s.io/provisioning-request": "the ProvisioningRequest that must succeed first",
+}
+"""Checks that are not modeled, by the controller of the admission check."""
+
+
+class Verdict(NamedTuple):
+    """Whether a job is admitted to empty queues."""
+
+    fits: bool
+    reason: str = ""
+    is_certain: bool = True
+    """Whether neither other queues nor other nodes than the known ones could change it."""
+    lacks_nodes: bool = False
+    """Whether other queues could not, and other nodes could."""
+
+
+class EmptyQueues:
+    """The queues of a cluster with nothing in them: a job that they do not admit is never admitted."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.scheduler = Scheduler(cluster)
+
+    @cached_property
+    def _boundless(self) -> Scheduler:
+        """The same queues in cohorts that lend without end, on nodes without end."""
+        return Scheduler(self._lending.cluster._replace(places_pods=False))
+
+    @cached_property
+    def _lending(self) -> Scheduler:
+        """The same queues in cohorts that lend without end."""
+        cluster = self.scheduler.cluster
+        roots = [node.root.holder for node in self.scheduler.state.queues.values() if node.parent is not None]
+        keys = {key for queue in cluster.queues.values() for key in queue.quotas}
+        endless = {holder.name: _endless(holder, keys) for holder in roots}
+        return Scheduler(cluster._replace(cohorts={**cluster.cohorts, **endless}))
+
+    def judge(self, workloads: Sequence[Workload]) -> Verdict:
+        """Return whether the workloads of a job are admitted there together."""
+        fits, reason = _try_alone(self.scheduler, workloads)
+        if fits:
+            return Verdict(True)
+        if not _try_alone(self._boundless, workloads)[0]:
+            return Verdict(False, reason)
+        return Verdict(False, reason, is_certain=False, lacks_nodes=not _try_alone(self._lending, workloads)[0])
+
+    def fitting(self, workload: Workload, counts: Sequence[int]) -> bool:
+        """Return whether a workload with these counts of pods would fit."""
+        return would_fit(self.scheduler, workload, counts)
+
+
+def _endless(holder: QuotaHolder, keys: Iterable[tuple[str, str]]) -> QuotaHolder:
+    return holder._replace(quotas=dict.fromkeys(keys, Quota(_ENDLESS, None, None)))
+
+
+def _try_alone(scheduler: Scheduler, workloads: Sequence[Workload]) -> tuple[bool, str]:
+    """Return whether workloads are admitted to queues with nothing in them, which they leave again, and why not."""
+    copies = [workload.copy() for workload in workloads]
+    for copy in copies:
+        copy.order = scheduler.tick()
+        scheduler.submit(copy)
+    scheduler.settle()
+    refused = [copy for copy in copies if copy not in scheduler.assignments]
+    reason = scheduler.messages.get(refused[0], "") if refused else ""
+    for copy in copies:
+        scheduler.withdraw(copy)
+    return not refused, reason
+
+
+def would_fit(scheduler: Scheduler, workload: Workload, counts: Sequence[int] = ()) -> bool:
+    """Return whether a workload would be admitted without preemption."""
+    return workload.cluster_queue in scheduler.state.queues and assign_in(scheduler, workload, counts).fit == Fit.NOW
+
+
+def assign_in(scheduler: Scheduler, workload: Workload, counts: Sequence[int] = ()) -> Assignment:
+    """Return what a workload would get now; its ClusterQueue must be active."""
+    return assign(workload.copy(), scheduler.state, simulate(scheduler.state), counts)
+
+
+def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
+    """Return what becomes of each job, in order, after all were created."""
+    cluster = read_cluster(request.objects, is_complete=request.is_complete)
+    state = ClusterState(request.objects, request.versions)
+    scheduler, empty = Scheduler(cluster), EmptyQueues(cluster)
+    owners = {(as_string(job.get("kind")), namespace_of(job), object_name(job)) for job in request.jobs}
+    scheduler.restore(
+        workload
+        for version in ("v1beta2", "v1beta1")
+        for workload in existing_workloads(cluster, request.objects.of_kind((f"{PREFIX}{version}", "Workload")), state)
+        if (workload.owner[0], workload.namespace, workload.owner[1]) not in owners
+    )
+    made: list[tuple[list[Workload], str] | None] = []
+    for job in request.jobs:
+        try:
+            workloads = workloads_of(job, cluster, request.objects, request.versions, state)
+        except PartOfGroupError:
+            made.append(None)
+            continue
+        except NotQueuedError as error:
+            made.append(([], str(error)))
+            continue
+        for workload in workloads:
+            workload.order = scheduler.tick()
+            scheduler.submit(workload)
+        scheduler.settle()
+        made.append((workloads, ""))
+    return [
+        None if item is None else _admission(job, *item, scheduler, empty)
+        for job, item in zip(request.jobs, made, strict=True)
+    ]
+
+
+def _admission(
+    job: Json, workloads: Sequence[Workload], reason: str, scheduler: Scheduler, empty: EmptyQueues
+) -> JobAdmission:
+    queue = queue_of(nested_map(job, "metadata"))
+    out = JobAdmission(
+        as_string(job.get("kind")),
+        object_name(job),
+        namespace_of(job),
+        "never",
+        reason,
+        queue=queue,
+        queue_path=("metadata", "labels", QUEUE),
+    )
+    if not workloads:
+        return out
+    first = workloads[0]
+    out = out._replace(cluster_queue=first.cluster_queue, notes=tuple(_not_looked_at(scheduler.cluster, first)))
+    out = out._replace(quotas=tuple(quota_shares(workloads, scheduler)))
+    preempted = [item for item in scheduler.preemptions if item.workload in workloads]
+    if all(workload in scheduler.assignments for workload in workloads):
+        victims = {item.workload: item.how for item in scheduler.preemptions if item.by in workloads}
+        return out._replace(
+            outcome="admitted",
+            pod_sets=tuple(_pod_sets(scheduler.assignments[first])),
+            victims=tuple(PreemptedJob(v.owner[1], v.namespace, how) for v, how in victims.items()),
+        )
+    refused = next(workload for workload in workloads if workload not in scheduler.assignments)
+    verdict = empty.judge(workloads)
+    waiting = scheduler.messages.get(refused, "") or _behind(scheduler, refused)
+    return out._replace(
+        outcome="waits" if verdict.fits else "never",
+        reason=waiting if verdict.fits else verdict.reason,
+        is_certain=verdict.is_certain,
+        preempted_by=preempted[-1].by.name if preempted else "",
+        quota=_quota_in_the_way(refused, scheduler, empty, is_possible=verdict.fits),
+        advice=_advice(refused, scheduler, empty, is_possible=verdict.fits),
+    )
+
+
+def _quota_in_the_way(
+    workload: Workload, scheduler: Scheduler, empty: EmptyQueues, *, is_possible: bool
+) -> tuple[str, str] | None:
+    """Return flavor and resource of the first quota that is too small, or None."""
+    if workload.cluster_queue not in scheduler.state.queues or workload.invalid:
+        return None
+    return assign_in(scheduler if is_possible else empty.scheduler, workload).exceeded
+
+
+def _pod_sets(assignment: Assignment) -> Iterator[AdmittedPodSet]:
+    for item in assignment.pod_sets:
+        levels, domains = item.placement or ((), ())
+        flavors = {resource: choice.name for resource, choice in item.flavors.items()}
+        yield AdmittedPodSet(item.pod_set.name, item.count, flavors, levels, domains)
+
+
+def _behind(scheduler: Scheduler, workload: Workload) -> str:
+    """Return which workload a workload waits behind."""
+    head = scheduler.head(workload.cluster_queue)
+    if head is None or head is workload:
+        return "waits for the next round of the scheduler"
+    return f"waits behind {head.owner[1]}, which is first in the queue and does not fit"
+
+
+def _not_looked_at(cluster: Cluster, workload: Workload) -> Iterator[str]:
+    """Yield what else decides about the admission."""
+    queue = cluster.queues.get(workload.cluster_queue)
+    for name in [] if queue is None else admission_checks(queue):
+        controller = as_string(nested_map(cluster.checks.get(name, {}), "spec").get("controllerName"))
+        what = _NOT_MODELED.get(controller, "its controller, which must set it ready")
+        yield f"AdmissionCheck {name}: not looked at is {what}"
+    if any(pod_set.spec.get("resourceClaims") for pod_set in workload.pod_sets):
+        yield "the devices of resource claims are not looked at"
+
+
+def _advice(workload: Workload, scheduler: Scheduler, empty: EmptyQueues, *, is_possible: bool) -> str:
+    """Return what would certainly let a workload in: another queue, or fewer pods."""
+    if workload.invalid:
+        return ""
+    for namespace, name in scheduler.cluster.local_queues:
+        if namespace == workload.namespace and name != workload.queue:
+            other = workload.copy()
+            other.queue = name
+            if scheduler.opens(other) and would_fit(scheduler, other):
+                return f"queue {name} would admit it now"
+    scaled = [i for i, pod_set in enumerate(workload.pod_sets) if pod_set.count > 1]
+    if len(scaled) != 1 or workload.cluster_queue not in scheduler.state.queues:
+        return ""
+    counts = [pod_set.count for pod_set in workload.pod_sets]
+    low, high = 0, counts[scaled[0]] - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        counts[scaled[0]] = middle
+        fits = would_fit(scheduler, workload, counts) if is_possible else empty.fitting(workload, counts)
+        low, high = (middle, high) if fits else (low, middle - 1)
+    if low == 0:
+        return ""
+    pods = f"{low} pod{'s' if low > 1 else ''} of {workload.pod_sets[scaled[0]].name}"
+    return f"{pods} would fit now" if is_possible else f"no more than {pods} can ever fit"

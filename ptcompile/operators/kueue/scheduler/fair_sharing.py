@@ -1,0 +1,171 @@
+"""Fair sharing: who gives way first, and who is admitted first.
+
+Source: Kueue 0.19, pkg/scheduler/preemption/fair_strategy.go and pkg/scheduler/fair_sharing_iterator.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.operators.kueue.scheduler.objects import FlavorResource
+from ptcompile.operators.kueue.scheduler.preemption import (
+    FAIR_SHARING,
+    IN_QUEUE,
+    RECLAIMED,
+    Incoming,
+    PreemptionTarget,
+    candidate_order,
+    policies,
+    satisfies,
+    uses,
+)
+from ptcompile.operators.kueue.scheduler.quota import QuotaNode, dominant_share, is_borrowing
+from ptcompile.operators.kueue.scheduler.workloads import Workload
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    Share = tuple[bool, float]
+
+FINAL_SHARE: Final = "LessThanOrEqualToFinalShare"
+INITIAL_SHARE: Final = "LessThanInitialShare"
+
+
+def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
+    """Yield the workloads to preempt in order; the caller removes each before it asks for the next."""
+    queue = incoming.queue
+    by_queue = _candidates(incoming)
+    strategies = incoming.state.cluster.configuration.strategies
+    has_own = False
+    retries: dict[str, list[Workload]] = by_queue
+    for _ in range(2):
+        ordering, retries = _Ordering(queue, retries), {}
+        for target in _by_strategy(incoming, ordering, strategies[0], retries):
+            has_own = has_own or target.how == IN_QUEUE
+            yield target
+        if not has_own:
+            break
+    if len(strategies) > 1:
+        yield from _by_initial_share(incoming, _Ordering(queue, retries))
+
+
+def _candidates(incoming: Incoming) -> dict[str, list[Workload]]:
+    """Return the workloads that may be preempted by their queue, in order."""
+    queue, state = incoming.queue, incoming.state
+    within, across = (as_string(policies(queue).get(key), "Never") for key in _POLICIES)
+    out: dict[str, list[Workload]] = {}
+    for other in queue.root.queues():
+        policy = within if other is queue else across
+        if policy == "Never" or (other is not queue and other.is_within_nominal(incoming.contested)):
+            continue
+        out[other.name] = candidate_order(
+            workload
+            for workload, reservation in state.admitted[other.name].items()
+            if uses(reservation, incoming.contested) and satisfies(policy, incoming.workload, workload)
+        )
+    return out
+
+
+_POLICIES: Final = ("withinClusterQueue", "reclaimWithinCohort")
+
+
+class _Ordering:
+    """The queues with candidates, the one with the largest share first."""
+
+    def __init__(self, queue: QuotaNode, candidates: Mapping[str, Sequence[Workload]]) -> None:
+        self.queue = queue
+        self.candidates = {name: list(items) for name, items in candidates.items()}
+        self.pruned: set[QuotaNode] = set()
+
+    def next_queue(self, incoming: Incoming) -> QuotaNode | None:
+        """Return the queue that gives next, or None if none is left."""
+        root = self.queue.root
+        if root is self.queue:
+            return root if self.candidates.get(root.name) else None
+        while root not in self.pruned:
+            chosen = self._within(root)
+            if chosen is not None:
+                return chosen
+        return None
+
+    def _within(self, cohort: QuotaNode) -> QuotaNode | None:
+        best: QuotaNode | None = None
+        best_share: tuple[bool, float, bool] = (False, -1.0, False)
+        for child in cohort.children:
+            if child in self.pruned:
+                continue
+            if self._is_exhausted(child):
+                self.pruned.add(child)
+                continue
+            share = (*dominant_share(child), child.is_cohort)
+            if best is None or share >= best_share:
+                best, best_share = child, share
+        if best is None:
+            self.pruned.add(cohort)
+            return None
+        return self._within(best) if best.is_cohort else best
+
+    def _is_exhausted(self, node: QuotaNode) -> bool:
+        if node.is_cohort:
+            return node not in self.queue.ancestors and not is_borrowing(node)
+        return not self.candidates.get(node.name) or (node is not self.queue and not is_borrowing(node))
+
+
+def _by_strategy(
+    incoming: Incoming, ordering: _Ordering, strategy: str, retries: dict[str, list[Workload]]
+) -> Iterator[PreemptionTarget]:
+    """Yield candidates by the first strategy; those that it spares are collected."""
+    queue, state = incoming.queue, incoming.state
+    is_within_nominal = not any(queue.would_borrow(key, incoming.usage.get(key, 0)) for key in incoming.contested)
+    while (chosen := ordering.next_queue(incoming)) is not None:
+        candidates = ordering.candidates[chosen.name]
+        if chosen is queue or is_within_nominal:
+            yield PreemptionTarget(candidates.pop(0), IN_QUEUE if chosen is queue else RECLAIMED)
+            continue
+        new_share, old_share = _shares(incoming, chosen)
+        while candidates:
+            workload = candidates.pop(0)
+            reservation = state.admitted[chosen.name][workload]
+            chosen.release(reservation.usage)
+            share_after = _shares(incoming, chosen)[1]
+            chosen.use(reservation.usage)
+            if new_share <= share_after if strategy == FINAL_SHARE else new_share < old_share:
+                yield PreemptionTarget(workload, FAIR_SHARING)
+                break
+            retries.setdefault(chosen.name, []).append(workload)
+
+
+def _by_initial_share(incoming: Incoming, ordering: _Ordering) -> Iterator[PreemptionTarget]:
+    """Yield the first candidate of each queue whose share is larger than the preemptor's will be."""
+    while (chosen := ordering.next_queue(incoming)) is not None:
+        new_share, old_share = _shares(incoming, chosen)
+        if new_share < old_share:
+            yield PreemptionTarget(ordering.candidates[chosen.name].pop(0), FAIR_SHARING)
+        ordering.pruned.add(chosen)
+        if chosen is chosen.root:
+            return
+
+
+def _shares(incoming: Incoming, other: QuotaNode) -> tuple[Share, Share]:
+    """Return the shares of the preemptor with its workload and of the other queue, below their common cohort."""
+    queue = incoming.queue
+    queue.use(incoming.usage)
+    path, other_path = (queue, *queue.ancestors), (other, *other.ancestors)
+    common = next((node for node in path if node in other_path), queue.root)
+    shares = dominant_share(_below(path, common)), dominant_share(_below(other_path, common))
+    queue.release(incoming.usage)
+    return shares
+
+
+def _below(path: Sequence[QuotaNode], common: QuotaNode) -> QuotaNode:
+    return next((node for node in path if node.parent is common), path[0])
+
+
+def share_with(queue: QuotaNode, usage: Mapping[FlavorResource, int]) -> list[Share]:
+    """Return the shares of a queue and of its cohorts if it used an amount more, the topmost first."""
+    queue.use(usage)
+    shares = [dominant_share(node) for node in (queue, *queue.ancestors)][::-1]
+    queue.release(usage)
+    return shares

@@ -1,0 +1,424 @@
+"""Choosing a flavor for each resource of each pod set: whether it fits, fits after preemption, or never.
+
+Source: Kueue 0.19, pkg/scheduler/flavorassigner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.operators.kueue.scheduler.nodes import excluding_taint, selects_labels
+from ptcompile.operators.kueue.scheduler.objects import Flavor, FlavorResource, ResourceGroup, as_text
+from ptcompile.operators.kueue.scheduler.quota import QuotaNode
+from ptcompile.operators.kueue.scheduler.state import QueueState
+from ptcompile.operators.kueue.scheduler.topology import (
+    FlavorTopology,
+    Placement,
+    PlacementError,
+    PlacementRequest,
+    TopologyUsage,
+)
+from ptcompile.operators.kueue.scheduler.workloads import PodSet, Workload
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final
+
+    Simulate = Callable[[Workload, FlavorResource, int], tuple["Fit", int]]
+    """Tells how a resource would fit after preemption, and how far the queue would then borrow."""
+
+_FURTHEST: Final = 2**31
+
+
+class Fit(IntEnum):
+    """How well a request fits, the worst first."""
+
+    NEVER = 0
+    NO_CANDIDATES = 1
+    """It would fit after preemption, but nothing may be preempted."""
+    PREEMPT = 2
+    RECLAIM = 3
+    NOW = 4
+
+
+class FlavorChoice:
+    """A flavor of one resource of a pod set."""
+
+    __slots__ = ("borrowing", "fit", "name", "tried")
+
+    def __init__(self, name: str, fit: Fit, borrowing: int) -> None:
+        self.name = name
+        self.fit = fit
+        self.borrowing = borrowing
+        """How far up the cohorts the quota comes from; 0 if the queue borrows none."""
+        self.tried = -1
+        """Index of the flavor that was tried last, or -1 if it was the last one."""
+
+
+class PodSetAssignment:
+    """What a pod set would get."""
+
+    def __init__(self, pod_set: PodSet, count: int, requests: dict[str, int]) -> None:
+        self.pod_set = pod_set
+        self.count = count
+        self.requests = requests
+        """What all its pods request together."""
+        self.flavors: dict[str, FlavorChoice] = {}
+        self.reasons: list[str] = []
+        self.error = ""
+        self.placement: Placement | None = None
+
+    @property
+    def fit(self) -> Fit:
+        """How well it fits: as its worst resource."""
+        if not self.reasons and not self.error:
+            return Fit.NOW
+        if not self.flavors or self.error:
+            return Fit.NEVER
+        return min(choice.fit for choice in self.flavors.values())
+
+
+class Assignment:
+    """What a workload would get."""
+
+    def __init__(self) -> None:
+        self.pod_sets: list[PodSetAssignment] = []
+        self.usage: dict[FlavorResource, int] = {}
+        self.borrowing = 0
+        self.cursor: list[dict[str, int]] = []
+        self.exceeded: FlavorResource | None = None
+        """The first quota that is too small."""
+
+    @property
+    def fit(self) -> Fit:
+        """How well it fits: as its worst pod set."""
+        return min((item.fit for item in self.pod_sets), default=Fit.NOW)
+
+    def append(self, item: PodSetAssignment) -> None:
+        """Add a pod set and what it uses."""
+        self.pod_sets.append(item)
+        for resource, choice in item.flavors.items():
+            self.borrowing = max(self.borrowing, choice.borrowing)
+            key = choice.name, resource
+            self.usage[key] = self.usage.get(key, 0) + item.requests.get(resource, 0)
+        self.cursor.append({resource: choice.tried for resource, choice in item.flavors.items()})
+
+    def set_fit(self, name: str, fit: Fit) -> None:
+        """Set how well a pod set fits."""
+        for item in self.pod_sets:
+            if item.pod_set.name == name:
+                for choice in item.flavors.values():
+                    choice.fit = fit
+
+    def preempting(self) -> set[FlavorResource]:
+        """Return the flavors and resources for which others must go."""
+        return {
+            (choice.name, resource)
+            for item in self.pod_sets
+            for resource, choice in item.flavors.items()
+            if Fit.NEVER < choice.fit < Fit.NOW
+        }
+
+    def has_untried_flavors(self) -> bool:
+        """Return whether another choice of flavors is left to try."""
+        return any(index != -1 for tried in self.cursor for index in tried.values())
+
+    def message(self) -> str:
+        """Return why it does not fit, in Kueue's words."""
+        out = []
+        for item in self.pod_sets:
+            if item.error:
+                out.append(f"failed to assign flavors to pod set {item.pod_set.name}: {item.error}")
+            elif item.reasons:
+                reasons = ", ".join(sorted(item.reasons))
+                out.append(f"couldn't assign flavors to pod set {item.pod_set.name}: {reasons}")
+        return "; ".join(out)
+
+
+class _Search(NamedTuple):
+    """What all steps of an assignment need."""
+
+    workload: Workload
+    queue: QuotaNode
+    state: QueueState
+    assignment: Assignment
+    simulate: Simulate
+
+
+def assign(workload: Workload, state: QueueState, simulate: Simulate, counts: Sequence[int] = ()) -> Assignment:
+    """Return what a workload would get, with other counts of pods if they are given."""
+    assignment = Assignment()
+    queue = state.queues[workload.cluster_queue]
+    search = _Search(workload, queue, state, assignment, simulate)
+    groups: dict[str, list[int]] = {}
+    for i, pod_set in enumerate(workload.pod_sets):
+        groups.setdefault(pod_set.topology.group or f"\0{i}", []).append(i)
+    for members in groups.values():
+        if not _assign_group(search, members, counts):
+            return assignment
+    if assignment.fit != Fit.NEVER and state.cluster.places_pods:
+        _assign_topology(search)
+    return assignment
+
+
+def _assign_group(search: _Search, members: Sequence[int], counts: Sequence[int]) -> bool:
+    """Assign flavors to pod sets that share them, and return whether there are any."""
+    items, requests = [], dict[str, int]()
+    for i in members:
+        pod_set = search.workload.pod_sets[i]
+        count = counts[i] if counts else pod_set.count
+        own = {name: amount * count for name, amount in pod_set.requests.items()}
+        if search.queue.holder.group_of("pods") is not None:
+            own["pods"] = count
+        items.append(PodSetAssignment(pod_set, count, own))
+        for name, amount in own.items():
+            requests[name] = requests.get(name, 0) + amount
+    flavors, reasons, error = _group_flavors(search, members, requests)
+    has_failed = False
+    for item in items:
+        item.flavors = {name: choice for name, choice in flavors.items() if name in item.requests}
+        item.reasons, item.error = list(reasons), error
+        if not item.requests and item.pod_set.topology.group:
+            item.flavors = {name: c for name, c in flavors.items() if c.name in search.state.topologies(search.queue)}
+        search.assignment.append(item)
+        has_failed = has_failed or bool(error) or bool(item.requests and not item.flavors and reasons)
+    return not has_failed
+
+
+def _group_flavors(
+    search: _Search, members: Sequence[int], requests: Mapping[str, int]
+) -> tuple[dict[str, FlavorChoice], list[str], str]:
+    """Return a flavor for each requested resource, the reasons, and the error."""
+    flavors: dict[str, FlavorChoice] = {}
+    reasons: list[str] = []
+    for name in sorted(requests):
+        group = search.queue.holder.group_of(name)
+        if group is None:
+            if not requests[name] or search.state.cluster.configuration.may_ignore(name):
+                continue
+            return {}, [f"resource {name} unavailable in ClusterQueue"], ""
+        if name in flavors:
+            continue
+        chosen, why = _find_flavor(search, members, requests, name, group)
+        if not chosen:
+            return {}, why, ""
+        flavors |= chosen
+        reasons += why
+    return flavors, reasons, ""
+
+
+def _find_flavor(
+    search: _Search, members: Sequence[int], requests: Mapping[str, int], name: str, group: ResourceGroup
+) -> tuple[dict[str, FlavorChoice], list[str]]:
+    """Return the best flavor of a resource group for the resources of it, and why it does not fit at once."""
+    queue = search.queue
+    wanted = {resource: requests[resource] for resource in sorted(requests) if resource in group.resources}
+    best: dict[str, FlavorChoice] = {}
+    best_fit: tuple[Fit, int] = (Fit.NEVER, _FURTHEST)
+    reasons: list[str] = []
+    fungibility = nested_map(queue.holder.spec, "flavorFungibility")
+    preference = as_string(fungibility.get("preference"))
+    tried = -1
+    for index in range(next_flavor(search.workload, members[0], name), len(group.flavors)):
+        tried = index
+        why = _mismatch(search, group.flavors[index], members, group)
+        if why:
+            reasons.append(why)
+            continue
+        choices: dict[str, FlavorChoice] = {}
+        worst: tuple[Fit, int] = (Fit.NOW, 0)
+        for resource, amount in wanted.items():
+            fit, borrowing, why = _fit_quota(search, (group.flavors[index], resource), amount)
+            reasons += [why] if why else []
+            if _is_better(worst, (fit, borrowing), preference):
+                worst = fit, borrowing
+            if worst[0] == Fit.NEVER:
+                break
+            choices[resource] = FlavorChoice(group.flavors[index], fit, borrowing)
+        if not _tries_next(worst, fungibility):
+            best, best_fit = choices, worst
+            break
+        if _is_better(worst, best_fit, preference):
+            best, best_fit = choices, worst
+    for choice in best.values():
+        choice.tried = -1 if tried == len(group.flavors) - 1 else tried
+    return best, [] if best_fit[0] == Fit.NOW else reasons
+
+
+def next_flavor(workload: Workload, index: int, resource: str) -> int:
+    """Return the index of the flavor at which the search goes on."""
+    return workload.cursor[index].get(resource, -1) + 1 if index < len(workload.cursor) else 0
+
+
+def _is_better(a: tuple[Fit, int], b: tuple[Fit, int], preference: str) -> bool:
+    """Return whether `a` is preferred to `b`: each is how well a flavor fits, and how far the queue borrows."""
+    if a[0] == Fit.NEVER or b[0] == Fit.NEVER:
+        return a[0] != Fit.NEVER
+    if (a[0] == Fit.NO_CANDIDATES) != (b[0] == Fit.NO_CANDIDATES):
+        return b[0] == Fit.NO_CANDIDATES
+    if preference == "PreemptionOverBorrowing" and a[1] != b[1]:
+        return a[1] < b[1]
+    return a[0] > b[0] if a[0] != b[0] else a[1] < b[1]
+
+
+def _tries_next(fit: tuple[Fit, int], fungibility: Mapping[str, object]) -> bool:
+    """Return whether the search goes on after a flavor."""
+    if fit[0] in (Fit.NEVER, Fit.NO_CANDIDATES):
+        return True
+    if fit[0] in (Fit.PREEMPT, Fit.RECLAIM) and fungibility.get("whenCanPreempt") in (None, "", "TryNextFlavor"):
+        return True
+    return fit[1] > 0 and fungibility.get("whenCanBorrow") == "TryNextFlavor"
+
+
+def _mismatch(search: _Search, name: str, members: Sequence[int], group: ResourceGroup) -> str:
+    """Return why the nodes of a flavor are not for these pod sets, or an empty string."""
+    flavor = search.state.cluster.flavors.get(name)
+    if flavor is None:
+        return f"flavor {name} not found" if search.state.cluster.is_complete else ""
+    for i in members:
+        pod_set = search.workload.pod_sets[i]
+        why = _topology_mismatch(search, flavor, pod_set, group) or node_mismatch(pod_set, flavor)
+        if why:
+            return why
+    return ""
+
+
+def node_mismatch(pod_set: PodSet, flavor: Flavor) -> str:
+    """Return why pods cannot run on the nodes of a flavor, or an empty string."""
+    tolerations = [*nested_list(pod_set.spec, "tolerations"), *flavor.tolerations]
+    taint = excluding_taint(flavor.taints, tolerations)
+    if taint is not None:
+        parts = [as_string(taint.get(key)) for key in ("key", "value", "effect")]
+        return f"untolerated taint {{{' '.join(parts)} <nil>}} in flavor {flavor.name}"
+    if not selects_labels(pod_set.spec, flavor.labels, flavor.labels.keys()):
+        return f"flavor {flavor.name} doesn't match node affinity"
+    return ""
+
+
+def nested_list(spec: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
+    """Return the mappings of a list."""
+    value = spec.get(key)
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _topology_mismatch(search: _Search, flavor: Flavor, pod_set: PodSet, group: ResourceGroup) -> str:
+    if search.state.is_topology_only(search.queue) and not pod_set.topology.is_explicit:
+        return ""
+    if pod_set.topology.is_explicit:
+        if not flavor.topology:
+            if not pod_set.node_requests.keys() & set(group.resources):
+                return ""
+            return f'Flavor "{flavor.name}" does not support TopologyAwareScheduling'
+        topology = search.state.topologies(search.queue).get(flavor.name)
+        if topology is None and not search.state.cluster.is_complete:
+            return ""
+        if topology is None:
+            return f'Flavor "{flavor.name}" information missing in TAS cache'
+        if not topology.has_levels(pod_set.topology):
+            return f'Flavor "{flavor.name}" does not contain the requested level'
+        return ""
+    return f'Flavor "{flavor.name}" supports only TopologyAwareScheduling' if flavor.topology else ""
+
+
+def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Fit, int, str]:
+    """Return how an amount fits the quota, how far the queue borrows for it, and why it does not fit at once."""
+    queue, (flavor, resource) = search.queue, key
+    before = search.assignment.usage.get(key, 0)
+    total, capacity = before + amount, queue.capacity(key)
+    available = max(0, queue.available(key))
+    if total > min(capacity, available) and search.assignment.exceeded is None:
+        search.assignment.exceeded = key
+    if total > capacity:
+        amounts = [as_text(resource, value) for value in (before, amount, capacity)]
+        why = (
+            f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets requests "
+            f"({amounts[0]}) + current podset request ({amounts[1]}) > maximum capacity ({amounts[2]})"
+        )
+        return Fit.NEVER, 0, why
+    borrowing, is_below_root = queue.lowest_lender(key, total)
+    if total <= available:
+        return Fit.NOW, borrowing, ""
+    more = as_text(resource, total - available)
+    why = f"insufficient unused quota for {resource} in flavor {flavor}, {more} more needed"
+    if queue.quota(key).nominal >= total or is_below_root or _may_preempt_while_borrowing(search):
+        fit, borrowing = search.simulate(search.workload, key, total)
+        return fit, borrowing, why
+    return Fit.NEVER, borrowing, why
+
+
+def _may_preempt_while_borrowing(search: _Search) -> bool:
+    preemption = nested_map(search.queue.holder.spec, "preemption")
+    if nested_map(preemption, "borrowWithinCohort").get("policy") not in (None, "", "Never"):
+        return True
+    is_reclaiming = preemption.get("reclaimWithinCohort") not in (None, "", "Never")
+    return search.state.cluster.configuration.fair_sharing and is_reclaiming
+
+
+def placement_requests(
+    assignment: Assignment, workload: Workload, state: QueueState
+) -> dict[str, list[PlacementRequest]]:
+    """Return the pod sets that are to be placed, by flavor. Pod sets without a flavor of a topology get an error."""
+    queue = state.queues[workload.cluster_queue]
+    if not state.cluster.places_pods:
+        return {}
+    is_only, topologies = state.is_topology_only(queue), state.topologies(queue)
+    out: dict[str, list[PlacementRequest]] = {}
+    for item in assignment.pod_sets:
+        is_explicit = item.pod_set.topology.is_explicit
+        if not (is_explicit or is_only) or item.error or not item.count:
+            continue
+        if not topologies:
+            item.error = "workload requires Topology, but there is no TAS cache information"
+            continue
+        names = sorted({choice.name for choice in item.flavors.values() if choice.name in topologies})
+        if len(names) != 1:
+            what = f"more than one flavor assigned: {', '.join(names)}" if names else "there is no TAS flavor assigned"
+            item.error = f"workload requires Topology, but {what}"
+            continue
+        out.setdefault(names[0], []).append(PlacementRequest(item.pod_set, item.count, not is_explicit))
+    return out
+
+
+def place_all(
+    requests: Mapping[str, Sequence[PlacementRequest]], topologies: Mapping[str, FlavorTopology], *, is_empty: bool
+) -> dict[str, Placement]:
+    """Return the placement of each pod set. Raises PlacementError if one does not fit."""
+    out: dict[str, Placement] = {}
+    assumed: TopologyUsage = {}
+    for flavor, items in requests.items():
+        out |= topologies[flavor].place(items, assumed, is_empty=is_empty)
+    return out
+
+
+def _assign_topology(search: _Search) -> None:
+    """Place the pods, or say why they cannot be placed now or ever."""
+    assignment, topologies = search.assignment, search.state.topologies(search.queue)
+    requests = placement_requests(assignment, search.workload, search.state)
+    by_name = {item.pod_set.name: item for item in assignment.pod_sets}
+    if requests and assignment.fit == Fit.NOW:
+        try:
+            placements = place_all(requests, topologies, is_empty=False)
+        except PlacementError as error:
+            by_name[error.pod_set].reasons.append(str(error))
+            assignment.set_fit(error.pod_set, Fit.PREEMPT)
+        else:
+            for name, placement in placements.items():
+                by_name[name].placement = placement
+    if requests and Fit.NEVER < assignment.fit < Fit.NOW:
+        try:
+            place_all(requests, topologies, is_empty=True)
+        except PlacementError as error:
+            assignment.set_fit(error.pod_set, Fit.NEVER)
+        else:
+            _preempt_all(assignment, requests)
+
+
+def _preempt_all(assignment: Assignment, requests: Mapping[str, Sequence[PlacementRequest]]) -> None:
+    """Let others go for all placed pod sets: the quota may be enough, and the room in the domains not."""
+    for items in requests.values():
+        for item in items:
+            assignment.set_fit(item.pod_set.name, Fit.PREEMPT)

@@ -1,0 +1,301 @@
+"""The objects that Kueue's scheduler reads: queues, cohorts, flavors, topologies, nodes and Kueue's Configuration.
+
+Source: Kueue 0.19, apis/kueue/v1beta2 and pkg/cache/scheduler. Amounts are whole numbers: thousandths of cpu, and units
+of every other resource, rounded up, as Kueue counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
+from ptcompile.kubernetes.resources import HUGE_PAGES, is_accelerator
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mappings,
+    as_string,
+    as_strings,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.quantity import Format
+    from ptcompile.kubernetes.unstructured import Json
+
+FlavorResource = tuple[str, str]
+"""A flavor and a resource, to which a quota applies."""
+
+ResourceAmounts = Mapping[str, int]
+"""ResourceAmounts by resource, as Kueue counts them."""
+
+_GROUP: Final = "kueue.x-k8s.io/"
+_CONFIGURATION_GROUP: Final = "config.kueue.x-k8s.io/"
+_CONFIGURATION_KEY: Final = "controller_manager_config.yaml"
+_MAX_LEVELS: Final = 16
+"""Levels of a topology, by its CustomResourceDefinition."""
+_IN_UNITS_OF_1024: Final = ("memory", "ephemeral-storage")
+
+
+class Quota(NamedTuple):
+    """The quota of one resource in one flavor."""
+
+    nominal: int
+    borrowing: int | None
+    """The most that the queue may borrow, or None without limit."""
+    lending: int | None
+    """The most that the queue lends, or None without limit."""
+
+
+class ResourceGroup(NamedTuple):
+    """Resources that get their flavors together."""
+
+    resources: tuple[str, ...]
+    flavors: tuple[str, ...]
+
+
+class Flavor(NamedTuple):
+    """A ResourceFlavor."""
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Json, ...]
+    tolerations: tuple[Json, ...]
+    topology: str
+    """Name of its Topology, or an empty string."""
+
+
+class QuotaHolder(NamedTuple):
+    """A ClusterQueue or a Cohort."""
+
+    name: str
+    parent: str
+    """Name of the cohort that it is a member of, or an empty string."""
+    groups: tuple[ResourceGroup, ...]
+    quotas: Mapping[FlavorResource, Quota]
+    weight: float
+    """Its weight in fair sharing."""
+    spec: Json
+
+    def group_of(self, resource: str) -> ResourceGroup | None:
+        """Return the resource group that covers a resource, or None."""
+        return next((group for group in self.groups if resource in group.resources), None)
+
+
+class Transformation(NamedTuple):
+    """What Kueue counts in place of a resource, or in addition."""
+
+    outputs: Mapping[str, Quantity]
+    is_kept: bool
+    multiplied_by: str
+
+
+class Configuration(NamedTuple):
+    """The settings of Kueue's manager that decide what is admitted."""
+
+    fair_sharing: bool = False
+    strategies: tuple[str, ...] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+    excluded: tuple[str, ...] = ()
+    """Prefixes of resources that are not counted."""
+    transformations: Mapping[str, Transformation] = {}
+    frameworks: tuple[str, ...] = ()
+    ignores_undeclared: bool = False
+    """Whether resources that the queue does not cover are not counted."""
+    is_known: bool = True
+    """Whether these settings are written, or are the defaults of a cluster whose objects are all known."""
+
+    def may_ignore(self, resource: str) -> bool:
+        """Return whether a resource that a queue does not cover may not be counted: by these settings, or by settings
+        that are not known, which exclude or replace resources of extensions.
+        """
+        if self.ignores_undeclared or self.is_known:
+            return self.ignores_undeclared
+        is_whole_device = is_accelerator(resource) and "/mig-" not in resource
+        return resource.startswith(HUGE_PAGES) or ("/" in resource and not is_whole_device)
+
+
+class Cluster(NamedTuple):
+    """The objects of a cluster that decide what is admitted."""
+
+    queues: Mapping[str, QuotaHolder]
+    cohorts: Mapping[str, QuotaHolder]
+    local_queues: Mapping[tuple[str, str], Json]
+    flavors: Mapping[str, Flavor]
+    topologies: Mapping[str, tuple[str, ...]]
+    """Levels from the top by the name of the Topology."""
+    checks: Mapping[str, Json]
+    nodes: Sequence[Json]
+    pods: Sequence[Json]
+    namespaces: Mapping[str, Mapping[str, str]]
+    """Labels by the name of the Namespace."""
+    configuration: Configuration
+    is_complete: bool = True
+    """Whether these are all objects of the cluster, so that what is absent does not exist."""
+    places_pods: bool = True
+    """Whether the nodes are known, so that pods can be placed in a topology."""
+
+
+def amount_of(resource: str, amount: Quantity | None) -> int:
+    """Return an amount as Kueue counts it; what cannot be parsed is 0."""
+    if amount is None:
+        return 0
+    unit = MILLI if resource == "cpu" else NANO
+    return -(-amount.nano // unit)
+
+
+def amounts_of(amounts: Mapping[str, Quantity]) -> dict[str, int]:
+    """Return all amounts as Kueue counts them."""
+    return {name: amount_of(name, amount) for name, amount in amounts.items()}
+
+
+def as_text(resource: str, amount: int) -> str:
+    """Return an amount as Kueue prints it."""
+    return str(as_quantity(resource, amount))
+
+
+def as_quantity(resource: str, amount: int) -> Quantity:
+    """Return an amount that Kueue counts as a quantity."""
+    is_binary = resource in _IN_UNITS_OF_1024 or resource.startswith(HUGE_PAGES)
+    style: Format = "binary" if is_binary else "decimal"
+    return Quantity(amount * (MILLI if resource == "cpu" else NANO), style)
+
+
+def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluster:
+    """Return the objects of a cluster that decide what is admitted. Accepts any data; never raises."""
+    by_kind: dict[str, list[Json]] = {}
+    for manifest in objects:
+        version, kind = manifest.get("apiVersion"), manifest.get("kind")
+        if (isinstance(version, str) and isinstance(kind, str) and (version, kind) in _READ_KINDS) or _is_kueue(
+            version
+        ):
+            by_kind.setdefault(str(kind), []).append(manifest)
+    topologies = {
+        object_name(item): tuple(
+            as_string(level.get("nodeLabel"))
+            for level in as_mappings(nested_map(item, "spec").get("levels"))[:_MAX_LEVELS]
+        )
+        for item in by_kind.get("Topology", ())
+    }
+    return Cluster(
+        queues={item.name: item for item in map(read_quotas, by_kind.get("ClusterQueue", ()))},
+        cohorts={item.name: item for item in map(read_quotas, by_kind.get("Cohort", ()))},
+        local_queues={(namespace_of(item), object_name(item)): item for item in by_kind.get("LocalQueue", ())},
+        flavors={object_name(item): _read_flavor(item) for item in by_kind.get("ResourceFlavor", ())},
+        topologies=topologies,
+        checks={object_name(item): item for item in by_kind.get("AdmissionCheck", ())},
+        nodes=by_kind.get("Node", ()),
+        pods=by_kind.get("Pod", ()),
+        namespaces={
+            object_name(item): string_map(nested_map(item, "metadata").get("labels"))
+            for item in by_kind.get("Namespace", ())
+        },
+        configuration=_read_configuration(by_kind, is_complete=is_complete),
+        is_complete=is_complete,
+        places_pods=is_complete or "Node" in by_kind,
+    )
+
+
+_READ_KINDS: Final = {("v1", kind) for kind in ("Node", "Pod", "Namespace", "ConfigMap")}
+
+
+def _is_kueue(version: Any) -> bool:
+    return isinstance(version, str) and version.startswith((_GROUP, _CONFIGURATION_GROUP))
+
+
+def read_quotas(manifest: Json) -> QuotaHolder:
+    """Return the quotas of a ClusterQueue or Cohort."""
+    spec = nested_map(manifest, "spec")
+    groups: list[ResourceGroup] = []
+    quotas: dict[FlavorResource, Quota] = {}
+    for group in as_mappings(spec.get("resourceGroups")):
+        flavors = []
+        for flavor in as_mappings(group.get("flavors")):
+            flavors.append(as_string(flavor.get("name")))
+            for resource in as_mappings(flavor.get("resources")):
+                name = as_string(resource.get("name"))
+                quotas[flavors[-1], name] = Quota(
+                    amount_of(name, quantity.parse(resource.get("nominalQuota"))),
+                    _limit(name, resource.get("borrowingLimit")),
+                    _limit(name, resource.get("lendingLimit")),
+                )
+        groups.append(ResourceGroup(tuple(as_strings(group.get("coveredResources"))), tuple(flavors)))
+    parent = spec.get("cohortName") or spec.get("cohort") or spec.get("parentName") or spec.get("parent")
+    weight = quantity.parse(nested_map(spec, "fairSharing").get("weight"))
+    return QuotaHolder(
+        object_name(manifest),
+        as_string(parent),
+        tuple(groups),
+        quotas,
+        1.0 if weight is None else weight.nano / NANO,
+        spec,
+    )
+
+
+def _limit(resource: str, value: Any) -> int | None:
+    parsed = quantity.parse(value)
+    return None if parsed is None else amount_of(resource, parsed)
+
+
+def _read_flavor(manifest: Json) -> Flavor:
+    spec = nested_map(manifest, "spec")
+    return Flavor(
+        object_name(manifest),
+        string_map(spec.get("nodeLabels")),
+        tuple(as_mappings(spec.get("nodeTaints"))),
+        tuple(as_mappings(spec.get("tolerations"))),
+        as_string(spec.get("topologyName")),
+    )
+
+
+def _read_configuration(by_kind: Mapping[str, Sequence[Json]], *, is_complete: bool) -> Configuration:
+    """Return the settings of a Configuration, or of the ConfigMap that holds it, or the default ones."""
+    written = [*by_kind.get("Configuration", ()), *_configurations_in(by_kind.get("ConfigMap", ()))]
+    if not written:
+        return Configuration(is_known=is_complete)
+    configuration = written[0]
+    resources, fair = nested_map(configuration, "resources"), configuration.get("fairSharing")
+    sharing = nested_map(configuration, "fairSharing")
+    is_fair = isinstance(fair, Mapping) and sharing.get("enable") is not False
+    strategies = tuple(as_strings(sharing.get("preemptionStrategies")))
+    return Configuration(
+        is_fair,
+        strategies or Configuration().strategies,
+        tuple(as_strings(resources.get("excludeResourcePrefixes"))),
+        {
+            as_string(item.get("input")): Transformation(
+                {
+                    str(name): amount
+                    for name, value in nested_map(item, "outputs").items()
+                    if (amount := quantity.parse(value)) is not None
+                },
+                item.get("strategy") != "Replace",
+                as_string(item.get("multiplyBy")),
+            )
+            for item in as_mappings(resources.get("transformations"))
+        },
+        tuple(as_strings(nested_map(configuration, "integrations").get("frameworks"))),
+        resources.get("quotaCheckStrategy") == "IgnoreUndeclared",
+    )
+
+
+def _configurations_in(config_maps: Sequence[Json]) -> Iterator[Json]:
+    """Yield the Configurations that ConfigMaps hold as text."""
+    from ptcompile.source.documents import read
+
+    for config_map in config_maps:
+        text = nested_map(config_map, "data").get(_CONFIGURATION_KEY)
+        for document in read(text).documents if isinstance(text, str) else ():
+            if document.data.get("kind") == "Configuration":
+                yield document.data
+
+
+def priority_value(manifest: Json) -> int:
+    """Return the value of a priority class."""
+    return as_int(manifest.get("value"))

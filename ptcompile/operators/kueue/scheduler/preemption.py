@@ -1,0 +1,330 @@
+"""Which admitted workloads must go so that another one fits.
+
+Source: Kueue 0.19, pkg/scheduler/preemption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, place_all, placement_requests
+from ptcompile.operators.kueue.scheduler.objects import FlavorResource
+from ptcompile.operators.kueue.scheduler.quota import QuotaNode, Usage
+from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
+from ptcompile.operators.kueue.scheduler.topology import PlacementError, PlacementRequest
+from ptcompile.operators.kueue.scheduler.workloads import Workload
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+IN_QUEUE: Final = "InClusterQueue"
+RECLAIMED: Final = "InCohortReclamation"
+RECLAIMED_WHILE_BORROWING: Final = "InCohortReclaimWhileBorrowing"
+FAIR_SHARING: Final = "InCohortFairSharing"
+
+
+class PreemptionTarget(NamedTuple):
+    """A workload that must go, and Kueue's word for why."""
+
+    workload: Workload
+    how: str
+
+
+class Incoming(NamedTuple):
+    """The workload that is to be admitted."""
+
+    workload: Workload
+    queue: QuotaNode
+    usage: Usage
+    contested: frozenset[FlavorResource]
+    """What others must give back."""
+    placements: Mapping[str, Sequence[PlacementRequest]]
+    state: QueueState
+
+
+class _Kind(Enum):
+    """By which right a candidate is preempted."""
+
+    SAME_QUEUE = IN_QUEUE
+    OWN_QUOTA = RECLAIMED
+    WITHOUT_BORROWING = "reclaim without borrowing"
+    WHILE_BORROWING = RECLAIMED_WHILE_BORROWING
+
+    @property
+    def reason(self) -> str:
+        """Kueue's word."""
+        return RECLAIMED if self is _Kind.WITHOUT_BORROWING else str(self.value)
+
+
+class _Candidate(NamedTuple):
+    workload: Workload
+    kind: _Kind
+    ancestor: QuotaNode | None
+    """The smallest cohort with both queues, or None in the same queue."""
+
+
+def find_targets(workload: Workload, assignment: Assignment, state: QueueState) -> list[PreemptionTarget]:
+    """Return the workloads that must go for an assignment, or none if it does not fit then either."""
+    return _targets(
+        Incoming(
+            workload,
+            state.queues[workload.cluster_queue],
+            assignment.usage,
+            frozenset(assignment.preempting()),
+            placement_requests(assignment, workload, state),
+            state,
+        )
+    )
+
+
+def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], tuple[Fit, int]]:
+    """Return the function that tells how one resource would fit after preemption."""
+
+    def fit_after_preemption(workload: Workload, key: FlavorResource, amount: int) -> tuple[Fit, int]:
+        queue = state.queues[workload.cluster_queue]
+        targets = _targets(Incoming(workload, queue, {key: amount}, frozenset({key}), {}, state))
+        if not targets:
+            return Fit.NO_CANDIDATES, queue.lowest_lender(key, amount)[0]
+        removed = [state.remove(target.workload) for target in targets]
+        borrowing = queue.lowest_lender(key, amount)[0]
+        _restore(state, removed)
+        is_same = any(target.workload.cluster_queue == queue.name for target in targets)
+        return (Fit.PREEMPT if is_same else Fit.RECLAIM), borrowing
+
+    return fit_after_preemption
+
+
+def _targets(incoming: Incoming) -> list[PreemptionTarget]:
+    if incoming.state.cluster.configuration.fair_sharing:
+        from ptcompile.operators.kueue.scheduler.fair_sharing import fair_candidates
+
+        return _fewest(incoming, fair_candidates(incoming), may_borrow=True)
+    same_queue = _same_queue(incoming)
+    own_quota, by_priority = _in_cohort(incoming)
+    candidates = [*own_quota, *by_priority, *same_queue]
+    is_borrowing_forbidden = not may_borrow_within_cohort(incoming.queue)
+    if not (own_quota or by_priority) or (is_borrowing_forbidden and not _is_under_nominal(incoming)):
+        attempts = [True]
+    elif is_borrowing_forbidden and not own_quota:
+        attempts = [False, True]
+    else:
+        attempts = [True, False]
+    for may_borrow in attempts:
+        targets = _fewest(incoming, _valid(incoming, candidates, may_borrow=may_borrow), may_borrow=may_borrow)
+        if targets:
+            return targets
+    return []
+
+
+def _valid(incoming: Incoming, candidates: Iterable[_Candidate], *, may_borrow: bool) -> Iterator[PreemptionTarget]:
+    """Remove and yield the candidates that may be preempted while those before them are gone."""
+    for workload, kind, ancestor in candidates:
+        if workload.cluster_queue != incoming.queue.name:
+            queue = incoming.state.queues[workload.cluster_queue]
+            if (may_borrow and kind is _Kind.WITHOUT_BORROWING) or queue.is_within_nominal(incoming.contested):
+                continue
+            if _is_covered(queue, ancestor, incoming.contested):
+                continue
+        yield PreemptionTarget(workload, kind.reason)
+
+
+def _is_covered(queue: QuotaNode, ancestor: QuotaNode | None, contested: Iterable[FlavorResource]) -> bool:
+    """Return whether a cohort between a queue and the common one borrows nothing."""
+    for node in queue.ancestors:
+        if node is ancestor:
+            return False
+        if node.is_within_nominal(contested):
+            return True
+    return False
+
+
+def _fewest(incoming: Incoming, candidates: Iterable[PreemptionTarget], *, may_borrow: bool) -> list[PreemptionTarget]:
+    """Return as few of the candidates as must go, in order, or none if it does not fit without all of them."""
+    state = incoming.state
+    targets: list[PreemptionTarget] = []
+    removed: list[Reservation] = []
+    fits = is_placed = False
+    for target in candidates:
+        state.steps.spend(1)
+        targets.append(target)
+        removed.append(state.remove(target.workload))
+        if not fits and _fits_quota(incoming, may_borrow=may_borrow):
+            fits = True
+            is_placed = _is_placed(incoming)
+            if is_placed:
+                break
+    if fits and not is_placed:
+        fits = _shorten(incoming, targets, removed)
+    if fits:
+        _bring_back(incoming, targets, removed, may_borrow=may_borrow)
+    _restore(state, removed)
+    return targets if fits else []
+
+
+def _shorten(incoming: Incoming, targets: list[PreemptionTarget], removed: list[Reservation]) -> bool:
+    """Keep the fewest first targets without which the pods can be placed; return whether they can be placed at all.
+
+    Fewer pods fit beside more workloads, so the number is found by halving: each try looks at all nodes.
+    """
+    if not _is_placed(incoming):
+        return False
+    state, low, high, gone = incoming.state, 1, len(targets), len(targets)
+    while low < high:
+        middle = (low + high) // 2
+        for reservation in removed[middle:gone]:
+            state.add(reservation)
+        for target in targets[gone:middle]:
+            state.remove(target.workload)
+        gone = middle
+        low, high = (low, middle) if _is_placed(incoming) else (middle + 1, high)
+    for target in targets[gone:low]:
+        state.remove(target.workload)
+    for reservation in removed[low:gone]:
+        state.add(reservation)
+    del targets[low:], removed[low:]
+    return True
+
+
+def _bring_back(
+    incoming: Incoming, targets: list[PreemptionTarget], removed: list[Reservation], *, may_borrow: bool
+) -> None:
+    """Spare the targets that need not go, the last one first."""
+    for i in range(len(targets) - 2, -1, -1):
+        incoming.state.add(removed[i])
+        if _fits_quota(incoming, may_borrow=may_borrow) and _is_placed(incoming):
+            targets[i], removed[i] = targets[-1], removed[-1]
+            targets.pop()
+            removed.pop()
+        else:
+            incoming.state.remove(removed[i].workload)
+
+
+def _restore(state: QueueState, removed: Iterable[Reservation]) -> None:
+    for reservation in removed:
+        state.add(reservation)
+
+
+def _fits_quota(incoming: Incoming, *, may_borrow: bool) -> bool:
+    """Return whether the workload fits the quota that is left."""
+    for key, amount in incoming.usage.items():
+        if not may_borrow and incoming.queue.would_borrow(key, amount):
+            return False
+        if amount > max(0, incoming.queue.available(key)):
+            return False
+    return True
+
+
+def _is_placed(incoming: Incoming) -> bool:
+    """Return whether the pods of the workload can be placed on what is left of the nodes."""
+    if not incoming.placements:
+        return True
+    try:
+        place_all(incoming.placements, incoming.state.topologies(incoming.queue), is_empty=False)
+    except PlacementError:
+        return False
+    return True
+
+
+def _is_under_nominal(incoming: Incoming) -> bool:
+    queue = incoming.queue
+    return all(queue.usage.get(key, 0) < queue.quota(key).nominal for key in incoming.contested)
+
+
+def policies(queue: QuotaNode) -> Json:
+    """Return the preemption policies of a queue."""
+    return nested_map(queue.holder.spec, "preemption")
+
+
+def may_borrow_within_cohort(queue: QuotaNode) -> bool:
+    """Return whether the queue may preempt others in the cohort while it borrows."""
+    return nested_map(policies(queue), "borrowWithinCohort").get("policy") not in (None, "", "Never")
+
+
+def satisfies(policy: str, incoming: Workload, candidate: Workload) -> bool:
+    """Return whether a policy lets a workload preempt another."""
+    if policy == "Any":
+        return True
+    if policy == "LowerPriority":
+        return incoming.priority > candidate.priority
+    if policy == "LowerOrNewerEqualPriority":
+        is_newer = incoming.priority == candidate.priority and incoming.order < candidate.order
+        return incoming.priority > candidate.priority or is_newer
+    return False
+
+
+def uses(reservation: Reservation, contested: Iterable[FlavorResource]) -> bool:
+    """Return whether a workload uses something of what others must give back."""
+    return any(key in reservation.usage for key in contested)
+
+
+def candidate_order(candidates: Iterable[Workload]) -> list[Workload]:
+    """Return workloads in the order in which they are preempted: by priority, the one admitted last first."""
+    return sorted(sorted(candidates, key=lambda w: w.reserved_at, reverse=True), key=lambda w: w.priority)
+
+
+def _same_queue(incoming: Incoming) -> list[_Candidate]:
+    policy = as_string(policies(incoming.queue).get("withinClusterQueue"), "Never")
+    matching = _satisfying(incoming, incoming.queue, policy)
+    return [_Candidate(workload, _Kind.SAME_QUEUE, None) for workload in candidate_order(matching)]
+
+
+def _satisfying(incoming: Incoming, queue: QuotaNode, policy: str) -> Iterator[Workload]:
+    """Yield the workloads of a queue that use what is contested and that a policy lets the workload preempt."""
+    if policy == "Never":
+        return
+    incoming.state.steps.spend(len(incoming.state.admitted[queue.name]))
+    for workload, reservation in incoming.state.admitted[queue.name].items():
+        if uses(reservation, incoming.contested) and satisfies(policy, incoming.workload, workload):
+            yield workload
+
+
+def _in_cohort(incoming: Incoming) -> tuple[list[_Candidate], list[_Candidate]]:
+    """Return the candidates of other queues: those that hold what is the queue's own, and those by priority."""
+    queue = incoming.queue
+    policy = as_string(policies(queue).get("reclaimWithinCohort"), "Never")
+    own: list[_Candidate] = []
+    by_priority: list[_Candidate] = []
+    if policy == "Never":
+        return own, by_priority
+    has_quota, remaining = queue.fits_quota(incoming.usage)
+    before: QuotaNode | None = None
+    for cohort in queue.ancestors:
+        for other in _borrowers(cohort, before, incoming):
+            for workload in _satisfying(incoming, other, policy):
+                kind = _Kind.OWN_QUOTA if has_quota else _priority_kind(incoming, workload)
+                (own if has_quota else by_priority).append(_Candidate(workload, kind, cohort))
+        fits, remaining = cohort.fits_quota(remaining)
+        has_quota = has_quota or fits
+        before = cohort
+    return _ordered(own), _ordered(by_priority)
+
+
+def _ordered(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    by_workload = {candidate.workload: candidate for candidate in candidates}
+    return [by_workload[workload] for workload in candidate_order(by_workload)]
+
+
+def _borrowers(cohort: QuotaNode, skipped: QuotaNode | None, incoming: Incoming) -> Iterator[QuotaNode]:
+    """Yield the other queues below a cohort that borrow something of what is contested."""
+    for child in cohort.children:
+        if child is skipped or child is incoming.queue or child.is_within_nominal(incoming.contested):
+            continue
+        if child.is_cohort:
+            yield from _borrowers(child, skipped, incoming)
+        else:
+            yield child
+
+
+def _priority_kind(incoming: Incoming, candidate: Workload) -> _Kind:
+    if not may_borrow_within_cohort(incoming.queue) or candidate.priority >= incoming.workload.priority:
+        return _Kind.WITHOUT_BORROWING
+    threshold = nested_map(policies(incoming.queue), "borrowWithinCohort").get("maxPriorityThreshold")
+    if isinstance(threshold, int) and candidate.priority > threshold:
+        return _Kind.WITHOUT_BORROWING
+    return _Kind.WHILE_BORROWING

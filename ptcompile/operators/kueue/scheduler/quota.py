@@ -1,0 +1,234 @@
+"""Quotas in use: what a queue has left, what its cohort lends, and who borrows.
+
+Source: Kueue 0.19, pkg/cache/scheduler/resource_node.go and fair_sharing.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ptcompile._internal.lazy import cached_property
+from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource, Quota, QuotaHolder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+Usage = Mapping[FlavorResource, int]
+"""ResourceAmounts by flavor and resource."""
+
+_MAX_DEPTH: Final = 64
+"""Cohorts above a queue; deeper trees are taken for a cycle."""
+_NO_QUOTA: Final = Quota(0, None, None)
+
+
+class QuotaNode:
+    """A ClusterQueue or a cohort with what is in use of its quota."""
+
+    def __init__(self, holder: QuotaHolder, *, is_cohort: bool) -> None:
+        self.name = holder.name
+        self.holder = holder
+        self.is_cohort = is_cohort
+        self.parent: QuotaNode | None = None
+        self.children: list[QuotaNode] = []
+        self.usage: dict[FlavorResource, int] = {}
+        self._subtree: dict[FlavorResource, int] = {}
+
+    @cached_property
+    def ancestors(self) -> tuple[QuotaNode, ...]:
+        """The cohorts from the parent to the root."""
+        return () if self.parent is None else (self.parent, *self.parent.ancestors)
+
+    @property
+    def root(self) -> QuotaNode:
+        """The topmost cohort, or the queue itself."""
+        return self.ancestors[-1] if self.ancestors else self
+
+    @cached_property
+    def height(self) -> int:
+        """The distance to the furthest leaf."""
+        heights = [child.height + 1 for child in self.children if child.is_cohort]
+        return max(heights, default=min(len(self.children), 1))
+
+    def quota(self, key: FlavorResource) -> Quota:
+        """Return the node's own quota."""
+        return self.holder.quotas.get(key, _NO_QUOTA)
+
+    def subtree(self, key: FlavorResource) -> int:
+        """Return the quota of the node with what its members lend."""
+        if key not in self._subtree:
+            lent = (child.subtree(key) - child.reserved(key) for child in self.children)
+            self._subtree[key] = self.quota(key).nominal + sum(lent)
+        return self._subtree[key]
+
+    def reserved(self, key: FlavorResource) -> int:
+        """Return the quota that the node does not lend."""
+        lending = self.quota(key).lending
+        return 0 if lending is None else max(0, self.subtree(key) - lending)
+
+    def reserved_left(self, key: FlavorResource) -> int:
+        """Return what is left of the quota that the node does not lend."""
+        return max(0, self.reserved(key) - self.usage.get(key, 0))
+
+    def available(self, key: FlavorResource) -> int:
+        """Return what is left for the node; below zero if more is in use than there is."""
+        if self.parent is None:
+            return self.subtree(key) - self.usage.get(key, 0)
+        from_parent = self.parent.available(key)
+        limit = self.quota(key).borrowing
+        if limit is not None:
+            used_above = max(0, self.usage.get(key, 0) - self.reserved(key))
+            from_parent = min(self.subtree(key) - self.reserved(key) - used_above + limit, from_parent)
+        return self.reserved_left(key) + from_parent
+
+    def capacity(self, key: FlavorResource) -> int:
+        """Return the most that the node can have if nothing is in use."""
+        if self.parent is None:
+            return self.subtree(key)
+        most = self.reserved(key) + self.parent.capacity(key)
+        limit = self.quota(key).borrowing
+        return most if limit is None else min(self.subtree(key) + limit, most)
+
+    def would_borrow(self, key: FlavorResource, amount: int) -> bool:
+        """Return whether the node borrows when it uses an amount more."""
+        return self.usage.get(key, 0) + amount > self.subtree(key)
+
+    def is_within_nominal(self, keys: Iterable[FlavorResource]) -> bool:
+        """Return whether the node borrows none of these."""
+        return not any(self.would_borrow(key, 0) for key in keys)
+
+    def use(self, usage: Usage) -> None:
+        """Add to what is in use, here and in the cohorts that lend it."""
+        for key, amount in usage.items():
+            self._add(key, amount)
+
+    def release(self, usage: Usage) -> None:
+        """Take away from what is in use."""
+        for key, amount in usage.items():
+            self._remove(key, amount)
+
+    def _add(self, key: FlavorResource, amount: int) -> None:
+        beyond = amount - self.reserved_left(key)
+        self.usage[key] = self.usage.get(key, 0) + amount
+        if self.parent is not None and beyond > 0:
+            self.parent._add(key, beyond)
+
+    def _remove(self, key: FlavorResource, amount: int) -> None:
+        in_parent = self.usage.get(key, 0) - self.reserved(key)
+        self.usage[key] = self.usage.get(key, 0) - amount
+        if self.parent is not None and in_parent > 0:
+            self.parent._remove(key, min(amount, in_parent))
+
+    def lowest_lender(self, key: FlavorResource, amount: int) -> tuple[int, bool]:
+        """Return the height of the smallest subtree that has an amount more, and whether it has a parent."""
+        if self.parent is None or not self.would_borrow(key, amount):
+            return 0, self.parent is not None
+        remaining = amount - self.reserved_left(key)
+        for node in self.ancestors:
+            if not node.would_borrow(key, remaining):
+                return node.height, node.parent is not None
+            remaining -= node.reserved_left(key)
+        return self.root.height, False
+
+    def fits_quota(self, requested: Usage) -> tuple[bool, dict[FlavorResource, int]]:
+        """Return whether the node has the amounts without borrowing, and what is to come from its parent."""
+        fits = not any(self.would_borrow(key, amount) for key, amount in requested.items())
+        return fits, {key: max(0, amount - self.reserved_left(key)) for key, amount in requested.items()}
+
+    def keys(self) -> set[FlavorResource]:
+        """Return the flavors and resources of the node and of its members."""
+        out = set(self.holder.quotas)
+        for child in self.children:
+            out |= child.keys()
+        return out
+
+    @cached_property
+    def all_keys(self) -> frozenset[FlavorResource]:
+        """The flavors and resources of the node and of its members."""
+        return frozenset(self.keys())
+
+    def queues(self) -> Iterator[QuotaNode]:
+        """Yield the ClusterQueues at or below the node."""
+        if not self.is_cohort:
+            yield self
+        for child in self.children:
+            yield from child.queues()
+
+
+def dominant_share(node: QuotaNode) -> tuple[bool, float]:
+    """Return a node's share in fair sharing, by which nodes are compared; the larger one gives first."""
+    if node.parent is None:
+        return (False, 0.0)
+    borrowed: dict[str, int] = {}
+    for key in node.all_keys:
+        amount = node.usage.get(key, 0) - node.subtree(key)
+        if amount > 0:
+            borrowed[key[1]] = borrowed.get(key[1], 0) + amount
+    if not borrowed:
+        return (False, 0.0)
+    lendable: dict[str, int] = {}
+    for key in node.root.all_keys:
+        lendable[key[1]] = lendable.get(key[1], 0) + node.parent.capacity(key)
+    ratio = max(
+        (amount * 1000 / lendable[name] for name, amount in borrowed.items() if lendable.get(name, 0) > 0), default=0.0
+    )
+    return (True, ratio) if node.holder.weight == 0 else (False, ratio / node.holder.weight)
+
+
+def is_borrowing(node: QuotaNode) -> bool:
+    """Return whether a node borrows anything."""
+    return node.parent is not None and any(node.would_borrow(key, 0) for key in node.all_keys)
+
+
+def quota_nodes(cluster: Cluster) -> dict[str, QuotaNode]:
+    """Return the ClusterQueues by name, linked to their cohorts. Members of a cycle of cohorts are left out."""
+    cohorts: dict[str, QuotaNode] = {}
+    queues: dict[str, QuotaNode] = {}
+    for queue in cluster.queues.values():
+        chain = cohort_chain(cluster, queue)
+        if chain is None:
+            continue
+        node = queues[queue.name] = QuotaNode(queue, is_cohort=False)
+        for name in chain:
+            is_new = name not in cohorts
+            if is_new:
+                holder = cluster.cohorts.get(name, QuotaHolder(name, "", (), {}, 1.0, {}))
+                cohorts[name] = QuotaNode(holder, is_cohort=True)
+            node.parent = cohorts[name]
+            node.parent.children.append(node)
+            if not is_new:
+                break
+            node = node.parent
+    _add_empty_cohorts(cluster, cohorts)
+    return queues
+
+
+def _add_empty_cohorts(cluster: Cluster, cohorts: dict[str, QuotaNode]) -> None:
+    """Add the cohorts below which no queue is, since they may have quota to lend."""
+    for name, holder in cluster.cohorts.items():
+        missing: list[str] = []
+        chain = cohort_chain(cluster, holder)
+        for member in () if chain is None or name in cohorts else (name, *chain):
+            if member in cohorts:
+                break
+            missing.append(member)
+        for member in reversed(missing):
+            of_member = cluster.cohorts.get(member, QuotaHolder(member, "", (), {}, 1.0, {}))
+            node = cohorts[member] = QuotaNode(of_member, is_cohort=True)
+            node.parent = cohorts.get(of_member.parent)
+            if node.parent is not None:
+                node.parent.children.append(node)
+
+
+def cohort_chain(cluster: Cluster, holder: QuotaHolder) -> tuple[str, ...] | None:
+    """Return the names of the cohorts above a queue or cohort, or None if they are a cycle or too many."""
+    chain: list[str] = []
+    name = holder.parent
+    while name:
+        if name in chain:
+            return None
+        if len(chain) == _MAX_DEPTH:
+            return None
+        chain.append(name)
+        name = cluster.cohorts[name].parent if name in cluster.cohorts else ""
+    return tuple(chain)

@@ -1,0 +1,562 @@
+"""Placing pods in the domains of a topology: how many fit where, and which domains are chosen.
+
+Source: Kueue 0.19, pkg/cache/scheduler/tas_flavor_snapshot.go. Balanced placement and preferred node affinity, which
+are off by default, and the replacement of failed nodes are not modeled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.evaluations import Evaluations
+from ptcompile.kubernetes import amounts, quantity
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name, string_map
+from ptcompile.operators.kueue.scheduler.nodes import excluding_taint, matches_affinity
+from ptcompile.operators.kueue.scheduler.objects import Cluster, Flavor, ResourceAmounts, amount_of, amounts_of
+from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+
+LeafKey = tuple[str, ...]
+"""A domain of the lowest level in the whole cluster: flavors of the same nodes share it."""
+
+TopologyUsage = dict[LeafKey, dict[str, int]]
+"""What the pods of admitted workloads use, by domain."""
+
+
+class Placement(NamedTuple):
+    """The domains of a pod set, with the number of pods in each."""
+
+    levels: tuple[str, ...]
+    domains: tuple[tuple[tuple[str, ...], int], ...]
+
+
+class PlacementRequest(NamedTuple):
+    """A pod set that is to be placed."""
+
+    pod_set: PodSet
+    count: int  # type: ignore[assignment]  # not the method that tuples have
+    is_implied: bool
+    """Whether the queue places all pods, although the pod set requests nothing."""
+
+    @property
+    def topology(self) -> TopologyRequest:
+        """Where its pods are to run."""
+        return self.pod_set.topology
+
+
+class PlacementError(Exception):
+    """The pods of a pod set do not fit."""
+
+    def __init__(self, pod_set: str, reason: str) -> None:
+        super().__init__(reason)
+        self.pod_set = pod_set
+
+
+class Domain:
+    """A node, or a group of nodes such as a rack."""
+
+    __slots__ = (
+        "capacity",
+        "children",
+        "key",
+        "labels",
+        "leaders",
+        "name",
+        "parent",
+        "pods",
+        "pods_beside_leader",
+        "slices",
+        "slices_beside_leader",
+        "taints",
+        "values",
+    )  # fmt: skip
+
+    def __init__(self, values: tuple[str, ...], parent: Domain | None) -> None:
+        self.values = values
+        self.parent = parent
+        self.children: list[Domain] = []
+        self.name = ""
+        """Name of its node, if it is one node."""
+        self.labels: Mapping[str, str] = {}
+        self.taints: tuple[Json, ...] = ()
+        self.capacity: dict[str, int] = {}
+        self.key: LeafKey = ()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what fits."""
+        self.pods = self.pods_beside_leader = self.slices = self.slices_beside_leader = self.leaders = 0
+
+
+class Exclusions:
+    """Why nodes take no pod."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.reasons: dict[str, int] = {}
+
+    def add(self, reason: str) -> None:
+        """Count a node."""
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+
+    def as_text(self) -> str:
+        """Return the sentence that Kueue appends to its message."""
+        if not self.reasons:
+            return ""
+        return f". Total nodes: {self.total}; excluded: " + ", ".join(
+            sorted(f"{reason}: {count}" for reason, count in self.reasons.items())
+        )
+
+
+class _Parameters(NamedTuple):
+    """What is to be placed."""
+
+    pods: int
+    leaders: int
+    level: int
+    slice_level: int
+    slice_size: int
+    inner_sizes: Mapping[int, int]
+    """Sizes of the inner slices by level."""
+    is_required: bool
+    is_unconstrained: bool
+
+
+class FlavorTopology:
+    """The nodes of a flavor, in the levels of its Topology."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        flavor: Flavor,
+        usage: TopologyUsage,
+        node_usage: Mapping[str, ResourceAmounts],
+        steps: Evaluations,
+    ) -> None:
+        self.name = flavor.topology
+        self.levels = cluster.topologies[flavor.topology]
+        self.tolerations = flavor.tolerations
+        self.usage = usage
+        self.steps = steps
+        self._suitable: tuple[Json, list[Domain], dict[str, int]] | None = None
+        self.by_level: list[dict[tuple[str, ...], Domain]] = [{} for _ in self.levels]
+        self.has_hosts = bool(self.levels) and self.levels[-1] == HOSTNAME
+        for node in cluster.nodes:
+            self._add_node(node, flavor, node_usage)
+
+    def _add_node(self, node: Json, flavor: Flavor, node_usage: Mapping[str, ResourceAmounts]) -> None:
+        labels = string_map(nested_map(node, "metadata").get("labels"))
+        if not is_usable(node) or any(labels.get(key) != value for key, value in flavor.labels.items()):
+            return
+        if not all(level in labels for level in self.levels):
+            return
+        parent: Domain | None = None
+        for i in range(len(self.levels)):
+            values = tuple(labels[level] for level in self.levels[: i + 1])
+            domain = self.by_level[i].get(values)
+            if domain is None:
+                domain = self.by_level[i][values] = Domain(values, parent)
+                if parent is not None:
+                    parent.children.append(domain)
+            parent = domain
+        if parent is None:
+            return
+        if self.has_hosts:
+            parent.name, parent.labels = object_name(node), labels
+            parent.taints = tuple(as_mappings(nested_map(node, "spec").get("taints")))
+        parent.key = leaf_key(self.name, self.levels, parent.values)
+        allocatable = amounts_of(amounts.quantities_of(nested_map(node, "status"), "allocatable"))
+        used = node_usage.get(object_name(node), {})
+        for name, amount in allocatable.items():
+            parent.capacity[name] = parent.capacity.get(name, 0) + amount - used.get(name, 0)
+
+    def has_levels(self, request: TopologyRequest) -> bool:
+        """Return whether the topology has all levels that a request names."""
+        names = [request.required or request.preferred, *(level for level, _ in request.slices)]
+        return all(name in self.levels for name in names if name)
+
+    def place(
+        self,
+        requests: Sequence[PlacementRequest],
+        assumed: TopologyUsage,
+        *,
+        is_empty: bool,
+    ) -> dict[str, Placement]:
+        """Return the placement of each pod set. Raises PlacementError if one does not fit.
+
+        `assumed` is what other pod sets of the workload use; these are added. If `is_empty`, nothing else is in use.
+        """
+        groups: dict[str, list[PlacementRequest]] = {}
+        for i, request in enumerate(requests):
+            groups.setdefault(request.topology.group or f"\0{i}", []).append(request)
+        out: dict[str, Placement] = {}
+        for members in groups.values():
+            workers, leader = _workers_and_leader(members)
+            placed = self._place_group(workers, leader, assumed, is_empty)
+            for request in members:
+                add_usage(assumed, self.usage_of(placed[request.pod_set.name], request.pod_set))
+            out |= placed
+        return out
+
+    def usage_of(self, placement: Placement, pod_set: PodSet) -> TopologyUsage:
+        """Return what placed pods use in each domain."""
+        return {
+            leaf_key(self.name, self.levels, values): {
+                **{name: amount * count for name, amount in pod_set.node_requests.items()},
+                "pods": count,
+            }
+            for values, count in placement.domains
+        }
+
+    def _place_group(
+        self,
+        workers: PlacementRequest,
+        leader: PlacementRequest | None,
+        assumed: TopologyUsage,
+        is_empty: bool,
+    ) -> dict[str, Placement]:
+        parameters = self._parameters(workers, leader)
+        exclusions = Exclusions()
+        self._count(workers, leader, assumed, is_empty, exclusions)
+        for root in self.by_level[0].values():
+            _count_up(root, parameters, 0)
+        level, domains = self._fitting(parameters.level, parameters, exclusions, workers.pod_set.name)
+        domains = self._spread(level, domains, parameters)
+        out = {}
+        if leader is not None:
+            leading = [(domain.values, domain.leaders) for domain in domains if domain.leaders > 0]
+            out[leader.pod_set.name] = self._placement(leading)
+        out[workers.pod_set.name] = self._placement([(domain.values, domain.pods) for domain in domains])
+        return out
+
+    def _placement(self, domains: Iterable[tuple[tuple[str, ...], int]]) -> Placement:
+        start = len(self.levels) - 1 if self.has_hosts else 0
+        sorted_domains = sorted(domains)
+        return Placement(
+            self.levels[start:], tuple((values[start:], count) for values, count in sorted_domains if count)
+        )
+
+    def _parameters(self, workers: PlacementRequest, leader: PlacementRequest | None) -> _Parameters:
+        """Return what is to be placed at which levels. Raises PlacementError if the topology lacks a level."""
+        request, name = workers.topology, workers.pod_set.name
+        slice_key, slice_size = request.slices[0] if request.slices else (self.levels[-1], 1)
+        key = request.required or request.preferred
+        if key is None:
+            key = self.levels[0] if request.has_only_slices else self.levels[-1]
+        if key not in self.levels:
+            raise PlacementError(name, f"no requested topology level: {key}")
+        if slice_key not in self.levels:
+            raise PlacementError(name, f"no requested topology level for slices: {slice_key}")
+        level, slice_level = self.levels.index(key), self.levels.index(slice_key)
+        if slice_size > workers.count:
+            raise PlacementError(name, f"a slice of {slice_size} pods is larger than the pod set of {workers.count}")
+        if level > slice_level:
+            raise PlacementError(name, f"podset slice topology {slice_key} is above the podset topology {key}")
+        return _Parameters(
+            workers.count,
+            0 if leader is None else 1,
+            level,
+            slice_level,
+            slice_size,
+            self._inner_sizes(request, slice_level, slice_size, name),
+            request.required is not None,
+            request.is_unconstrained or workers.is_implied or request.has_only_slices,
+        )
+
+    def _inner_sizes(self, request: TopologyRequest, level: int, size: int, name: str) -> dict[int, int]:
+        out: dict[int, int] = {}
+        for key, inner_size in request.slices[1:]:
+            if key not in self.levels:
+                raise PlacementError(name, f"no requested topology level for additional slice layer: {key}")
+            inner = self.levels.index(key)
+            if inner <= level:
+                why = f"must be at a lower level than {self.levels[level]}"
+                raise PlacementError(name, f"additional slice layer topology {key} {why}")
+            if size % inner_size:
+                why = f"must evenly divide parent layer size {size}"
+                raise PlacementError(name, f"additional slice layer size {inner_size} {why}")
+            out |= dict.fromkeys(range(level + 1, inner + 1), inner_size)
+            level, size = inner, inner_size
+        return out
+
+    def _count(
+        self,
+        workers: PlacementRequest,
+        leader: PlacementRequest | None,
+        assumed: TopologyUsage,
+        is_empty: bool,
+        exclusions: Exclusions,
+    ) -> None:
+        """Count the pods that fit in each domain of the lowest level."""
+        requests = [*{**workers.pod_set.node_requests, "pods": 1}.items()]
+        leading = None if leader is None else {**leader.pod_set.node_requests, "pods": 1}
+        for level in self.by_level:
+            for domain in level.values():
+                domain.reset()
+        suitable, unsuitable = self._suitable_leaves(workers.pod_set.spec)
+        exclusions.total = len(self.by_level[-1])
+        exclusions.reasons |= unsuitable
+        self.steps.spend(exclusions.total)
+        for leaf in suitable:
+            used = {} if is_empty else self.usage.get(leaf.key, {})
+            beside = assumed.get(leaf.key, {})
+            leaf.pods, limiting = _count_in(requests, leaf.capacity, used, beside)
+            leaf.pods_beside_leader = leaf.pods
+            if not leaf.pods:
+                exclusions.add(f'resource "{limiting}"')
+            if leading is not None and _count_in([*leading.items()], leaf.capacity, used, beside)[0] > 0:
+                leaf.leaders = 1
+                with_leader = {name: beside.get(name, 0) + leading.get(name, 0) for name in {*beside, *leading}}
+                leaf.pods_beside_leader = _count_in(requests, leaf.capacity, used, with_leader)[0]
+
+    def _suitable_leaves(self, spec: Json) -> tuple[list[Domain], dict[str, int]]:
+        """Return the domains of the lowest level that take such pods, and why how many others do not.
+
+        The last answer is kept.
+        """
+        if self._suitable is None or self._suitable[0] is not spec:
+            tolerations = [*as_mappings(spec.get("tolerations")), *self.tolerations]
+            selector = string_map(spec.get("nodeSelector"))
+            exclusions, leaves = Exclusions(), []
+            for leaf in self.by_level[-1].values():
+                reason = _exclusion(leaf, spec, tolerations, selector) if self.has_hosts else ""
+                if reason:
+                    exclusions.add(reason)
+                else:
+                    leaves.append(leaf)
+            self._suitable = spec, leaves, exclusions.reasons
+        return self._suitable[1], self._suitable[2]
+
+    def _fitting(
+        self, level: int, parameters: _Parameters, exclusions: Exclusions, name: str
+    ) -> tuple[int, list[Domain]]:
+        """Return the level whose domains are used, and these domains. Raises PlacementError if none fit."""
+        if not self.by_level[level]:
+            raise PlacementError(name, f"no topology domains at level: {self.levels[level]}")
+        ordered = _by_leaders(self.by_level[level].values(), parameters.is_unconstrained)
+        top, slices, leaders = ordered[0], parameters.pods // parameters.slice_size, parameters.leaders
+        if not parameters.is_unconstrained and top.slices_beside_leader >= slices and top.leaders >= leaders:
+            top = _best_fit(ordered, slices, "slices_beside_leader" if leaders else "slices")
+        if parameters.is_unconstrained:
+            for domain in ordered:
+                if domain.slices >= slices and (not leaders or domain.slices_beside_leader >= slices):
+                    return level, [domain]
+        if top.slices_beside_leader >= slices and top.leaders >= leaders:
+            return level, [top]
+        if parameters.is_required:
+            raise PlacementError(name, self._not_fitting(top.slices, slices, parameters.slice_size, exclusions))
+        if level > 0 and not parameters.is_unconstrained:
+            return self._fitting(level - 1, parameters, exclusions, name)
+        return level, self._several(ordered, slices, parameters, exclusions, name)
+
+    def _several(
+        self, ordered: list[Domain], slices: int, parameters: _Parameters, exclusions: Exclusions, name: str
+    ) -> list[Domain]:
+        """Return several domains that hold all slices together. Raises PlacementError if all are too few."""
+        chosen: list[Domain] = []
+        left, leaders, i = slices, parameters.leaders, 0
+        is_best_fit = not parameters.is_unconstrained
+        while leaders > 0 and i < len(ordered) and ordered[i].leaders > 0:
+            domain = ordered[i]
+            if is_best_fit and domain.slices_beside_leader >= left:
+                domain = _best_fit(ordered[i:], left, "slices_beside_leader")
+            chosen.append(domain)
+            leaders -= domain.leaders
+            left -= domain.slices_beside_leader
+            i += 1
+        if leaders > 0:
+            raise PlacementError(
+                name, self._not_fitting(parameters.leaders - leaders, slices, parameters.slice_size, exclusions)
+            )
+        rest = _by_slices(ordered[i:], parameters.is_unconstrained)
+        for i, domain in enumerate(rest):
+            if left <= 0:
+                break
+            if is_best_fit and domain.slices >= left:
+                domain = _best_fit(rest[i:], left, "slices")
+            chosen.append(domain)
+            left -= domain.slices
+        if left > 0:
+            raise PlacementError(name, self._not_fitting(slices - left, slices, parameters.slice_size, exclusions))
+        return chosen
+
+    def _not_fitting(self, fitting: int, requested: int, size: int, exclusions: Exclusions) -> str:
+        unit = "pod(s)" if size == 1 else "slice(s)"
+        if fitting:
+            why = f"allows to fit only {fitting} out of {requested} {unit}"
+        else:
+            why = f"doesn't allow to fit any of {requested} {unit}"
+        return f'topology "{self.name}" {why}{exclusions.as_text()}'
+
+    def _spread(self, level: int, domains: list[Domain], parameters: _Parameters) -> list[Domain]:
+        """Return the domains of the lowest level with the pods and leaders in each."""
+        loose, size = parameters.is_unconstrained, parameters.slice_size
+        domains = _take(domains, parameters.pods, parameters.leaders, size, loose, in_slices=True)
+        last = len(self.levels) - 1
+        while level < min(last, parameters.slice_level):
+            lower = _by_slices([child for domain in domains for child in domain.children], loose)
+            domains = _take(lower, parameters.pods, parameters.leaders, size, loose, in_slices=True)
+            level += 1
+        while level < last:
+            inner = parameters.inner_sizes.get(level + 1, 1)
+            lower = []
+            for domain in domains:
+                children = _by_slices(domain.children, loose)
+                if inner > 1:
+                    for child in children:
+                        child.slices = child.pods // inner
+                        child.slices_beside_leader = child.pods_beside_leader // inner
+                lower += _take(children, domain.pods, domain.leaders, inner, loose, in_slices=inner > 1)
+            domains = lower
+            level += 1
+        return domains
+
+
+def leaf_key(topology: str, levels: Sequence[str], values: Sequence[str]) -> LeafKey:
+    """Return the key of a domain of the lowest level: flavors share hosts, whatever their topology."""
+    return (HOSTNAME, values[-1]) if levels and values and levels[-1] == HOSTNAME else (topology, *values)
+
+
+def is_usable(node: Json) -> bool:
+    """Return whether pods can be scheduled to a node: it is ready and not cordoned."""
+    conditions = as_mappings(nested_map(node, "status").get("conditions"))
+    is_ready = any(item.get("type") == "Ready" and item.get("status") == "True" for item in conditions)
+    return is_ready and nested_map(node, "spec").get("unschedulable") is not True
+
+
+def used_by_other_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
+    """Return what running pods that Kueue has not placed use, by node."""
+    out: dict[str, dict[str, int]] = {}
+    for pod in pods:
+        name = as_string(nested_map(pod, "spec").get("nodeName"))
+        has_ended = nested_map(pod, "status").get("phase") in ("Succeeded", "Failed")
+        labels = nested_map(pod, "metadata", "labels")
+        if not name or has_ended or "kueue.x-k8s.io/tas" in labels or "kueue.x-k8s.io/podset" in labels:
+            continue
+        usage = out.setdefault(name, {})
+        for resource, amount in {
+            **amounts.pod_requests(nested_map(pod, "spec")),
+            "pods": quantity.Quantity(10**9),
+        }.items():
+            usage[resource] = usage.get(resource, 0) + amount_of(resource, amount)
+    return out
+
+
+def add_usage(usage: TopologyUsage, added: TopologyUsage, sign: int = 1) -> None:
+    """Add what is used in each domain."""
+    for key, by_resource in added.items():
+        total = usage.setdefault(key, {})
+        for name, amount in by_resource.items():
+            total[name] = total.get(name, 0) + sign * amount
+
+
+def _workers_and_leader(requests: Sequence[PlacementRequest]) -> tuple[PlacementRequest, PlacementRequest | None]:
+    """Return the pod set of the workers and that of their leader; a group has one or two."""
+    if len(requests) < 2:
+        return requests[0], None
+    first, second = requests[0], requests[1]
+    return (second, first) if second.count > first.count else (first, second)
+
+
+def _exclusion(leaf: Domain, spec: Json, tolerations: Sequence[Json], selector: Mapping[str, str]) -> str:
+    """Return why a node takes no pod, or an empty string."""
+    taint = excluding_taint(leaf.taints, tolerations) if leaf.taints else None
+    if taint is not None:
+        value = f"={taint.get('value')}" if taint.get("value") else ""
+        return f'taint "{taint.get("key")}{value}:{taint.get("effect")}"'
+    if any(leaf.labels.get(key) != value for key, value in selector.items()):
+        return "nodeSelector"
+    return "" if matches_affinity(spec, leaf.labels, leaf.name) else "affinity"
+
+
+def _count_in(
+    requests: Iterable[tuple[str, int]], capacity: ResourceAmounts, used: ResourceAmounts, beside: ResourceAmounts
+) -> tuple[int, str]:
+    """Return how many pods fit beside what is in use, and the resource that limits them."""
+    fewest, limiting = 2**31 - 1, ""
+    for name, amount in requests:
+        if amount > 0:
+            count = (capacity.get(name, 0) - used.get(name, 0) - beside.get(name, 0)) // amount
+            if count < fewest:
+                fewest, limiting = max(0, count), name
+    return fewest, limiting
+
+
+def _count_up(domain: Domain, parameters: _Parameters, level: int) -> None:
+    """Add up what fits in the domains below a domain."""
+    size = parameters.slice_size
+    if not domain.children:
+        if level == parameters.slice_level:
+            domain.slices, domain.slices_beside_leader = domain.pods // size, domain.pods_beside_leader // size
+        return
+    inner = parameters.inner_sizes.get(level + 1, 1)
+    pods = slices = leaders = 0
+    lost: list[tuple[int, int]] = []
+    for child in domain.children:
+        _count_up(child, parameters, level + 1)
+        usable, beside = child.pods // inner * inner, child.pods_beside_leader // inner * inner
+        pods += usable
+        slices += child.slices
+        leaders = max(leaders, child.leaders)
+        if not parameters.leaders or child.leaders:
+            lost.append((usable - beside, child.slices - child.slices_beside_leader))
+    domain.pods, domain.leaders = pods, leaders
+    domain.pods_beside_leader = pods - min(item[0] for item in lost) if lost else 0
+    beside_slices = slices - min(item[1] for item in lost) if lost else 0
+    if level == parameters.slice_level:
+        slices, beside_slices = pods // size, domain.pods_beside_leader // size
+    domain.slices, domain.slices_beside_leader = slices, beside_slices
+
+
+def _by_leaders(domains: Iterable[Domain], is_least_free_first: bool) -> list[Domain]:
+    sign = 1 if is_least_free_first else -1
+    return sorted(domains, key=lambda d: (-d.leaders, sign * d.slices_beside_leader, d.pods_beside_leader, d.values))
+
+
+def _by_slices(domains: Iterable[Domain], is_least_free_first: bool) -> list[Domain]:
+    sign = 1 if is_least_free_first else -1
+    return sorted(domains, key=lambda d: (sign * d.slices, d.pods, d.values))
+
+
+def _best_fit(domains: Sequence[Domain], needed: int, attribute: str) -> Domain:
+    """Return the first of the domains with the least room that is enough, or the first of all."""
+    best = domains[0]
+    for domain in domains:
+        if needed <= getattr(domain, attribute) < getattr(best, attribute):
+            best = domain
+    return best
+
+
+def _take(
+    domains: Sequence[Domain], pods: int, leaders: int, size: int, is_loose: bool, *, in_slices: bool
+) -> list[Domain]:
+    """Return the domains that are used, with the pods and leaders that each takes."""
+    unit = size if in_slices else 1
+    left = pods // unit
+    room, room_beside = ("slices", "slices_beside_leader") if in_slices else ("pods", "pods_beside_leader")
+    chosen: list[Domain] = []
+    for i, domain in enumerate(domains):
+        attribute = room_beside if leaders > 0 else room
+        if not is_loose and getattr(domain, attribute) >= left and domain.leaders >= leaders:
+            domain = _best_fit(domains[i:], left, attribute)
+        available = getattr(domain, attribute)
+        chosen.append(domain)
+        taken_leaders = min(domain.leaders, leaders) if leaders > 0 else 0
+        if available >= left and domain.leaders >= leaders:
+            domain.pods, domain.leaders = left * unit, leaders
+            if in_slices:
+                domain.slices = left
+            return chosen
+        taken = min(available, left)
+        domain.pods, domain.leaders = taken * unit, taken_leaders
+        left -= taken
+        leaders -= taken_leaders
+    return chosen

@@ -1,0 +1,30 @@
+"""What the rules say of jobs against what Kueue 0.19.2 admits alone to its empty queues."""
+
+from __future__ import annotations
+
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.workload import Stream
+from ptcompile.operators.kueue.rules import exceeds_cohort, missing_queue, never_fits_queue
+from tests.operators.kueue.scheduler.answers import scenarios
+
+RULES = (never_fits_queue.RULE, exceeds_cohort.RULE, missing_queue.RULE)
+
+
+def findings(stream: Stream, subject: Subject) -> list[str]:
+    return [finding.message for rule in RULES for finding in rule.check(subject)]
+
+
+def test_no_job_is_condemned_that_fits_and_few_are_missed() -> None:
+    missed, total = [], 0
+    for row in scenarios():
+        stream = Stream([*row["objects"], *row["jobs"]])
+        for job in row["jobs"]:
+            told = row["answers"].get(job["metadata"]["name"], {})
+            if "alone" not in told or job["metadata"]["name"] in row.get("webhook", ()):
+                continue
+            messages = findings(stream, Subject(job, stream=stream))
+            assert not (told["alone"] and messages), (row["id"], messages)
+            total += 1
+            missed += [] if told["alone"] or messages else [row["id"]]
+    assert total > 600
+    assert len(missed) <= 0.015 * total, missed

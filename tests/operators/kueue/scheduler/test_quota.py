@@ -1,0 +1,86 @@
+"""Quotas of ClusterQueues in cohorts: capacity, what is left, borrowing and lending."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.operators.kueue.scheduler.objects import read_cluster
+from ptcompile.operators.kueue.scheduler.quota import QuotaNode, cohort_chain, dominant_share, quota_nodes
+
+Json = dict[str, Any]
+KEY = ("f", "cpu")
+
+
+def holder(kind: str, name: str, parent: str = "", *, weight: str | None = None, **quota: int) -> Json:
+    """Return a ClusterQueue or Cohort with a quota for cpu."""
+    resources = [{"name": "cpu", **quota}]
+    group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": resources}]}
+    word = "cohortName" if kind == "ClusterQueue" else "parentName"
+    spec: Json = {"resourceGroups": [group] if quota else [], **({word: parent} if parent else {})}
+    if weight is not None:
+        spec["fairSharing"] = {"weight": weight}
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def nodes(*objects: Json) -> dict[str, QuotaNode]:
+    return quota_nodes(read_cluster(objects))
+
+
+def test_capacity_with_borrowing_and_lending() -> None:
+    both = nodes(holder("ClusterQueue", "a", "c", nominalQuota=4), holder("ClusterQueue", "b", "c", nominalQuota=6))
+    assert [both[name].capacity(KEY) for name in "ab"] == [10_000, 10_000]
+    limited = nodes(
+        holder("ClusterQueue", "a", "c", nominalQuota=4, borrowingLimit=1),
+        holder("ClusterQueue", "b", "c", nominalQuota=6, lendingLimit=2),
+    )
+    assert [limited[name].capacity(KEY) for name in "ab"] == [5_000, 10_000]
+
+
+def test_what_is_in_use_is_taken_from_who_lends_it() -> None:
+    both = nodes(
+        holder("ClusterQueue", "a", "c", nominalQuota=4, lendingLimit=1),
+        holder("ClusterQueue", "b", "c", nominalQuota=6),
+    )
+    a, b = both["a"], both["b"]
+    b.use({KEY: 7_000})
+    assert (a.available(KEY), b.available(KEY)) == (3_000, 0)
+    a.use({KEY: 3_000})
+    assert (a.available(KEY), b.available(KEY)) == (0, 0)
+    b.release({KEY: 2_000})
+    assert (a.available(KEY), b.available(KEY)) == (2_000, 2_000)
+    a.release({KEY: 3_000})
+    b.release({KEY: 5_000})
+    assert (a.available(KEY), b.available(KEY)) == (10_000, 7_000)
+    assert {node.usage[KEY] for node in (a, b, a.root)} == {0}
+
+
+def test_a_cohort_without_queues_lends_its_own_quota() -> None:
+    tree = nodes(
+        holder("ClusterQueue", "a", "c", nominalQuota=1),
+        holder("Cohort", "c", "root"),
+        holder("Cohort", "store", "root", nominalQuota=5),
+    )
+    assert tree["a"].capacity(KEY) == 6_000
+    assert tree["a"].lowest_lender(KEY, 3_000) == (2, False)
+    assert tree["a"].lowest_lender(KEY, 1_000) == (0, True)
+
+
+def test_a_cycle_of_cohorts() -> None:
+    cluster = read_cluster(
+        [holder("ClusterQueue", "a", "c", nominalQuota=1), holder("Cohort", "c", "d"), holder("Cohort", "d", "c")]
+    )
+    assert cohort_chain(cluster, cluster.queues["a"]) is None
+    assert quota_nodes(cluster) == {}
+
+
+@pytest.mark.parametrize(("weight", "share"), [("1", (False, 400.0)), ("2", (False, 200.0)), ("0", (True, 400.0))])
+def test_the_share_is_what_is_borrowed_of_what_can_be_lent(weight: str, share: tuple[bool, float]) -> None:
+    both = nodes(
+        holder("ClusterQueue", "a", "c", weight=weight, nominalQuota=4),
+        holder("ClusterQueue", "b", "c", nominalQuota=6),
+    )
+    both["a"].use({KEY: 8_000})
+    assert dominant_share(both["a"]) == share
+    assert dominant_share(both["b"]) == (False, 0.0)
