@@ -8,11 +8,14 @@ from __future__ import annotations
 from ptcompile.operators.batch import BatchOperator
 from ptcompile.operators.jobset import JobSetOperator
 from ptcompile.operators.kai import KAI
+from ptcompile.operators.kube_scheduler import KubeScheduler
 from ptcompile.operators.kueue import Kueue
+from ptcompile.operators.leaderworkerset import LWSOperator
 from ptcompile.operators.mpijob import MPIOperator
 from ptcompile.operators.nvidia_dra import NvidiaDRA
 from ptcompile.operators.pod import PodOperator
 from ptcompile.operators.pytorchjob import TrainingOperator
+from ptcompile.operators.ray import RayOperator
 from ptcompile.operators.scheduler_plugins import SchedulerPlugins
 from ptcompile.operators.trainer import KubeflowTrainer
 from ptcompile.operators.volcano import VolcanoOperator
@@ -31,8 +34,11 @@ OPERATORS: Final[tuple[Operator, ...]] = (
     JobSetOperator(),
     # no targets below: MPIJobs are only read; the rest admit, place or serve the jobs of targets
     MPIOperator(),
+    LWSOperator(),
+    RayOperator(),
     Kueue(),
     SchedulerPlugins(),
+    KubeScheduler(),
     KAI(),
     NvidiaDRA(),
 )

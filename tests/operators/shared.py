@@ -13,6 +13,7 @@ from ptcompile.registry.table import kind_named
 from tests.operators import retries, test_crd, test_lost_pods, test_status, worlds
 from tests.operators.test_pods_agreement import check_numbers_of_pods, check_recorded_pods
 from tests.operators.test_webhook_agreement import check_recorded_defaults, check_verdicts
+from tests.registry import test_endings
 
 RECORDED = {"pytorchjob": "pytorchjob", "volcano": "volcano", "jobset": "jobset", "trainer": "trainjob"}
 """Operators whose webhooks and controllers are recorded, with the names of their records."""
@@ -43,6 +44,7 @@ def _recorded(folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
     """Yield the comparisons with what is recorded of and for the operator."""
     for body in worlds.BODIES if folder in worlds.TARGETS else ():
         yield f"world of {body!r}", partial(check_world, folder, body)
+    yield from _endings(worlds.TARGETS.get(folder, ""))
     operator = RECORDED.get(folder)
     if operator is not None:
         yield "recorded verdicts", partial(check_verdicts, operator)
@@ -55,3 +57,13 @@ def _recorded(folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
 
 def check_world(folder: str, body: str) -> None:
     assert worlds.world(folder, body) == worlds.recorded(folder)[body], "if meant: python -m tests.operators.worlds"
+
+
+def _endings(target: str) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yield the rows about how a job of this target ends, and what is said about that."""
+    for row in test_endings.WRITTEN:
+        if row[0] == target:
+            yield f"fields of {row[1]!r}", partial(test_endings.test_emitted_fields, *row)
+    for said in test_endings.SAID:
+        if said[0] == target:
+            yield f"findings of {said[1]!r}", partial(test_endings.test_findings, *said)

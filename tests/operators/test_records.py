@@ -21,9 +21,11 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.gang: ({}, ()),
     Kind.recreates: ({}, Template((), {})),
     Kind.lost_pod: ({}, "node", ()),
+    Kind.restarts: ({}, "node", (), 1),
     Kind.retries: ({},),
     Kind.on_failure: ({}, ()),
     Kind.lacks_rendezvous: ({}, {}),
+    Kind.gang_scheduler: ({}, ()),
     Kind.runtime: ({}, (), Versions()),
     Kind.read: ({}, ()),
     Kind.status: ({},),
@@ -43,6 +45,7 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Operator.sentences: (),
     Operator.defaults: (),
     Operator.queues: (),
+    Operator.gangs: (),
     Operator.platform_objects: ((), Versions()),
     Operator.validate_foreign: ({"apiVersion": "v1", "kind": "Pod"}, KindContext()),
     Operator.default_foreign: ({"apiVersion": "v1", "kind": "Pod"}, []),
@@ -100,6 +103,7 @@ def test_profile_names_of_queue_systems_and_gang_schedulers() -> None:
     }
     assert {name: one.folder for name, one in operators.BY_GANG_SCHEDULER.items()} == {
         "kai": "kai",
+        "kubernetes": "kube_scheduler",
         "scheduler-plugins": "scheduler_plugins",
         "volcano": "volcano",
     }

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Feature, Kind, KindContext, Operator, RendezvousSettings
+from ptcompile.registry.conversion import Conversion
+from ptcompile.registry.model import (
+    LAUNCH_RULES,
+    POD_RULES,
+    Feature,
+    Install,
+    Kind,
+    KindContext,
+    Operator,
+    RendezvousSettings,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import KindDefaults, LostPod
+    from ptcompile.registry.model import KindDefaults, LostPod, Retry
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -46,6 +56,11 @@ class BatchJob(Kind):
 
         return lost_pod(nested_map(manifest, "spec"))
 
+    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+        from ptcompile.operators.batch.pods import restarts
+
+        return restarts(nested_map(manifest, "spec"), exit_code)
+
     def retries(self, manifest: Json) -> int:
         from ptcompile.operators.batch.pods import retries
 
@@ -76,10 +91,14 @@ class BatchOperator(Operator):
     """Kubernetes itself, for the target job."""
 
     folder = "batch"
+    conversion = Conversion(
+        endings=(("spec", "completionMode"),), without_effect=(("spec", "template", "spec", "subdomain"),)
+    )
     authority = "kube-apiserver"
     release = "kubernetes"
     kinds = (BatchJob(),)
     target_name = "job"
+    install = Install(images=("kube-apiserver",))
     features: Mapping[str, Feature] = {
         "job-success-policy": Feature(
             "kubernetes", (1, 33), "spec.successPolicy of a Job is stable", "Kubernetes 1.33, facts/kubernetes"

@@ -60,7 +60,7 @@ DERIVED = (
 def _wiring(job: Job) -> Wiring:
     if job.peak_nodes == 1:
         return Wiring(host="localhost", node_rank="0", rank_from={"value": "0"}, env=plain_env(job, "localhost", None))
-    host = f"{job.name}-0.{job.name}"
+    host = f"{job.name}-0.{_service_name(job)}"
     return Wiring(
         host=host,
         node_rank="$(JOB_COMPLETION_INDEX)",
@@ -81,7 +81,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
     crash = "backoffLimit 0 fails the Job with its first failed pod"
     yield from endings.check_lost_pods(job, each=True, crash=crash, authority="kube-apiserver")
-    if job.peak_nodes > 1 and not has_feature("digit-first-service", cluster.versions()):
+    is_named_alike = job.peak_nodes > 1 and job.names.service is None
+    if is_named_alike and not has_feature("digit-first-service", cluster.versions()):
         yield from check_service_name(job, "the job's Service")
 
 
@@ -108,7 +109,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         template,
         main=job.names.container,
         restartPolicy=role.restart_policy or "Never",
-        subdomain=job.name if is_multi_node else None,
+        subdomain=_service_name(job) if is_multi_node else None,
     )
     manifest = {
         "apiVersion": "batch/v1",
@@ -128,12 +129,16 @@ def _metadata(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     return metadata
 
 
+def _service_name(job: Job) -> str:
+    return job.names.service or job.name
+
+
 def _headless_service(job: Job) -> dict[str, Any]:
     """Return the Service that gives each pod its name; it precedes the Job so that names resolve from the start."""
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": object_metadata(job),
+        "metadata": {**object_metadata(job), "name": _service_name(job)},
         "spec": {
             "clusterIP": "None",
             "publishNotReadyAddresses": True,

@@ -14,13 +14,20 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext, LostPod
+from ptcompile.registry.model import KindContext, LostPod, Retry, kubelet_retry
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.registry.templates import Template, find_headless_service, job_labels, limit_sentences, restart_sentence
+from ptcompile.registry.templates import (
+    Template,
+    find_headless_service,
+    job_labels,
+    limit_sentences,
+    restart_sentences,
+    restarts_by_rule,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -154,7 +161,7 @@ def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
 def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
     """Yield sentences for a Job spec; `restart` is the restartPolicy of pods that set none."""
     template = nested_map(spec, "template", "spec")
-    yield restart_sentence(template, restart)
+    yield from restart_sentences(template, restart)
     if spec.get("backoffLimitPerIndex") is not None:
         yield f"backoffLimitPerIndex {spec.get('backoffLimitPerIndex')}: retries of each index"
     else:
@@ -197,6 +204,49 @@ def lost_pod(spec: Json) -> LostPod:
 def _disruption_action(spec: Json) -> str:
     rules = as_mappings(nested_map(spec, "podFailurePolicy").get("rules"))
     return next((as_string(rule.get("action")) for rule in rules if _matches_disruption(rule)), "Count")
+
+
+_POD_BACKOFF_SECONDS, _LONGEST_BACKOFF_SECONDS = 10, 600
+"""Delay before a Job's controller recreates a failed pod, and its maximum (Kubernetes 1.36,
+DefaultJobPodFailureBackOff).
+"""
+
+
+def restarts(spec: Json, exit_code: int | None, restart: str = "Never", size: int = 0) -> tuple[Retry, ...]:
+    """Return what answers a failed pod of a Job of this spec; see `Kind.restarts`.
+
+    `restart` is the restartPolicy of pods that set none. `size` is the number of pods per Job, if a role has several.
+    With OnFailure the controller counts restarts of containers, and fails the Job at the one that reaches the limit
+    (Kubernetes 1.36, pastBackoffLimitOnFailure).
+    """
+    template = nested_map(spec, "template", "spec")
+    policy = as_string(template.get("restartPolicy")) or restart
+    if policy != "OnFailure" and restarts_by_rule(template, exit_code):
+        return (kubelet_retry(None, "job", "restartPolicyRules"),)
+    action = _disruption_action(spec) if exit_code is None else _exit_action(spec, exit_code)
+    if action == "Ignore":
+        return (Retry("pod", None, "pod", "podFailurePolicy Ignore"),)
+    if action != "Count":
+        return ()
+    per_index = spec.get("backoffLimitPerIndex")
+    limit = as_int(spec.get("backoffLimit"), 6) if per_index is None else as_int(per_index)
+    text = f"backoffLimit {limit}" if per_index is None else f"backoffLimitPerIndex {limit}"
+    if exit_code is not None and policy == "OnFailure":
+        return (kubelet_retry(max(limit - 1, 0), "role", text, size),)
+    counted: Literal["pod", "role"] = "role" if per_index is None else "pod"
+    return (Retry("pod", limit, counted, text, _POD_BACKOFF_SECONDS, _LONGEST_BACKOFF_SECONDS, size=size),)
+
+
+def _exit_action(spec: Json, exit_code: int) -> str:
+    """Return the action of the first rule of podFailurePolicy for an exit status, or Count."""
+    for rule in as_mappings(nested_map(spec, "podFailurePolicy").get("rules")):
+        on_codes = nested_map(rule, "onExitCodes")
+        values = on_codes.get("values")
+        if on_codes and (exit_code in (values if isinstance(values, list) else [])) == (
+            on_codes.get("operator") == "In"
+        ):
+            return as_string(rule.get("action"))
+    return "Count"
 
 
 def failure_reason(spec: Json) -> str:

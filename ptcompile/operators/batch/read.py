@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
 from ptcompile.registry.reading import (
     MAIN_CONTAINER,
     Read,
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
+_SERVICE = ("v1", "Service")
+_JOB_LABEL = "batch.kubernetes.io/job-name"
+
+
+def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
     """Yield the pods as equal nodes. A Job that runs its indexes one after the other is rejected."""
     spec, template = nested_map(manifest, "spec"), nested_map(manifest, "spec", "template")
     path: Path = ("spec", "template")
@@ -41,4 +45,31 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
         }
     )
     pods = ReadRole("node", completions, template, path, main, restart_policy(template, "Always"))
-    yield Read("job", (pods,), {"nodes": max(1, completions), "runPolicy": run_policy, **changed_names(container=main)})
+    fields = {"nodes": max(1, completions), "runPolicy": run_policy, **changed_names(container=main)}
+    if completions < 2:
+        yield Read("job", (pods,), fields)
+        return
+    subdomain = as_string(nested_map(template, "spec").get("subdomain"))
+    if subdomain not in {"", object_name(manifest)}:
+        fields["names"] = {**fields.get("names", {}), "service": subdomain}
+    service = _headless_service(manifest, subdomain, others)
+    if service is None:
+        fields["manifest"] = {"job/Service": None}
+    yield Read("job", (pods,), fields, () if service is None else (_with_current_label(service),))
+
+
+def _with_current_label(service: Json) -> Json:
+    """Return the Service with the label that compile writes instead of job-name: pods have both (Kubernetes 1.27)."""
+    selector = nested_map(service, "spec", "selector")
+    renamed = {_JOB_LABEL if key == "job-name" else key: value for key, value in selector.items()}
+    return {**service, "spec": {**nested_map(service, "spec"), "selector": renamed}}
+
+
+def _headless_service(manifest: Json, subdomain: str, others: tuple[Json, ...]) -> Json | None:
+    """Return the Service that names the pods, or None if the stream has none: the pods get no names then."""
+    named = (
+        obj
+        for obj in others
+        if (kind_of(obj), object_name(obj)) == (_SERVICE, subdomain) and namespace_of(obj) == namespace_of(manifest)
+    )
+    return next((obj for obj in named if nested_map(obj, "spec").get("clusterIP") == "None"), None)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod
+    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod, Retry
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -60,6 +60,11 @@ class JobSet(Kind):
         from ptcompile.operators.jobset.pods import lost_pod
 
         return lost_pod(nested_map(manifest, "spec"), role)
+
+    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+        from ptcompile.operators.jobset.pods import restarts
+
+        return restarts(nested_map(manifest, "spec"), role, exit_code)
 
     def retries(self, manifest: Json) -> int:
         from ptcompile.operators.jobset.pods import retries
@@ -135,6 +140,7 @@ class JobSetOperator(Operator):
         "jobset",
         ("jobsets.jobset.x-k8s.io/v1alpha2",),
         kubernetes=(((0, 1), (1, 21)),),  # site, Installation
+        images=("jobset",),
     )
     modeled_since = (0, 8)
     placing_annotations: Mapping[str, str] = {

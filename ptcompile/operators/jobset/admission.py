@@ -94,13 +94,19 @@ def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: A
 
 
 def check_replicated_jobs(
-    spec: Any, path: Path, name: Any, counted: bool, context: ApiServer, problems: f.Problems
+    spec: Any,
+    path: Path,
+    name: Any,
+    counted: bool,
+    context: ApiServer,
+    problems: f.Problems,
+    added_volumes: frozenset[str] = frozenset(),
 ) -> None:
     """Check the replicatedJobs of a JobSet spec.
 
-    `counted`: Trainer sets parallelism and completions itself.
+    `counted`: Trainer sets parallelism and completions itself. `added_volumes` are those that it adds to the pods.
     """
-    volumes = _claim_volumes(spec, path, problems)
+    volumes = _claim_volumes(spec, path, problems) | added_volumes
     clean: Any = None
     for index, job in f.indexed_mappings(spec.get("replicatedJobs")):
         template_path = (*path, "replicatedJobs", index, "template")

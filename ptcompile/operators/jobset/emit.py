@@ -157,7 +157,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 def _pod_template(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     template = emitting.with_pod_group(_with_rank(role, job), job, cluster)
-    main = job.names.container if role.trains else None
+    main = job.names.container_of(role.name) if role.trains else None
     return pod_template.write(template, main=main, restartPolicy=role.restart_policy or "Never")
 
 

@@ -20,7 +20,7 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.operators.batch import pods as batch_pods
 from ptcompile.operators.batch.pods import PodBuilder, describe_spec_failures as of_job, job_summary, pod_count
 from ptcompile.operators.jobset.placement import placement_notes
-from ptcompile.registry.model import KindContext, LostPod
+from ptcompile.registry.model import KindContext, LostPod, Retry
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView
 from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences
 
@@ -194,20 +194,50 @@ def lost_pod(spec: Json, role: str) -> LostPod:
     by_job = batch_pods.lost_pod(child)
     if by_job.recreated != "none" or spec.get("failurePolicy") is None:
         return by_job
-    policy = nested_map(spec, "failurePolicy")
-    reason = batch_pods.failure_reason(child)
-    action = next(
+    action = _job_failure_action(spec, role, batch_pods.failure_reason(child))
+    if action in _COUNTED_ACTIONS and as_int(nested_map(spec, "failurePolicy").get("maxRestarts")) == 0:
+        action = "FailJobSet"
+    return _RECREATION.get(action, LostPod("none", "unknown action"))
+
+
+_COUNTED_ACTIONS = ("RestartJobSet", "RestartJob")
+"""Actions that maxRestarts limits."""
+
+
+def _job_failure_action(spec: Json, role: str, reason: str) -> str:
+    """Return the action of failurePolicy for a Job of a role that fails for this reason."""
+    return next(
         (
             as_string(rule.get("action"))
-            for rule in as_mappings(policy.get("rules"))
+            for rule in as_mappings(nested_map(spec, "failurePolicy").get("rules"))
             if reason in (as_strings(rule.get("onJobFailureReasons")) or [reason])
             and role in (as_strings(rule.get("targetReplicatedJobs")) or [role])
         ),
         "RestartJobSet",
     )
-    if action in ("RestartJobSet", "RestartJob") and as_int(policy.get("maxRestarts")) == 0:
-        action = "FailJobSet"
-    return _RECREATION.get(action, LostPod("none", "unknown action"))
+
+
+def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
+    """Return what answers a failed pod of a JobSet: its child Job, then failurePolicy; see `Kind.restarts`."""
+    replicated = next((rj for rj in as_mappings(spec.get("replicatedJobs")) if rj.get("name") == role), {})
+    child = nested_map(replicated, "template", "spec")
+    size = as_int(child.get("parallelism"), 1) if as_int(replicated.get("replicas"), 1) > 1 else 0
+    by_job = batch_pods.restarts(child, exit_code, "OnFailure", size)
+    if spec.get("failurePolicy") is None:
+        return by_job
+    reason = batch_pods.failure_reason(child) if not by_job else _limit_reason(child)
+    action = _job_failure_action(spec, role, reason)
+    scope = _RECREATION.get(action, LostPod("none", "")).recreated
+    if scope == "none":
+        return by_job
+    most = as_int(nested_map(spec, "failurePolicy").get("maxRestarts"))
+    limit, text = (most, f"maxRestarts {most}") if action in _COUNTED_ACTIONS else (None, f"failurePolicy {action}")
+    return (*by_job, Retry(scope, limit, "job", text, size=size))
+
+
+def _limit_reason(child: Json) -> str:
+    """Return the reason with which a child Job fails when its retries are used up."""
+    return "BackoffLimitExceeded" if child.get("backoffLimitPerIndex") is None else "FailedIndexes"
 
 
 def retries(manifest: Json) -> int:
@@ -263,6 +293,11 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
         limit = as_int(as_mapping(policy).get("maxRestarts"))
         effect = f"starts all Jobs again, at most {limit} times" if limit else "fails the JobSet"
         yield f"failurePolicy: a failed Job {effect}" + (f"; rules before that: {rules}" * bool(rules))
+    if as_mapping(policy).get("restartStrategy") == "InPlaceRestart":
+        yield (
+            "restartStrategy InPlaceRestart: the pods stay, and the agent in each of them restarts its containers, "
+            "once all pods are to restart"
+        )
     success = nested_map(spec, "successPolicy")
     target_jobs = as_strings(success.get("targetReplicatedJobs"))
     operator = as_string(success.get("operator")) or "All"

@@ -25,8 +25,13 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
+_LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
+
+
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
-    """Yield the first replicatedJob as the nodes, or the first two as master and workers; other roles do not train."""
+    """Yield the first replicatedJob that trains as the nodes, or it and the next one as master and workers; other roles
+    do not train.
+    """
     spec = nested_map(manifest, "spec")
     jobs = as_mappings(spec.get("replicatedJobs"))
     if not jobs:
@@ -38,9 +43,21 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
             why = "fewer pods run at a time than there are indexes, but the nodes of a job must all run at once"
             yield unreadable_object("jobset", (*path, "completions"), why, "set parallelism to the same number")
             return
-    if len(jobs) > 1 and _pod_count(jobs[0]) == 1 and _has_one_pod_per_job(jobs[1]):
-        yield _read_master_and_workers(spec, jobs)
-    yield _read_nodes(spec, jobs)
+    first = _first_training_job(jobs)
+    if len(jobs) > first + 1 and _pod_count(jobs[first]) == 1 and _has_one_pod_per_job(jobs[first + 1]):
+        yield _read_master_and_workers(spec, jobs, first)
+    yield _read_nodes(spec, jobs, first)
+
+
+def _first_training_job(jobs: Sequence[Json]) -> int:
+    """Return the index of the first replicatedJob that starts a launcher of PyTorch, else 0."""
+    return next((index for index, replicated in enumerate(jobs) if _starts_launcher(replicated)), 0)
+
+
+def _starts_launcher(replicated: Json) -> bool:
+    containers = as_mappings(nested_map(replicated, "template", "spec", "template", "spec").get("containers"))
+    commands = [str([container.get("command"), container.get("args")]) for container in containers]
+    return any(launcher in command for command in commands for launcher in _LAUNCHERS)
 
 
 def _pod_count(replicated: Json) -> int:
@@ -60,33 +77,34 @@ def _read_role(role: str, index: int, replicated: Json, *, trains: bool = True) 
     return ReadRole(role, _pod_count(replicated), template, path, main, restart_policy(template, "OnFailure"), trains)
 
 
-def _auxiliary_roles(jobs: Sequence[Json], first: int) -> list[ReadRole]:
+def _auxiliary_roles(jobs: Sequence[Json], training: Sequence[int]) -> list[ReadRole]:
     return [
         _read_role(as_string(replicated.get("name")), index, replicated, trains=False)
         for index, replicated in enumerate(jobs)
-        if index >= first
+        if index not in training
     ]
 
 
-def _read_nodes(spec: Json, jobs: Sequence[Json]) -> Read:
-    pods = _read_role("node", 0, jobs[0])
-    count_in_job = pod_count(nested_map(jobs[0], "template", "spec").get("parallelism"))
-    job_names = changed_names(container=pods.main, node=as_string(jobs[0].get("name")))
-    fields = {"nodes": max(1, count_in_job), **_run_policy(spec, jobs), **job_names}
-    return Read("jobset", (pods._replace(replicas=count_in_job), *_auxiliary_roles(jobs, 1)), fields)
+def _read_nodes(spec: Json, jobs: Sequence[Json], first: int) -> Read:
+    pods = _read_role("node", first, jobs[first])
+    count_in_job = pod_count(nested_map(jobs[first], "template", "spec").get("parallelism"))
+    job_names = changed_names(container=pods.main, node=as_string(jobs[first].get("name")))
+    fields = {"nodes": max(1, count_in_job), **_run_policy(spec, jobs[first]), **job_names}
+    return Read("jobset", (pods._replace(replicas=count_in_job), *_auxiliary_roles(jobs, [first])), fields)
 
 
-def _read_master_and_workers(spec: Json, jobs: Sequence[Json]) -> Read:
-    master, worker = _read_role("master", 0, jobs[0]), _read_role("worker", 1, jobs[1])
+def _read_master_and_workers(spec: Json, jobs: Sequence[Json], first: int) -> Read:
+    next_job = jobs[first + 1]
+    master, worker = _read_role("master", first, jobs[first]), _read_role("worker", first + 1, next_job)
     job_names = changed_names(
-        container=master.main, master=as_string(jobs[0].get("name")), worker=as_string(jobs[1].get("name"))
+        container=master.main, master=as_string(jobs[first].get("name")), worker=as_string(next_job.get("name"))
     )
-    fields = {"master": {}, "worker": {"replicas": worker.replicas}, **_run_policy(spec, jobs), **job_names}
-    return Read("jobset", (master, worker, *_auxiliary_roles(jobs, 2)), fields)
+    fields = {"master": {}, "worker": {"replicas": worker.replicas}, **_run_policy(spec, jobs[first]), **job_names}
+    return Read("jobset", (master, worker, *_auxiliary_roles(jobs, [first, first + 1])), fields)
 
 
-def _run_policy(spec: Json, jobs: Sequence[Json]) -> dict[str, Any]:
-    deadline = nested_map(jobs[0], "template", "spec").get("activeDeadlineSeconds")
+def _run_policy(spec: Json, trainer: Json) -> dict[str, Any]:
+    deadline = nested_map(trainer, "template", "spec").get("activeDeadlineSeconds")
     policy = {
         "ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished"),
         "activeDeadlineSeconds": deadline,

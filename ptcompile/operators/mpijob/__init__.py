@@ -68,7 +68,7 @@ class MPIOperator(Operator):
     authority = "mpi-operator"
     release = "mpi_operator"
     kinds = (MPIJob(),)
-    install = Install("mpi-operator", ("mpijobs.kubeflow.org/v2beta1",))
+    install = Install("mpi-operator", ("mpijobs.kubeflow.org/v2beta1",), images=("mpi-operator",))
 
     def defaults(self) -> KindDefaults:
         from ptcompile.operators.mpijob.pods import DEFAULTS

@@ -33,6 +33,7 @@ class NvidiaDRA(Operator):
         "nvidia-dra-driver-gpu",
         ("computedomains.resource.nvidia.com/v1beta1",),
         kubernetes=(((25, 3), (1, 32)), ((25, 12), (1, 34))),  # site, Prerequisites; the chart: kubeVersion
+        images=("k8s-dra-driver-gpu",),
     )
 
 

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import LostPod
+    from ptcompile.registry.model import LostPod, Retry
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -39,6 +39,11 @@ class BarePod(Kind):
         from ptcompile.operators.pod.pods import LOST_POD
 
         return LOST_POD
+
+    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+        from ptcompile.operators.pod.pods import restarts
+
+        return restarts(manifest, exit_code)
 
     def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.pod.pods import describe_failures

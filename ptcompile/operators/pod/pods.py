@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name, string_map
 from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext, LostPod
+from ptcompile.registry.model import KindContext, LostPod, Retry, kubelet_retry
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView
 from ptcompile.registry.reading import (
     MAIN_CONTAINER,
@@ -17,7 +17,13 @@ from ptcompile.registry.reading import (
     restart_policy,
     without_empty,
 )
-from ptcompile.registry.templates import Template, find_headless_service, limit_sentences, restart_sentence
+from ptcompile.registry.templates import (
+    Template,
+    find_headless_service,
+    limit_sentences,
+    restart_sentences,
+    restarts_by_rule,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,6 +69,16 @@ LOST_POD = LostPod("none", "no new pod is created")
 """What happens when the Pod is lost."""
 
 
+def restarts(manifest: Json, exit_code: int | None) -> tuple[Retry, ...]:
+    """Return what answers a failed Pod: the kubelet, unless the Pod is lost or its restartPolicy is Never."""
+    policy = as_string(nested_map(manifest, "spec").get("restartPolicy")) or "Always"
+    if restarts_by_rule(nested_map(manifest, "spec"), exit_code):
+        return (kubelet_retry(None, "job", "restartPolicyRules"),)
+    if exit_code is None or policy == "Never":
+        return ()
+    return (kubelet_retry(None, "job", f"restartPolicy {policy}"),)
+
+
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the Pod itself as its template."""
     yield Template((), manifest)
@@ -71,6 +87,6 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     """Yield sentences about what a Pod does on failure."""
     spec = nested_map(manifest, "spec")
-    yield restart_sentence(spec, "Always")
+    yield from restart_sentences(spec, "Always")
     yield from limit_sentences({"activeDeadlineSeconds": spec.get("activeDeadlineSeconds")}, "the pod")
     yield f"a lost node: {LOST_POD.text}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.registry.conversion import Conversion, LeftBehind
 from ptcompile.registry.model import (
     LAUNCH_RULES,
     POD_RULES,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod
+    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod, Retry
     from ptcompile.registry.pods import ExpandedRole, Expansion
     from ptcompile.registry.queue_systems import Shares
     from ptcompile.registry.reading import Read
@@ -72,6 +73,11 @@ class PyTorchJob(Kind):
 
         return gang_shares(group, roles)
 
+    def gang_scheduler(self, manifest: Json, related: Sequence[Json]) -> str:
+        from ptcompile.operators.pytorchjob.pods import gang_scheduler
+
+        return gang_scheduler(manifest)
+
     def recreates(self, manifest: Json, template: Template) -> bool:
         from ptcompile.operators.pytorchjob.pods import is_recreated
 
@@ -81,6 +87,11 @@ class PyTorchJob(Kind):
         from ptcompile.operators.pytorchjob.pods import lost_pod
 
         return lost_pod(manifest, role)
+
+    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+        from ptcompile.operators.pytorchjob.pods import restarts
+
+        return restarts(manifest, role, exit_code)
 
     def retries(self, manifest: Json) -> int:
         from ptcompile.operators.pytorchjob.pods import retries
@@ -143,10 +154,32 @@ class PyTorchJob(Kind):
         return unseen_changes(old)
 
 
+_METRICS = ("spec", "elasticPolicy", "metrics")
+
+
 class TrainingOperator(Operator):
     """Kubeflow's training-operator."""
 
     folder = "pytorchjob"
+    conversion = Conversion(
+        left_behind={
+            _METRICS: LeftBehind(
+                "no autoscaler changes the number of nodes: the job keeps the number that it starts with",
+                "remove it, or start the job with the number of nodes that it needs",
+            )
+        },
+        without_effect=(
+            *(
+                ("spec", "pytorchReplicaSpecs", role, "template", "spec", "restartPolicy")
+                for role in ("Master", "Worker")
+            ),
+            ("spec", "runPolicy", "schedulingPolicy", "minAvailable"),  # the gangs are compared
+            (*_ELASTIC, "rdzvHost"),  # the endpoints are compared
+            (*_ELASTIC, "rdzvPort"),
+        ),
+        successor="trainjob",  # Kubeflow: training-operator 1.9 is followed by Trainer 2
+        port_name="pytorchjob-port",
+    )
     authority = "training-operator"
     release = "training_operator"
     kinds = (PyTorchJob(),)
@@ -161,6 +194,7 @@ class TrainingOperator(Operator):
             ((1, 7), (1, 25)),
             ((1, 8), (1, 28)),
         ),
+        images=("training-operator",),
     )
     features: Mapping[str, Feature] = {
         "nproc-per-node": Feature(

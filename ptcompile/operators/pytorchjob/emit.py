@@ -35,7 +35,7 @@ from ptcompile.registry.emitting import (
     scheduling_policy,
     unsupported_by_target,
 )
-from ptcompile.registry.endings import meets_by_c10d
+from ptcompile.registry.endings import meets_by_c10d, reject_restart_in_place
 from ptcompile.registry.table import has_feature
 from ptcompile.spec.checks import split_endpoint
 
@@ -70,6 +70,7 @@ def _wiring(job: Job) -> Wiring:
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from reject_auxiliary_roles(job, "a PyTorchJob")
+    yield from reject_restart_in_place(job, "a PyTorchJob has the pods of Kubernetes 1.31, without restart rules")
     if not has_feature("nproc-per-node", cluster.versions()):
         yield unsupported_by_target(
             SPEC, "training-operator passes torchrun its nodes only since 1.7", "use the target job or jobset"

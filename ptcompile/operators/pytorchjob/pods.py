@@ -17,7 +17,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext, LostPod
+from ptcompile.registry.model import KindContext, LostPod, Retry, kubelet_retry
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.queue_systems import Shares, first_pods_of_roles
 from ptcompile.registry.templates import Template, limit_sentences
@@ -267,11 +267,37 @@ def lost_pod(manifest: Json, role: str) -> LostPod:
 
     `role` is a replica type in any case.
     """
-    replicas = nested_map(manifest, "spec", "pytorchReplicaSpecs")
-    replica = next((replica for name, replica in replicas.items() if name.lower() == role.lower()), None)
-    if as_mapping(replica).get("restartPolicy") == "Never":
+    if _restart_policy(manifest, role) == "Never":
         return LostPod("none", "the job fails")
     return LostPod("pod", "the pod is recreated and not counted")
+
+
+def _restart_policy(manifest: Json, role: str) -> str:
+    """Return the restartPolicy of a replica type in any case."""
+    replicas = nested_map(manifest, "spec", "pytorchReplicaSpecs")
+    replica = next((replica for name, replica in replicas.items() if name.lower() == role.lower()), None)
+    return as_string(as_mapping(replica).get("restartPolicy")) or "OnFailure"
+
+
+_RETRYABLE_EXIT = 128
+"""First exit status after which `ExitCode` recreates the pod."""
+
+
+def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
+    """Return what answers a failed pod of a replica type; see `Kind.restarts`.
+
+    The controller fails the job at the container restart that reaches backoffLimit, and does not count recreated pods
+    (training-operator 1.9, docs/facts/training-operator.md#restarts-and-the-end).
+    """
+    policy = _restart_policy(manifest, role)
+    if policy == "Never" or (policy == "ExitCode" and exit_code is not None and exit_code < _RETRYABLE_EXIT):
+        return ()
+    if exit_code is None or policy == "ExitCode":
+        return (Retry("pod", None, "pod", f"restartPolicy {policy}"),)
+    most = nested_map(manifest, "spec", "runPolicy").get("backoffLimit")
+    if most is None:
+        return (kubelet_retry(None, "job", f"restartPolicy {policy}"),)
+    return (kubelet_retry(max(as_int(most) - 1, 0), "job", f"backoffLimit {as_int(most)}"),)
 
 
 def retries(manifest: Json) -> int:
@@ -326,6 +352,22 @@ def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     }
     yield f"cleanPodPolicy {clean_policy}: at the end {clean_effects.get(clean_policy, 'that policy is unknown')}"
     yield from limit_sentences(policy, "the job")
+
+
+def gang_scheduler(manifest: Json) -> str:
+    """Return the scheduler of the job's PodGroup, or "" if only the operator's own settings decide.
+
+    The operator writes PodGroups for Volcano or for scheduler-plugins, and sets schedulerName where the pods have none
+    (training-operator 1.9).
+    """
+    spec = nested_map(manifest, "spec")
+    names = {
+        as_string(nested_map(replica, "template", "spec").get("schedulerName"))
+        for replica in as_mapping(spec.get("pytorchReplicaSpecs")).values()
+    } - {""}
+    if not nested_map(spec, "runPolicy", "schedulingPolicy"):
+        return "volcano" if "volcano" in names else ""
+    return "volcano" if names <= {"volcano"} else "scheduler-plugins"
 
 
 def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:

@@ -81,6 +81,8 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
             {field: run.get(field) for field in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend")}
         ),
     }
+    if (number := nested_map(run, "schedulingPolicy").get("minAvailable")) is not None and as_int(number) > 0:
+        fields["minAvailable"] = as_int(number)
     if (port := _custom_master_port(pods[0])) is not None:
         fields["masterPort"] = port
     return Read("pytorchjob", roles, fields)

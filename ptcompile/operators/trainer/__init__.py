@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Version, Versions
-    from ptcompile.registry.model import ApiServer, Base, KindDefaults, LostPod
+    from ptcompile.registry.model import ApiServer, Base, KindDefaults, LostPod, Retry
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -57,10 +57,20 @@ class TrainJob(Kind):
 
         return expand(manifest, request)
 
+    def gang_scheduler(self, manifest: Json, related: Sequence[Json]) -> str:
+        from ptcompile.operators.trainer.pods import gang_scheduler
+
+        return gang_scheduler(manifest, related)
+
     def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
         from ptcompile.operators.trainer.pods import lost_pod
 
         return lost_pod(manifest, role, related)
+
+    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+        from ptcompile.operators.trainer.pods import restarts
+
+        return restarts(manifest, role, related, exit_code)
 
     def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.trainer.pods import describe_failures
@@ -204,6 +214,7 @@ class KubeflowTrainer(Operator):
         kubernetes=(((2, 0), (1, 31)),),  # kubeflow.org, Trainer, Installation
         brings=(("runtime", "torch-distributed", "a ClusterTrainingRuntime of Trainer's release"),),
         requires="jobset",
+        images=("trainer-controller-manager",),
     )
     features: Mapping[str, Feature] = {
         "trainjob": Feature("trainer", (2, 0), "the kind TrainJob", _API.format("2.0")),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.kubernetes.versions import Versions
 
 
 _match_dns_label = re.compile(r"[a-z](?:[-a-z0-9]*[a-z0-9])?").fullmatch
@@ -198,7 +199,8 @@ def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Yield the webhook's rejections at creation. A runtime that neither a file nor a release defines is assumed to
     exist.
 
-    An assumed runtime is checked only if it has a built-in runtime's name, of which it is most likely a copy.
+    An assumed runtime is checked only if it has a built-in runtime's name, of which it is most likely a copy. What
+    follows from an example of Trainer that no file shows is a warning.
     `request.related` are the objects of the same stream, among them runtimes.
     """
     spec = nested_map(manifest, "spec")
@@ -214,11 +216,19 @@ def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     yield from _check_patches(as_mappings(spec.get("runtimePatches")))
     if runtime.assumed and as_string(ref.get("name")) not in runtimes.BUILTIN:
         return  # the requirements of a runtime in no file are unknown
-    yield from _check_initializers(spec, runtime.source, needs_mount=request.versions.trainer >= (2, 3))
-    if runtimes.policy_of(runtime.source) == "torch":
-        yield from _check_torch(spec, runtime.source)
-    if nested_map(runtime.source, "spec", "podGroupPolicy").get("volcano") is not None:
-        yield from _check_queue(manifest, runtime.source)
+    is_example = ref.get("name") not in runtimes.BUILTIN and all(runtime.source is not o for o in request.related)
+    for problem in _check_with_runtime(manifest, runtime.source, request.versions):
+        # the cluster's runtime may have no more than the name in common with an example of Trainer
+        yield problem._replace(severity="warning") if is_example else problem
+
+
+def _check_with_runtime(manifest: Json, runtime: Json, versions: Versions) -> Iterator[Problem]:
+    spec = nested_map(manifest, "spec")
+    yield from _check_initializers(spec, runtime, needs_mount=versions.trainer >= (2, 3))
+    if runtimes.policy_of(runtime) == "torch":
+        yield from _check_torch(spec, runtime)
+    if nested_map(runtime, "spec", "podGroupPolicy").get("volcano") is not None:
+        yield from _check_queue(manifest, runtime)
 
 
 _SUPPORTED = tuple(f"{kind}.{runtimes.GROUP}" for kind in runtimes.KINDS)

@@ -181,8 +181,14 @@ def check_train_job(
     check_runtime_patches(spec.get("runtimePatches"), ("spec", "runtimePatches"), context, problems)
 
 
+_ADDED_VOLUMES = (("mpi", ("mpi-ssh-auth", "mpi-hostfile")), ("flux", ("flux-install", "flux-config")))
+"""Volumes that a policy's plugin adds to the pods, so a container may mount them (Trainer 2.3, mpi.go and flux.go)."""
+
+
 def check_runtime(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
-    """Check the JobSet of a runtime; with an mlPolicy Trainer sets its counts."""
+    """Check the JobSet of a runtime; with an mlPolicy Trainer sets its counts, and some policies add volumes."""
     jobs = f.as_field_mapping(f.as_field_mapping(spec.get("template")).get("spec"))
     counted = type(spec.get("mlPolicy")) is dict
-    check_replicated_jobs(jobs, ("spec", "template", "spec"), None, counted, context, problems)
+    policy = f.as_field_mapping(spec.get("mlPolicy"))
+    volumes = frozenset(name for key, added in _ADDED_VOLUMES if policy.get(key) is not None for name in added)
+    check_replicated_jobs(jobs, ("spec", "template", "spec"), None, counted, context, problems, volumes)

@@ -59,17 +59,21 @@ from ptcompile.registry.emitting import (
     check_equal_roles,
     check_restart_policies,
     check_service_name,
+    done_differently,
     managed_by,
     object_metadata,
     plain_env,
+    pod_group,
     pod_group_policy,
     reject_host_names,
     unsupported_by_target,
+    with_pod_group,
     with_priority,
 )
 from ptcompile.registry.endings import JOBSET_ENDING_SENTENCES
 from ptcompile.registry.queue_systems import VOLCANO_QUEUE
 from ptcompile.registry.table import has_feature
+from ptcompile.simulator.launchers.torchrun import PROCESS_WORDS
 from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
@@ -143,6 +147,13 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from reject_host_names(job, "Trainer's JobSet")
     yield from check_service_name(job, "a TrainJob and its Service")
     yield from check_container_name(job, NODE, "a TrainJob")
+    if job.elastic and pod_group_policy(job, cluster) is not None:
+        message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_nodes}"
+        help = "use the target jobset, job or pytorchjob"
+        yield done_differently((*SPEC, "elastic", "nnodes"), message, help, "trainer")
+    if job.min_pods != job.nodes and job.min_available is not None and pod_group_policy(job, cluster) is not None:
+        message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_available}"
+        yield unsupported_by_target((*SPEC, "minAvailable"), message, "use the target jobset, job or pytorchjob")
     if job.runtime is not None:
         yield from _unsupported_over_runtime(job, cluster)
 
@@ -155,7 +166,7 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Pro
         yield unsupported_by_target(
             path, why, "set it in the runtime, or remove runtimeRef so that the job brings its own"
         )
-    if job.launch is not None and not job.launch.entry and job.launch.nproc_per_node in {"auto", "cpu", "gpu"}:
+    if job.launch is not None and not job.launch.entry and job.launch.nproc_per_node in PROCESS_WORDS:
         yield unsupported_by_target(
             (*SPEC, "elastic", "nprocPerNode"),
             "Trainer passes only a number of processes to the command of a runtime",
@@ -166,6 +177,7 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Pro
         "onPodFailure": policy.on_pod_failure,
         "onDisruption": policy.on_disruption,
         "successPolicy": policy.success_policy,
+        "restartInPlace": policy.restart_in_place,
     }
     for field in [field for field, value in fields.items() if value is not None]:
         yield unsupported_by_target(
@@ -208,7 +220,13 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["trainer"] = pod_template.with_keys_first(trainer, ("numNodes", "numProcPerNode"))
     spec |= changes
     metadata = object_metadata(job, cluster, "trainjob")
-    return [*runtimes, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}]
+    train_job = {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}
+    return [*_pod_groups(job, cluster), *runtimes, train_job]
+
+
+def _pod_groups(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    """Return the PodGroup of a scheduler for which Trainer makes none."""
+    return [] if pod_group_policy(job, cluster) is not None else pod_group(job, cluster, "trainjob")
 
 
 def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | None:
@@ -217,7 +235,12 @@ def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | N
     if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
     plain = not (job.auxiliary_roles or job.elastic or endings.ends_with_node_0(job))
-    if not plain or pod_group_policy(job, cluster) or _runtime_deadline(job, cluster) is not None:
+    if (
+        not plain
+        or pod_group_policy(job, cluster)
+        or _pod_groups(job, cluster)
+        or _runtime_deadline(job, cluster) is not None
+    ):
         return None
     return split_template(role.template, versions)
 
@@ -231,7 +254,8 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     """Return the job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
     deadline, policy = _runtime_deadline(job, cluster), pod_group_policy(job, cluster)
     by_volcano = policy is not None and "volcano" in policy
-    pods = map_templates(job, lambda template: with_priority(template, job, cluster)) if by_volcano else job
+    mark = with_priority if by_volcano else with_pod_group
+    pods = map_templates(job, lambda template: mark(template, job, cluster)) if policy is None or by_volcano else job
     node = {
         "name": NODE,
         "template": {

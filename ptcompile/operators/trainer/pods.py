@@ -11,7 +11,7 @@ from ptcompile.operators.jobset.pods import describe_spec_failures, templates_of
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import apply_runtime_patches, to_current_fields, with_env_merged
 from ptcompile.operators.trainer.plugins import PLUGINS, Build
-from ptcompile.registry.model import KindContext, LostPod
+from ptcompile.registry.model import KindContext, LostPod, Retry
 from ptcompile.registry.pods import Expansion
 from ptcompile.registry.templates import Template
 
@@ -153,6 +153,15 @@ def _add_pod_group(build: Build) -> None:
     build.notes.append("the PodGroup has no effect unless the runtime's pod template sets schedulerName")
 
 
+_GANG_SCHEDULERS = {"volcano": "volcano", "coscheduling": "scheduler-plugins"}
+
+
+def gang_scheduler(manifest: Json, related: Sequence[Json]) -> str:
+    """Return the scheduler that the runtime's podGroupPolicy is for, or "" without one (Trainer 2.3)."""
+    policy = nested_map(runtimes.find_runtime(manifest, related).source, "spec", "podGroupPolicy")
+    return next((scheduler for field, scheduler in _GANG_SCHEDULERS.items() if field in policy), "")
+
+
 NODE = "node"
 """Trainer's name for the training replicatedJob and its container."""
 
@@ -167,6 +176,12 @@ def lost_pod(manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
     """Return what the JobSet of a TrainJob's runtime does about a lost pod."""
     runtime = runtimes.find_runtime(manifest, related)[0]
     return pods.lost_pod(nested_map(runtime, "spec", "template", "spec"), role)
+
+
+def restarts(manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+    """Return what answers a failed pod of the JobSet of a TrainJob's runtime."""
+    runtime = runtimes.find_runtime(manifest, related)[0]
+    return pods.restarts(nested_map(runtime, "spec", "template", "spec"), role, exit_code)
 
 
 def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.registry.conversion import Conversion, LeftBehind
 from ptcompile.registry.model import (
     LAUNCH_RULES,
     POD_RULES,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod, QueueSystem
+    from ptcompile.registry.model import ApiServer, GangSystem, KindDefaults, LostPod, QueueSystem, Retry
     from ptcompile.registry.pods import ExpandedRole, Expansion
     from ptcompile.registry.queue_systems import Shares
     from ptcompile.registry.reading import Read
@@ -72,6 +73,11 @@ class VolcanoJob(Kind):
 
         return gang_shares(group, roles)
 
+    def gang_scheduler(self, manifest: Json, related: Sequence[Json]) -> str:
+        from ptcompile.operators.volcano.pods import gang_scheduler
+
+        return gang_scheduler(manifest)
+
     def recreates(self, manifest: Json, template: Template) -> bool:
         from ptcompile.operators.volcano.pods import is_recreated
 
@@ -81,6 +87,11 @@ class VolcanoJob(Kind):
         from ptcompile.operators.volcano.pods import lost_pod
 
         return lost_pod(manifest, role)
+
+    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+        from ptcompile.operators.volcano.pods import restarts
+
+        return restarts(manifest, role, exit_code)
 
     def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
         from ptcompile.operators.volcano.pods import describe_failures
@@ -134,7 +145,16 @@ class VolcanoPodGroup(Kind):
     api_version = "scheduling.volcano.sh/v1beta1"
     name = "PodGroup"
     schema = "scheduling.volcano.sh/podgroup_v1beta1.json"
-    group_mark = GroupMark("volcano", "annotations", GROUP_NAME)  # Volcano 1.16
+    group_mark = GroupMark("volcano", ("metadata", "annotations", GROUP_NAME))  # Volcano 1.16
+
+
+class VolcanoQueue(Kind):
+    """Volcano's Queue, whose CRD is shipped."""
+
+    api_version = "scheduling.volcano.sh/v1beta1"
+    name = "Queue"
+    namespaced = False
+    rules = ("operators.volcano.rules.queue",)
 
 
 class VolcanoOperator(Operator):
@@ -143,7 +163,7 @@ class VolcanoOperator(Operator):
     folder = "volcano"
     authority = "volcano"
     release = "volcano"
-    kinds = (VolcanoJob(), VolcanoPodGroup())
+    kinds = (VolcanoJob(), VolcanoPodGroup(), VolcanoQueue())
     title = "Volcano"
     target_name = "volcano"
     install = Install(
@@ -154,6 +174,7 @@ class VolcanoOperator(Operator):
             "queues.scheduling.volcano.sh/v1beta1",
         ),
         kubernetes=(((1, 0), (1, 16)),),  # README: CRDs of apiextensions.k8s.io/v1
+        images=("vc-controller-manager", "vc-scheduler"),
     )
     features: Mapping[str, Feature] = {
         "volcano-pytorch-plugin": Feature("volcano", (1, 7), "the pytorch plugin", "Volcano 1.7, facts/volcano"),
@@ -176,6 +197,18 @@ class VolcanoOperator(Operator):
     queue_system = "volcano"
     gang_scheduler = "volcano"
     probes = (("gang of Volcano, range of nodes", {"elastic": {"nnodes": "2:4"}}, {"gangScheduler": "volcano"}),)
+    conversion = Conversion(
+        left_behind={
+            ("spec", "plugins", "pytorch"): LeftBehind(
+                "no init container waits for the master; torchrun repeats its attempts to connect until its timeout",
+                "raise timeout and join_timeout of the rendezvous if the master may start late",
+                "wait-master-enabled=true",
+            )
+        },
+        endings=(("spec", "policies"), ("spec", "tasks"), ("spec", "maxRetry")),
+        without_effect=(("spec", "plugins", "svc"), ("spec", "minAvailable")),  # the gangs are compared
+        admitted_by=frozenset({"kai"}),
+    )
     role_prefix = "vc-"  # VC_X_HOSTS of a task x (Volcano 1.16)
 
     def target(self) -> Target:
@@ -197,3 +230,8 @@ class VolcanoOperator(Operator):
         from ptcompile.operators.volcano.facts import QUEUES
 
         return QUEUES
+
+    def gangs(self) -> GangSystem:
+        from ptcompile.operators.volcano.gang import GANGS
+
+        return GANGS

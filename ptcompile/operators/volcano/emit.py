@@ -29,11 +29,13 @@ from ptcompile.registry.emitting import (
     check_restart_policies,
     check_service_name,
     object_metadata,
+    plain_env,
+    rank_source,
     reject_host_names,
     role_path,
     unsupported_by_target,
 )
-from ptcompile.registry.endings import NEVER_FOR_NODES_TEXT, check_clean_pod_policy
+from ptcompile.registry.endings import NEVER_FOR_NODES_TEXT, check_clean_pod_policy, reject_restart_in_place
 from ptcompile.registry.queues import network_topology
 from ptcompile.registry.table import has_feature
 
@@ -55,20 +57,38 @@ DERIVED = (
 )
 
 
+_TASK_INDEX = "metadata.annotations['volcano.sh/task-index']"
+
+
+def _has_one_task(job: Job) -> bool:
+    """Return whether all nodes are pods of one task, which the pytorch plugin cannot rank."""
+    return job.names.task is not None and len(job.training_roles) == 1
+
+
 def _wiring(job: Job) -> Wiring:
+    if _has_one_task(job):
+        host = f"{job.name}-{job.names.task}-0.{job.name}"
+        return Wiring(
+            host=host,
+            node_rank="$(VC_TASK_INDEX)",
+            rank_from=rank_source(_TASK_INDEX),
+            env=plain_env(job, host, _TASK_INDEX),
+            hosts=auxiliary_hosts(job),
+        )
     host = f"{job.name}-{job.names.master}-0.{job.name}"
     expanded = job.launch is not None and job.launch.entry  # only in a command line: the plugin appends its variables
     return Wiring(host="$(MASTER_ADDR)" if expanded else host, node_rank="$(RANK)", hosts=auxiliary_hosts(job))
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
-    if not has_feature("volcano-pytorch-plugin", cluster.versions()):
+    if not _has_one_task(job) and not has_feature("volcano-pytorch-plugin", cluster.versions()):
         yield unsupported_by_target(
             SPEC, "Volcano has its pytorch plugin only since 1.7", "use the target job or jobset"
         )
     yield from check_restart_policies(
         job, ("Never", "OnFailure"), "a pod that always restarts never completes its task"
     )
+    yield from reject_restart_in_place(job, "Volcano's webhook rejects restart policies of containers")
     policy = job.run_policy
     help = "use the target job, jobset or pytorchjob"
     if policy.active_deadline_seconds is not None:
@@ -97,6 +117,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 def _unsupported_static_rendezvous(job: Job) -> Iterator[Problem]:
     """Yield an error for a static rendezvous if the user's command starts torchrun, whose rank is in a variable."""
     launch = job.launch
+    if _has_one_task(job):
+        return
     if job.peak_nodes > 1 and launch is not None and not launch.entry and backend(job, launch) == "static":
         why = "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command needs c10d"
         help = "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset"
@@ -107,6 +129,9 @@ def _tasks_of(job: Job) -> list[tuple[str, int, Role]]:
     """Return Volcano's tasks, each as its name, its number of pods and the role that describes them."""
     master, worker = job.names.master, job.names.worker
     first, *rest = job.training_roles
+    if _has_one_task(job):
+        auxiliary_tasks = [(role.name, role.replicas, role) for role in job.auxiliary_roles]
+        return [(job.names.task or "", first.replicas, first), *auxiliary_tasks]
     workers = [(worker, role.replicas, role) for role in rest]
     if not rest:
         workers = [(worker, first.replicas - 1, first)]
@@ -119,7 +144,6 @@ def _groups(job: Job) -> list[IndexedGroup]:
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
-    master, worker = job.names.master, job.names.worker
     spec: dict[str, Any] = {
         "schedulerName": job.roles[0].template.extra.get("schedulerName", "volcano"),
         "minAvailable": job.min_pods,
@@ -135,10 +159,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     spec |= ending_fields
     if job.run_policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = job.run_policy.ttl_seconds_after_finished
-    spec["plugins"] = {
-        "pytorch": [f"--master={master}", f"--worker={worker}", f"--port={job.master_port}"],
-        "svc": ["--publish-not-ready-addresses"],
-    }
+    spec["plugins"] = {**_rank_plugin(job), "svc": ["--publish-not-ready-addresses"]}
     if policies:
         spec["policies"] = policies
     spec["tasks"] = [_emit_task(job, cluster, *entry) for entry in _tasks_of(job)]
@@ -152,13 +173,26 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     ]
 
 
+def _rank_plugin(job: Job) -> dict[str, list[str]]:
+    if _has_one_task(job):
+        return {"env": []}
+    return {"pytorch": [f"--master={job.names.master}", f"--worker={job.names.worker}", f"--port={job.master_port}"]}
+
+
+def _container_name(job: Job, task: str) -> str | None:
+    if _has_one_task(job):
+        return job.names.container
+    return job.names.container_of("master" if task == job.names.master else "worker")
+
+
 def _emit_task(job: Job, cluster: ClusterProfile, name: str, count: int, role: Role) -> dict[str, Any]:
     min_available = count
     if job.elastic and role.trains:
-        min_available = 1 if name == job.names.master else job.min_nodes - 1
+        rest = job.min_nodes - (not _has_one_task(job))
+        min_available = 1 if name == job.names.master and not _has_one_task(job) else rest
     task: dict[str, Any] = {"name": name, "replicas": count, "minAvailable": min_available}
-    task |= endings.task_fields(job, role, cluster, master=name == job.names.master)
-    main = job.names.container if role.trains else None
+    task |= endings.task_fields(job, role, cluster, master=name == job.names.master and not _has_one_task(job))
+    main = _container_name(job, name) if role.trains else None
     task["template"] = pod_template.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
     return task
 
@@ -169,6 +203,7 @@ VOLCANO = Target(
     authority="volcano",
     wiring=_wiring,
     overwrites=dict.fromkeys(("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")),
+    keeps_variables=_has_one_task,
     unsupported=_unsupported,
     emit=_emit,
     groups=_groups,
@@ -187,7 +222,10 @@ SENTENCES: Mapping[str, str] = {
         "nodes restart it, the maximum."
     ),
     "minSuccess": "All nodes must succeed, and Volcano counts the pods that do.",
-    "plugins": "The pytorch plugin sets rank and master by task name, and svc makes the names resolve.",
+    "plugins": (
+        "The pytorch plugin sets rank and master by task name, or env sets the index of a pod in its task; svc makes "
+        "the names resolve."
+    ),
     "spec.policies": "What happens when a pod or its node fails: without a policy nothing replaces a failed pod.",
     "tasks.policies": (
         "The job is done when node 0 is, a task out of retries ends it, and where auxiliary pods are replaced alone "

@@ -73,8 +73,9 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 
 def _failure_action(job: Job, cluster: ClusterProfile) -> OnPodFailure:
     action = endings.on_pod_failure(job, whole=True)
-    can_restart_pods = action == "RestartPod" and has_feature("volcano-restart-pod", cluster.versions())
-    return action if can_restart_pods or action != "RestartPod" else "RestartJob"
+    if action == "RestartPod" and not has_feature("volcano-restart-pod", cluster.versions()):
+        return "RestartJob"
+    return action
 
 
 def _restarts_in_place(job: Job) -> bool:

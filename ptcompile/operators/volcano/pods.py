@@ -20,10 +20,10 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.volcano.plugins import PLUGINS, DefaultedJob, PodTransform, VolcanoTask
 from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext, LostPod
+from ptcompile.registry.model import KindContext, LostPod, Retry, kubelet_retry
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.queue_systems import Shares, first_pods_of_roles
-from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences, restart_sentence
+from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -214,6 +214,11 @@ def _pod_group(job: DefaultedJob) -> Json:
     }
 
 
+def gang_scheduler(manifest: Json) -> str:
+    """Return `volcano`, or "" if another scheduler places the pods (Volcano 1.16; the webhook's default is volcano)."""
+    return "volcano" if nested_map(manifest, "spec").get("schedulerName", "volcano") == "volcano" else ""
+
+
 _RESTART_ACTIONS = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition"})
 
 
@@ -223,7 +228,7 @@ def is_recreated(manifest: Json, template: Template) -> bool:
     parts = (spec, *as_mappings(spec.get("tasks")))
     policies = [policy for part in parts for policy in as_mappings(part.get("policies"))]
     return (
-        any(policy.get("action") in _RESTART_ACTIONS for policy in policies)
+        any(as_string(policy.get("action")) in _RESTART_ACTIONS for policy in policies)
         or nested_map(template.template, "spec").get("restartPolicy") == "OnFailure"
     )
 
@@ -255,6 +260,44 @@ def lost_pod(manifest: Json, role: str) -> LostPod:
     return lost
 
 
+def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
+    """Return what answers a failed pod of a task: the kubelet, else the first matching policy; see `Kind.restarts`.
+
+    Without a policy for PodFailed a failed pod stays failed. The restart of the job that reaches maxRetry fails it
+    (Volcano 1.16).
+    """
+    spec = nested_map(manifest, "spec")
+    task = next((task for i, task in enumerate(as_mappings(spec.get("tasks"))) if _task_name(task, i) == role), {})
+    policies = (*as_mappings(task.get("policies")), *as_mappings(spec.get("policies")))
+    if exit_code is None:
+        action = _first_action(policies, "PodEvicted", None)
+        return _policy_retry(spec, "PodEvicted", action or "RestartPod")
+    if (as_string(nested_map(task, "template", "spec").get("restartPolicy")) or "Always") == "Never":
+        return _policy_retry(spec, "PodFailed", _first_action(policies, "PodFailed", exit_code))
+    action = _first_action(policies, "TaskFailed", None)
+    most = (as_int(task.get("maxRetry"), 3) or 3) if action else 0
+    in_place = kubelet_retry(most - 1 if most else None, "role", f"maxRetry {most}" if most else "restartPolicy")
+    return (in_place, *_policy_retry(spec, "TaskFailed", action))
+
+
+def _first_action(policies: Sequence[Json], event: str, exit_code: int | None) -> str:
+    """Return the action of the first policy for an event or an exit status, or ""."""
+    for policy in policies:
+        if {event, "*"} & set(_events_of(policy)) or (exit_code is not None and policy.get("exitCode") == exit_code):
+            return as_string(policy.get("action"))
+    return ""
+
+
+def _policy_retry(spec: Json, event: str, action: str) -> tuple[Retry, ...]:
+    scope = _RECREATION.get(action, LostPod("none", "")).recreated
+    if scope == "none":
+        return ()
+    if scope != "job":
+        return (Retry(scope, None, "job", f"{event} -> {action}"),)
+    most = as_int(spec.get("maxRetry"), 3) or 3
+    return (Retry(scope, most - 1, "job", f"{event} -> {action}, maxRetry {most}"),)
+
+
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the tasks' pod templates; a task without a name is called `default` and its index."""
     for i, task in indexed_mappings(nested_map(manifest, "spec").get("tasks")):
@@ -280,7 +323,8 @@ def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     tasks = as_mappings(spec.get("tasks"))
     for i, task in enumerate(tasks):
         name = _task_name(task, i)
-        yield f"{name} {restart_sentence(nested_map(task, 'template', 'spec'), 'Always')}"
+        pod = nested_map(task, "template", "spec")
+        yield from (f"{name} {sentence}" for sentence in restart_sentences(pod, "Always"))
         yield from (f"{name}: {_describe_policy(policy)}" for policy in as_mappings(task.get("policies")))
     policies = as_mappings(spec.get("policies"))
     yield from (f"any task: {_describe_policy(policy)}" for policy in policies)

@@ -36,8 +36,19 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     plugins = nested_map(spec, "plugins")
     flags = _parse_flags(plugins.get("pytorch"))
     task_names = [as_string(task.get("name")) for task in tasks]
-    if "pytorch" not in plugins and _is_single_pod(tasks):
+    if "pytorch" not in plugins and "env" not in plugins and _is_single_pod(tasks):
         flags["master"] = task_names[0]
+    elif "pytorch" not in plugins and (first := _only_training_task(tasks, plugins)) is not None:
+        yield _read_one_task(spec, tasks, task_names, first)
+        return
+    elif "pytorch" not in plugins and len(split := _tasks_of_one_pod(tasks)) > 1:
+        why = (
+            f"{len(split)} tasks of one pod start torchrun, as TorchX writes them, but the nodes of a spec are "
+            "the pods of one task"
+        )
+        fix = f"merge them into one task with replicas: {len(split)}, or write a TrainingJob with nodes: {len(split)}"
+        yield unreadable_object("volcano", ("spec", "tasks"), why, fix)
+        return
     elif "pytorch" not in plugins:
         listed = ", ".join(sorted(plugins)) or "none"
         why = f"its pods find each other without the pytorch plugin (its plugins: {listed}), so it is not a torch job"
@@ -48,6 +59,41 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
         yield unreadable_object("volcano", ("spec", "tasks"), why, "rename the task, or set --master of the plugin")
         return
     yield _read_job(spec, tasks, task_names, flags)
+
+
+_OTHER_LAUNCHERS = {"mpi", "tensorflow", "ray", "hcclrank"}
+"""Plugins with which the pods find each other without torchrun."""
+_LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
+
+
+def _only_training_task(tasks: Sequence[Json], plugins: Json) -> int | None:
+    """Return the index of the only task that may train with torch, or None if there are several or none."""
+    if not _OTHER_LAUNCHERS.isdisjoint(plugins):
+        return None
+    launched = [index for index, task in enumerate(tasks) if any(launcher in str(task) for launcher in _LAUNCHERS)]
+    candidates = [0] if len(tasks) == 1 else launched
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _tasks_of_one_pod(tasks: Sequence[Json]) -> list[Json]:
+    """Return the tasks that start torchrun in a single pod."""
+    launched = [task for task in tasks if any(launcher in str(task) for launcher in _LAUNCHERS)]
+    return [task for task in launched if pod_count(task.get("replicas")) == 1]
+
+
+def _read_one_task(spec: Json, tasks: Sequence[Json], task_names: Sequence[str], first: int) -> Read:
+    """Return a job whose nodes are the pods of one task, without the pytorch plugin."""
+    pods = _read_role("node", first, tasks)
+    others = [_read_role(name, index, tasks, trains=False) for index, name in enumerate(task_names) if index != first]
+    names = {**changed_names(container=pods.main).get("names", {}), "task": task_names[first]}
+    fields = {"nodes": max(1, pods.replicas), "names": names, **_job_fields(spec)}
+    return Read("volcano", (pods, *others), fields)
+
+
+def _job_fields(spec: Json) -> dict[str, Any]:
+    policy = without_empty({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")})
+    queueing = without_empty({"queue": spec.get("queue"), "priority": spec.get("priorityClassName")})
+    return {"runPolicy": policy, **queueing, **_min_available(spec.get("minAvailable"))}
 
 
 def _is_single_pod(tasks: Sequence[Json]) -> bool:
@@ -72,13 +118,16 @@ def _read_job(spec: Json, tasks: Sequence[Json], task_names: Sequence[str], flag
         if name not in (flags["master"], flags["worker"])
     ]
     roles, fields = as_nodes(training_roles)
-    fields["runPolicy"] = without_empty({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")})
-    fields |= without_empty({"queue": spec.get("queue"), "priority": spec.get("priorityClassName")})
+    fields |= _job_fields(spec)
     if flags["port"] != _FLAGS["port"] and flags["port"].isdigit():
         fields["masterPort"] = int(flags["port"])
     worker = flags["worker"] if flags["worker"] != flags["master"] else "worker"
     fields |= changed_names(container=training_roles[0].main, master=flags["master"], worker=worker)
     return Read("volcano", (*roles, *auxiliary), fields)
+
+
+def _min_available(number: Any) -> dict[str, Any]:
+    return {"minAvailable": number} if isinstance(number, int) and number > 0 else {}
 
 
 def _read_role(role: str, index: int, tasks: Sequence[Json], *, trains: bool = True) -> ReadRole:

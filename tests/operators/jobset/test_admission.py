@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.jobset.admission import validate_update
+from ptcompile.registry.model import Update
 from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, jobset, replicated, template
 
@@ -189,3 +192,27 @@ def test_3_2_the_longest_names() -> None:
     """The limit is len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54."""
     assert said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 47)) == []
     assert len(said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 48))) == 1
+
+
+INSIDE = ("spec", "replicatedJobs", "[0]", "template", "spec", "template")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "release", "path", "count"),
+    [
+        (False, False, (0, 12), (*INSIDE, "spec", "nodeSelector"), 1),
+        (True, True, (0, 12), (*INSIDE, "spec", "nodeSelector"), 0),
+        (True, False, (0, 12), (*INSIDE, "spec", "nodeSelector"), 0),
+        (False, True, (0, 8), (*INSIDE, "spec", "nodeSelector"), 0),
+        (False, True, (0, 7), (*INSIDE, "spec", "nodeSelector"), 1),
+        (True, True, (0, 12), (*INSIDE, "spec", "containers"), 1),
+        (True, True, (0, 12), ("spec", "replicatedJobs", "[0]", "replicas"), 1),
+        (True, True, (0, 12), ("spec", "managedBy"), 1),
+        (False, False, (0, 12), ("spec", "suspend"), 0),
+        (False, False, (0, 12), ("spec", "failurePolicy"), 0),
+    ],
+)
+def test_changes_of_a_jobset(old: bool, new: bool, release: tuple[int, int], path: tuple[str, ...], count: int) -> None:
+    """JobSet 0.12 webhook, ValidateUpdate; since 0.8 a JobSet that is suspended by the update counts."""
+    before, after = (jobset(replicated("w"), suspend=suspended) for suspended in (old, new))
+    assert len(list(validate_update(Update(before, after, Versions(jobset=release), (path,))))) == count

@@ -246,3 +246,14 @@ def test_thousand_nodes_take_a_few_kilobytes(body: str) -> None:
     import ptcompile
 
     assert len(ptcompile.compile(smallest(body), target="jobset").yaml()) < 4000
+
+
+@pytest.mark.parametrize(
+    ("nodes", "host"), [(1, "localhost"), (2, "train-node-0-0.train"), (9, "train-node-0-0.train")]
+)
+def test_the_host_of_a_program_that_reads_variables(nodes: int, host: str) -> None:
+    """A single pod has no name in a Service to wait for."""
+    spec = manifest(text(f"image: i\ncommand: [python, t.py]\nnodes: {nodes}"), "jobset", DEFAULT_CLUSTER)["spec"]
+    (container,) = spec["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
+    env = {entry["name"]: entry.get("value") for entry in container["env"]}
+    assert (env["MASTER_ADDR"], env["WORLD_SIZE"]) == (host, str(nodes))

@@ -8,7 +8,9 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.jobset.pods import is_recreated, lost_pod, retries
 from ptcompile.registry.table import expand
+from ptcompile.registry.templates import Template
 from tests.operators.making import Json, container, env, jobset, pods, replicated, template
 
 P = "jobset.sigs.k8s.io/"
@@ -123,3 +125,67 @@ def test_index_label_exists_since_1_28() -> None:
     pod = expand(indexed, versions=Versions(kubernetes=(1, 27))).pods[0]
     assert "batch.kubernetes.io/job-completion-index" not in pod.labels
     assert env(pod)["JOB_COMPLETION_INDEX"].startswith("$(metadata.annotations")
+
+
+LIMITED = {"template": template(), "backoffLimit": 0}
+
+
+@pytest.mark.parametrize(
+    ("policy", "role", "recreated"),
+    [
+        (None, "a", "none"),
+        ({}, "a", "none"),  # maxRestarts is 0
+        ({"maxRestarts": 1}, "a", "job"),
+        ({"maxRestarts": 1, "rules": [{"action": "FailJobSet"}]}, "a", "none"),
+        ({"maxRestarts": 1, "rules": [{"action": "RestartJob"}]}, "a", "role"),
+        ({"rules": [{"action": "RestartJob"}]}, "a", "none"),
+        ({"rules": [{"action": "RestartJobAndIgnoreMaxRestarts"}]}, "a", "role"),
+        ({"rules": [{"action": "RestartJobSetAndIgnoreMaxRestarts"}]}, "a", "job"),
+        ({"maxRestarts": 1, "rules": [{"action": "RestartJob", "targetReplicatedJobs": ["b"]}]}, "a", "job"),
+        ({"maxRestarts": 1, "rules": [{"action": "RestartJob", "targetReplicatedJobs": ["b"]}]}, "b", "role"),
+        (
+            {"maxRestarts": 1, "rules": [{"action": "RestartJob", "onJobFailureReasons": ["DeadlineExceeded"]}]},
+            "a",
+            "job",
+        ),
+        (
+            {"maxRestarts": 1, "rules": [{"action": "RestartJob", "onJobFailureReasons": ["BackoffLimitExceeded"]}]},
+            "a",
+            "role",
+        ),
+    ],
+)
+def test_a_lost_pod_fails_its_job_and_the_failure_policy_decides(
+    policy: Json | None, role: str, recreated: str
+) -> None:
+    spec = jobset(replicated("a", job=LIMITED), replicated("b", job=LIMITED), failurePolicy=policy)["spec"]
+    assert lost_pod(spec, role).recreated == recreated
+
+
+def test_a_child_job_that_replaces_its_pod_decides_itself() -> None:
+    spec = jobset(replicated("a"), failurePolicy={"maxRestarts": 1, "rules": [{"action": "FailJobSet"}]})["spec"]
+    assert lost_pod(spec, "a").recreated == "pod"
+
+
+@pytest.mark.parametrize(
+    ("limits", "policy", "number", "recreated"),
+    [
+        ([None], None, 6, True),
+        ([0], None, 0, False),
+        ([0], {"maxRestarts": 2}, 2, True),
+        ([1], {"maxRestarts": 2}, 5, True),
+        ([0, 3], None, 3, True),
+        ([], {"maxRestarts": 0}, 0, False),
+    ],
+)
+def test_the_number_of_restarts(limits: list[int | None], policy: Json | None, number: int, recreated: bool) -> None:
+    jobs = [replicated(f"r{i}", job={} if limit is None else {"backoffLimit": limit}) for i, limit in enumerate(limits)]
+    manifest = jobset(*jobs, failurePolicy=policy)
+    assert retries(manifest) == number
+    assert is_recreated(manifest, Template((), None)) is recreated
+
+
+@pytest.mark.parametrize(("replicas", "pods_per_job"), [(None, 1), (2, 2), (0, 0), (-1, 0)])
+def test_the_number_of_jobs(replicas: int | None, pods_per_job: int) -> None:
+    job = {key: value for key, value in {**replicated("a"), "replicas": replicas}.items() if value is not None}
+    assert len(expand(jobset(job)).pods) == pods_per_job

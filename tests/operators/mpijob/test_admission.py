@@ -60,3 +60,22 @@ def test_any_data(junk: Any) -> None:
         manifest = changed(path, junk) if junk is not None else changed(path, "")
         ptcompile.lint(manifest)
         assert ptcompile.simulate(manifest) is not None
+
+
+def test_one_worker_is_enough() -> None:
+    assert "replicas" not in " ".join(
+        d.message for d in ptcompile.lint(changed(f"{REPLICAS}.Worker.replicas", 1)).diagnostics
+    )
+
+
+@pytest.mark.parametrize(("length", "help"), [(54, None), (55, "at most 54 characters"), (57, "at most 54 characters")])
+def test_the_last_workers_name_is_a_label_of_63_characters(length: int, help: str | None) -> None:
+    manifest = changed("metadata.name", "a" * length)
+    helps = [d.help for d in ptcompile.lint(manifest).diagnostics if d.authority == "mpi-operator"]
+    assert helps == ([] if help is None else [help])
+
+
+def test_a_name_that_begins_with_a_digit() -> None:
+    manifest = changed("metadata.name", "1" + "a" * 53)
+    helps = [d.help for d in ptcompile.lint(manifest).diagnostics if d.authority == "mpi-operator"]
+    assert helps == ["start with a letter"]

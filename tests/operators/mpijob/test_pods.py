@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.operators.mpijob.pods import expand
+from ptcompile.operators.mpijob.pods import describe_failures, expand, lost_pod, pod_templates
 from ptcompile.registry.model import KindContext
 
 Json = dict[str, Any]
@@ -121,3 +121,53 @@ def test_simulate_and_diff_of_mpijobs() -> None:
     assert not unchanged.changes
     (grown,) = ptcompile.diff(mpijob(), mpijob(3)).objects
     assert grown.changes
+
+
+@pytest.mark.parametrize(
+    ("role", "limit", "recreated", "text"),
+    [
+        ("Launcher", None, "pod", "its Job creates a new pod, which is counted"),
+        ("Launcher", 0, "none", "the job fails"),
+        ("launcher", 1, "pod", "its Job creates a new pod, which is counted"),
+        ("Worker", None, "pod", "mpirun fails with it; the controller creates a new pod"),
+        ("Worker", 0, "pod", "mpirun fails with it; the controller creates a new pod"),
+    ],
+)
+def test_a_lost_pod(role: str, limit: int | None, recreated: str, text: str) -> None:
+    manifest = mpijob(runPolicy={} if limit is None else {"backoffLimit": limit})
+    assert lost_pod(manifest, role) == (recreated, text)
+
+
+def _sentences(manifest: Json) -> str:
+    return "\n".join(describe_failures(manifest, ()))
+
+
+def test_sentences_about_failures() -> None:
+    manifest = mpijob()
+    text = _sentences(manifest)
+    assert "a launcher that fails: the kubelet restarts it in place, at most backoffLimit 6 times" in text
+    assert "a worker that fails: mpirun fails with it; the controller creates a new pod" in text
+    manifest["spec"]["mpiReplicaSpecs"]["Worker"]["restartPolicy"] = "OnFailure"
+    manifest["spec"]["mpiReplicaSpecs"]["Launcher"]["restartPolicy"] = "Never"
+    text = _sentences(manifest)
+    assert "a launcher that fails: its Job creates a new pod" in text
+    assert "a worker that fails: mpirun fails with it; the kubelet restarts it in place" in text
+    assert "a worker that fails" not in _sentences(mpijob(workers=None))
+
+
+@pytest.mark.parametrize(("suspend", "expected"), [(True, True), (False, False), (None, False)])
+def test_a_suspended_job_has_a_note(suspend: bool | None, expected: bool) -> None:
+    notes = expand(mpijob(runPolicy={"suspend": suspend}), KindContext()).notes
+    assert any(note.startswith("suspended: ") for note in notes) is expected
+
+
+def test_numbers_that_are_not_written() -> None:
+    manifest = mpijob(slotsPerWorker=None)
+    del manifest["spec"]["mpiReplicaSpecs"]["Worker"]["replicas"]
+    manifest["spec"]["mpiReplicaSpecs"]["Other"] = {"template": {}}
+    assert {template.role: template.replicas for template in pod_templates(manifest)} == {
+        "Launcher": 1,
+        "Worker": 0,
+        "Other": 1,
+    }
+    assert "slots=1" in hostfile(slotsPerWorker=None)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.pytorchjob.pods import describe_failures, is_recreated, lost_pod, pod_templates, restarts
 from ptcompile.registry.table import expand
 from tests.operators.making import Json, container, env, pods, ports, pytorchjob, template
 
@@ -186,3 +187,77 @@ def test_section_8_no_pods_without_replicas() -> None:
 
 def test_6_1_31_suspended_job_is_reported() -> None:
     assert "suspended" in expand(pytorchjob(1, 1, runPolicy={"suspend": True})).notes[0]
+
+
+def _failures(job: Json) -> list[str]:
+    return list(describe_failures(job, ()))
+
+
+@pytest.mark.parametrize(
+    ("job", "sentence"),
+    [
+        (pytorchjob(1, 1), "the job succeeds with its Master, even while workers run or have failed"),
+        (pytorchjob(None, 2), "the job succeeds when all workers have"),
+        (pytorchjob(None, 2, elasticPolicy={}), "the job succeeds with any of its workers (elastic)"),
+        (pytorchjob(1, 1), "no backoffLimit: restarts are unlimited"),
+        (
+            pytorchjob(1, 1, runPolicy={"backoffLimit": 0}),
+            "backoffLimit 0: the first restart of a container fails the job",
+        ),
+        (
+            pytorchjob(1, 1, runPolicy={"backoffLimit": 1}),
+            "backoffLimit 1: the job fails when its running pods count that many container restarts",
+        ),
+        (pytorchjob(1, 1, runPolicy={"cleanPodPolicy": "All"}), "cleanPodPolicy All: at the end all pods are deleted"),
+        (pytorchjob(1, 1), "cleanPodPolicy None: at the end all pods stay"),
+    ],
+)
+def test_sentences_about_failures(job: Json, sentence: str) -> None:
+    assert sentence in _failures(job)
+
+
+def _with_policies(master: str, worker: str, **spec: Any) -> Json:
+    job = pytorchjob(1, 1, **spec)
+    for name, policy in (("Master", master), ("Worker", worker)):
+        job["spec"]["pytorchReplicaSpecs"][name]["restartPolicy"] = policy
+    return job
+
+
+def test_a_lost_pod_is_recreated_unless_its_replica_type_never_restarts() -> None:
+    job = _with_policies("Never", "OnFailure")
+    assert [lost_pod(job, role).recreated for role in ("Master", "master", "Worker", "worker")] == [
+        "none",
+        "none",
+        "pod",
+        "pod",
+    ]
+    recreated = {template.role: is_recreated(job, template) for template in pod_templates(job)}
+    assert not recreated["Master"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "limit", "exit_code", "scope", "number"),
+    [
+        ("Never", None, 1, None, None),
+        ("OnFailure", None, 1, "container", None),
+        ("OnFailure", 3, 1, "container", 2),
+        ("OnFailure", 0, 1, "container", 0),
+        ("OnFailure", 3, None, "pod", None),
+        ("ExitCode", 3, 127, None, None),
+        ("ExitCode", 3, 128, "pod", None),
+        ("ExitCode", 3, None, "pod", None),
+    ],
+)
+def test_what_answers_a_failed_pod(
+    policy: str, limit: int | None, exit_code: int | None, scope: str | None, number: int | None
+) -> None:
+    """docs/facts/training-operator.md#restarts-and-the-end."""
+    job = _with_policies(policy, policy, runPolicy={} if limit is None else {"backoffLimit": limit})
+    answers = restarts(job, "worker", exit_code)
+    assert [(answer.scope, answer.limit) for answer in answers] == ([] if scope is None else [(scope, number)])
+
+
+def test_replicas_that_are_not_written_are_one() -> None:
+    job = pytorchjob(1, 3)
+    del job["spec"]["pytorchReplicaSpecs"]["Master"]["replicas"]
+    assert [(template.role, template.replicas) for template in pod_templates(job)] == [("Master", 1), ("Worker", 3)]

@@ -13,6 +13,9 @@ import ptcompile
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import every_rule
 from ptcompile.linter.pages import rule_page
+from ptcompile.operators.trainer.admission import validate_update
+from ptcompile.operators.trainer.runtimes import EXAMPLES
+from ptcompile.registry.model import KindContext, Update
 from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, node, replicated, runtime, trainjob
 
@@ -166,3 +169,41 @@ def test_possibly_missing_runtime_is_a_warning(name: str) -> None:
     assert ptcompile.lint(bad, webhooks=False).diagnostics == ()
     assert [one.name for one in ptcompile.lint(bad, select=["PTC3"]).diagnostics] == [name]
     assert ptcompile.lint(bad, ignore=[name]).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "release", "path", "count"),
+    [
+        (False, False, (2, 3), ("spec", "runtimePatches", "[0]"), 1),
+        (True, False, (2, 3), ("spec", "runtimePatches", "[0]"), 0),
+        (False, True, (2, 3), ("spec", "runtimePatches", "[0]"), 0),
+        (False, True, (2, 2), ("spec", "runtimePatches", "[0]"), 1),
+        (True, False, (2, 2), ("spec", "runtimePatches", "[0]"), 0),
+        (False, False, (2, 3), ("spec", "runtimePatches"), 1),
+        (False, False, (2, 3), ("spec", "trainer", "image"), 0),
+        (False, False, (2, 3), ("metadata", "runtimePatches"), 0),
+        (False, False, (2, 3), ("spec",), 0),
+    ],
+)
+def test_patches_change_while_a_trainjob_is_suspended(
+    old: bool, new: bool, release: tuple[int, int], path: tuple[str, ...], count: int
+) -> None:
+    before, after = ({"spec": {"suspend": suspended}} for suspended in (old, new))
+    problems = list(validate_update(Update(before, after, Versions(trainer=release), (path, path))))
+    assert len(problems) == count
+    assert all(problem.message.endswith("before or after the update") is (release >= (2, 3)) for problem in problems)
+
+
+def test_what_follows_from_an_example_that_no_file_shows_is_a_warning() -> None:
+    example = EXAMPLES["TrainingRuntime", "torch-with-dataset-init"]
+    ref = {"apiGroup": "trainer.kubeflow.org", "kind": "TrainingRuntime", "name": "torch-with-dataset-init"}
+    job = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "train"},
+        "spec": {"runtimeRef": ref, "initializer": {"dataset": {"storageUri": "hf://a/b"}}},
+    }
+    for related, severity in (((), "warning"), ((example,), "error")):
+        (problem,) = admission(job).validate(job, KindContext(Versions(), related))
+        assert problem.severity == severity
+        assert "must have a volumeMount with name initializer" in problem.message

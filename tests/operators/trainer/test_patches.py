@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ptcompile.compiler.location import spec_path_of
-from ptcompile.operators.trainer.patches import apply_runtime_patches, merge
+from ptcompile.operators.trainer.patches import apply_runtime_patches, merge, to_current_fields, written_path
 from tests.making import smallest, traced
 from tests.operators.trainer.trainjobs import GPU, IN_PLACE, RANGE, RELEASES, both, release, train_job
 
@@ -156,3 +156,60 @@ def test_paths_in_patches_are_mapped_back_to_the_spec(version: str, word: str, i
     source = smallest(f"{IN_PLACE}\nnodeSelector: {{zone: x}}")
     trace, data, index = traced(source, "trainjob", release(version))
     assert spec_path_of(trace, index, ("spec", word, 0, *inside, "zone"), data) == ("spec", "nodeSelector", "zone")
+
+
+@pytest.mark.parametrize(
+    ("base", "patch", "expected"),
+    [({"a": 1}, "x", "x"), ("x", {"a": 1}, {"a": 1}), ({"a": 1}, {"a": None}, {"a": 1}), ([1], [2], [2])],
+)
+def test_values_of_different_kinds_are_replaced(base: Any, patch: Any, expected: Any) -> None:
+    assert merge(base, patch) == expected
+
+
+OVERRIDE = {"targetJobs": [{"name": "node"}], "nodeSelector": {"a": "b"}}
+
+
+@pytest.mark.parametrize(
+    ("version", "field", "expected"),
+    [((2, 0), "podSpecOverrides", True), ((2, 1), "podTemplateOverrides", True), ((2, 2), "podSpecOverrides", False)],
+)
+def test_overrides_of_older_releases_become_patches(version: tuple[int, int], field: str, expected: bool) -> None:
+    manifest = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "a"},
+        "spec": {field: [OVERRIDE], "trainer": {"numProcPerNode": "auto"}},
+    }
+    current = to_current_fields(manifest, version)
+    assert ("runtimePatches" in current["spec"]) is expected
+    assert (field in current["spec"]) is not expected
+    assert ("numProcPerNode" in current["spec"]["trainer"]) is not expected
+    other = {**manifest, "kind": "Other"}
+    assert to_current_fields(other, version) is other
+    plain = {**manifest, "spec": {"trainer": {"numProcPerNode": 4}}}
+    assert to_current_fields(plain, version) is plain
+
+
+INSIDE = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs", 0, "template", "spec", "template")
+
+
+@pytest.mark.parametrize(
+    ("path", "version", "expected"),
+    [
+        (("spec", "trainer"), (2, 0), ("spec", "trainer")),
+        (
+            ("spec", "runtimePatches", 1, *INSIDE, "spec", "x"),
+            (2, 2),
+            ("spec", "runtimePatches", 1, *INSIDE, "spec", "x"),
+        ),
+        (("spec", "runtimePatches", 1, *INSIDE, "spec", "x"), (2, 0), ("spec", "podSpecOverrides", 1, "x")),
+        (("spec", "runtimePatches", 1, *INSIDE, "spec", "x"), (2, 1), ("spec", "podTemplateOverrides", 1, "spec", "x")),
+        (
+            ("spec", "runtimePatches", 1, *INSIDE[:4], 2, "name"),
+            (2, 1),
+            ("spec", "podTemplateOverrides", 1, "targetJobs", 2, "name"),
+        ),
+    ],
+)
+def test_paths_in_the_fields_of_the_file(path: Any, version: tuple[int, int], expected: Any) -> None:
+    assert written_path(path, version) == expected

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.trainer.pods import describe_failures
 from ptcompile.registry.table import expand
 from tests.operators.making import Json, container, env, node, pods, ports, replicated, runtime, trainjob
 
@@ -209,3 +210,14 @@ def test_2_2_and_2_8_older_releases() -> None:
     assert env(pod)["PET_NPROC_PER_NODE"] == "gpu"
     now = expand(job, related=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)]).pods[0]
     assert env(now)["PET_NPROC_PER_NODE"] == "1"
+
+
+@pytest.mark.parametrize("deadline", [None, 60])
+def test_a_deadline_ends_a_trainjob(deadline: int | None) -> None:
+    """Trainer 2.2, pkg/controller: the deadline of the TrainJob, not of its Jobs."""
+    fields = {} if deadline is None else {"activeDeadlineSeconds": deadline}
+    job = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "a"},
+           "spec": {"runtimeRef": {"name": "torch-distributed"}, **fields}}  # fmt: skip
+    sentences = [text for text in describe_failures(job, ()) if text.startswith("activeDeadlineSeconds")]
+    expected = f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its pods are deleted"
+    assert sentences == ([] if deadline is None else [expected])

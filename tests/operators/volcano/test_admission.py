@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.volcano.admission import validate_update
+from ptcompile.registry.model import Update
 from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, task, volcano
 
@@ -244,3 +246,25 @@ def test_0_actions_by_release(action: str, since: int) -> None:
     assert said(job, versions=Versions(volcano=(1, since))) == []
     before = said(job, versions=Versions(volcano=(1, since - 1)))
     assert len(before) == (0 if action == "RestartJob" else 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "count"),
+    [
+        (("spec", "minAvailable"), 0),
+        (("spec", "priorityClassName"), 0),
+        (("spec", "queue"), 1),
+        (("spec", "tasks", "[0]", "replicas"), 0),
+        (("spec", "tasks", "[0]", "minAvailable"), 0),
+        (("spec", "tasks", "[0]", "template", "spec"), 1),
+        (("spec", "tasks", "[0]", "name"), 1),
+        (("metadata", "labels"), 0),
+    ],
+)
+def test_changes_of_a_job(path: tuple[str, ...], count: int) -> None:
+    """Volcano 1.16, pkg/webhooks/admission/jobs/validate: specDeepEqual."""
+    job = volcano(task("a"))
+    assert len(list(validate_update(Update(job, job, Versions(), (path,))))) == count
+    more = volcano(task("a"), task("b"))
+    assert [problem.path for problem in validate_update(Update(job, more, Versions(), ()))] == [("spec", "tasks")]
+    assert not list(validate_update(Update(job, job, Versions(), ())))

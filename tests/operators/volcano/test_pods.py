@@ -6,10 +6,14 @@ Source: docs/facts/volcano.md#cases, #plugin-arguments, #the-pytorch-plugin, #th
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.volcano.pods import describe_failures, is_recreated, lost_pod, restarts
 from ptcompile.registry.table import expand
+from ptcompile.registry.templates import Template
 from tests.operators.making import Json, container, env, pods, ports, task, volcano
 
 PLUGIN: Json = {"pytorch": []}
@@ -210,3 +214,105 @@ def test_1_3_host_network() -> None:
     t = task("t")
     t["template"]["spec"]["hostNetwork"] = True
     assert pods(volcano(t))["test-pytorch-t-0"].spec["dnsPolicy"] == "ClusterFirstWithHostNet"
+
+
+def _policies(*policies: Json, task_policies: list[Json] | None = None, **spec: Any) -> Json:
+    tasks = [task("master"), task("worker", 2, policies=task_policies or [])]
+    return volcano(*tasks, policies=list(policies), **spec)
+
+
+EVICTED: Json = {"event": "PodEvicted"}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "recreated"),
+    [
+        (_policies(), "pod"),
+        (_policies({**EVICTED, "action": "RestartJob"}), "job"),
+        (_policies({**EVICTED, "action": "RestartJob"}, maxRetry=1), "none"),
+        (_policies({**EVICTED, "action": "RestartJob"}, maxRetry=2), "job"),
+        (_policies({**EVICTED, "action": "RestartJob"}, maxRetry=0), "job"),  # 0 means 3
+        (_policies({**EVICTED, "action": "RestartTask"}, maxRetry=1), "role"),
+        (_policies({"event": "*", "action": "AbortJob"}), "none"),
+        (_policies({"events": ["PodFailed", "PodEvicted"], "action": "RestartPod"}), "pod"),
+        (_policies({"event": "PodFailed", "action": "AbortJob"}), "pod"),
+        (_policies({**EVICTED, "action": "RestartJob"}, task_policies=[{**EVICTED, "action": "RestartTask"}]), "role"),
+    ],
+)
+def test_a_lost_pod(manifest: Json, recreated: str) -> None:
+    """docs/facts/volcano.md: the first policy decides, the task's before the job's."""
+    assert lost_pod(manifest, "worker").recreated == recreated
+
+
+def test_policies_of_another_task_do_not_count() -> None:
+    manifest = _policies(task_policies=[{**EVICTED, "action": "AbortJob"}])
+    assert lost_pod(manifest, "master").recreated == "pod"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "sentence"),
+    [
+        (_policies(), "no policy for PodFailed: a failed pod is not recreated, and the others wait for it"),
+        (_policies(), "maxRetry 3: the restart with that number fails the job instead"),
+        (_policies(maxRetry=0), "maxRetry 3: the restart with that number fails the job instead"),
+        (_policies(maxRetry=2**31 - 1), "maxRetry 2147483647: restarts are unlimited"),
+        (_policies(minSuccess=1), "minSuccess 1: the job is done when that many pods succeeded"),
+        (_policies({"event": "PodFailed", "action": "RestartJob"}), "any task: PodFailed -> RestartJob"),
+        (_policies({"event": "PodFailed"}), "any task: PodFailed -> nothing"),
+        (
+            _policies({"event": "PodFailed", "action": "RestartJob"}),
+            "the policy for PodFailed never applies: the kubelet restarts containers, so no pod fails",
+        ),
+        (_policies(task_policies=[{"exitCode": 3, "action": "AbortJob"}]), "worker: exit code 3 -> AbortJob"),
+    ],
+)
+def test_sentences_about_failures(manifest: Json, sentence: str) -> None:
+    assert sentence in list(describe_failures(manifest, ()))
+
+
+@pytest.mark.parametrize(
+    ("policies", "exit_code", "restart", "expected"),
+    [
+        ([], 1, "Never", []),
+        ([], 1, None, [("container", None)]),
+        ([], None, None, [("pod", None)]),
+        ([{"event": "PodFailed", "action": "RestartJob"}], 1, "Never", [("job", 2)]),
+        ([{"event": "PodFailed", "action": "RestartPod"}], 1, "Never", [("pod", None)]),
+        ([{"event": "PodFailed", "action": "AbortJob"}], 1, "Never", []),
+        ([{"exitCode": 1, "action": "RestartTask"}], 1, "Never", [("role", None)]),
+        ([{"exitCode": 1, "action": "RestartTask"}], 2, "Never", []),
+        ([{"event": "TaskFailed", "action": "RestartJob"}], 1, None, [("container", 2), ("job", 2)]),
+        ([{**EVICTED, "action": "RestartJob"}], None, None, [("job", 2)]),
+    ],
+)
+def test_what_answers_a_failed_pod(
+    policies: list[Json], exit_code: int | None, restart: str | None, expected: list[tuple[str, int | None]]
+) -> None:
+    manifest = _policies(*policies)
+    for item in manifest["spec"]["tasks"] if restart is not None else ():
+        item["template"]["spec"]["restartPolicy"] = restart
+    assert [(answer.scope, answer.limit) for answer in restarts(manifest, "worker", exit_code)] == expected
+
+
+def test_an_unknown_plugin_has_a_note() -> None:
+    notes = expand(volcano(task("a"), plugins={"svc": [], "nope": []})).notes
+    assert [note for note in notes if "plugin" in note] == ["unknown plugin 'nope': it does nothing"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "network", "expected"),
+    [(None, True, "ClusterFirstWithHostNet"), ("Default", True, "Default"), (None, False, None), (None, None, None)],
+)
+def test_the_dns_policy_on_the_hosts_network(policy: str | None, network: bool | None, expected: str | None) -> None:
+    spec = {key: value for key, value in {"dnsPolicy": policy, "hostNetwork": network}.items() if value is not None}
+    manifest = volcano(task("a"))
+    manifest["spec"]["tasks"][0]["template"]["spec"].update(spec)
+    assert expand(manifest).pods[0].spec.get("dnsPolicy") == expected
+
+
+@pytest.mark.parametrize(
+    ("action", "expected"), [("RestartTask", True), ("AbortJob", False), ({}, False), (None, False)]
+)
+def test_a_restarting_policy_recreates_pods(action: object, expected: bool) -> None:
+    manifest = {"spec": {"policies": [{"event": "PodEvicted", "action": action}], "tasks": [{"name": "worker"}]}}
+    assert is_recreated(manifest, Template((), None)) is expected

@@ -11,7 +11,7 @@ Example:
       metadata: {name: train}
       spec:
     -   completions: 0  # <--
-    +   suspend: true
+    +   completions: 1
         backoffLimit: 0
         template:
           spec:

@@ -75,7 +75,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _process_option(argv: tuple[Token, ...]) -> Token | None:
     """Return the number after mpirun's -np if mpirun is the first word, or None."""
-    if not argv or basename(argv[0].text) not in {"mpirun", "mpiexec"}:
+    if not argv or basename(argv[0].text) not in {"mpirun", "mpiexec", "horovodrun"}:
         return None
     for name, value in pairwise(argv):
         if name.text in _COUNT:

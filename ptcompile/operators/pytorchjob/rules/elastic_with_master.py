@@ -13,7 +13,7 @@ Example:
       spec:
         nprocPerNode: "1"
         runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-    -   elasticPolicy: {minReplicas: 1, maxReplicas: 1}
+    -   elasticPolicy: {minReplicas: 1, maxReplicas: 1, rdzvHost: train-master-0}
     +   elasticPolicy: {minReplicas: 2, maxReplicas: 2}
         pytorchReplicaSpecs:
     -     Master:  # <--

@@ -42,7 +42,7 @@ from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    all_policies = list(lifecycle_policies(subject))
+    all_policies = lifecycle_policies(subject)
     for policy in all_policies:
         if policy.events != ["TaskFailed"] or policy.restarts != {"Never"}:
             continue

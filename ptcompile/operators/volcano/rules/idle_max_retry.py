@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    all_policies = list(lifecycle_policies(subject))
+    all_policies = lifecycle_policies(subject)
     if _is_max_retry_set(subject.spec) and not any(policy.action.startswith("Restart") for policy in all_policies):
         help = "add a policy {event: PodFailed, action: RestartJob}"
         yield _idle_finding(("spec", "maxRetry"), "no policy restarts anything", help)

@@ -87,12 +87,17 @@ def tasks_with_pods(subject: Subject) -> tuple[tuple[int, VolcanoTask], ...]:
     return tuple((i, task) for i, task in enumerate(volcano_job(subject).tasks) if task.replicas > 0)
 
 
-def lifecycle_policies(subject: Subject) -> Iterator[Policy]:
-    """Yield the policies of the job, then those of its tasks."""
-    yield from _policies_of(subject.spec, ("spec", "policies"), tasks_with_pods(subject))
+def lifecycle_policies(subject: Subject) -> tuple[Policy, ...]:
+    """Return the policies of the job, then those of its tasks."""
+    return subject.cached(_read_policies)
+
+
+def _read_policies(subject: Subject) -> tuple[Policy, ...]:
+    policies = list(_policies_of(subject.spec, ("spec", "policies"), tasks_with_pods(subject)))
     for index, task in enumerate(volcano_job(subject).tasks):
         tasks = ((index, task),) if task.replicas > 0 else ()
-        yield from _policies_of(task.source, ("spec", "tasks", index, "policies"), tasks)
+        policies += _policies_of(task.source, ("spec", "tasks", index, "policies"), tasks)
+    return tuple(policies)
 
 
 def _policies_of(holder: Json, path: Path, tasks: tuple[tuple[int, VolcanoTask], ...]) -> Iterator[Policy]:
@@ -127,8 +132,13 @@ def flags_of(plugin: str, version: Version) -> dict[str, Value]:
 
 def flag_value(subject: Subject, plugin: str, name: str) -> Value | None:
     """Return a flag's value as the plugin parses it, or None for an unused plugin or an unknown flag."""
-    args = volcano_job(subject).plugins.get(plugin)
-    return None if args is None else parse(args, flags_of(plugin, subject.versions.volcano))[0].get(name)
+    return subject.cached(_read_flags).get(plugin, {}).get(name)
+
+
+def _read_flags(subject: Subject) -> dict[str, dict[str, Value]]:
+    """Return the flags of each plugin of the job, as the plugin parses them."""
+    plugins, version = volcano_job(subject).plugins, subject.versions.volcano
+    return {plugin: parse(args, flags_of(plugin, version))[0] for plugin, args in plugins.items()}
 
 
 def pytorch_tasks(subject: Subject) -> tuple[VolcanoTask, VolcanoTask | None] | None:

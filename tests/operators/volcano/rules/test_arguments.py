@@ -117,3 +117,13 @@ def test_separate_service_of_the_subdomain() -> None:
     assert "unserved-subdomain" not in found(job, others=[service])
     assert "unserved-subdomain" in found(job, others=[{**service, "metadata": {"name": "ranks", "namespace": "b"}}])
     assert "unserved-subdomain" not in found(volcano(task("a", pod=template(subdomain="ranks"))))
+
+
+@pytest.mark.parametrize(
+    ("argument", "corrected"),
+    [("--prot=123", "--port=123"), ("--prot 123", "--port=123"), ("--prot=abc", None), ("--banana=1", None)],
+)
+def test_an_argument_is_corrected_to_one_that_the_plugin_reads(argument: str, corrected: str | None) -> None:
+    (problem,) = run(pytorch(argument), only=["dropped-plugin-argument"])
+    assert (problem.fix and problem.fix.edits[0].value) == corrected
+    assert (problem.help == f"write {corrected}") is (corrected is not None)

@@ -10,6 +10,7 @@ RULES: Final[dict[str, str]] = {
     "trainjob_without_trainer": "",
     "zero_nodes": "numNodes",
     "misspelt_runtime": "",
+    "renamed_runtime": "@TrainingRuntime/@ClusterTrainingRuntime",
     "runtime_of_other_kind": "@TrainingRuntime/@ClusterTrainingRuntime",
     "runtime_after_trainjob": "@TrainingRuntime/@ClusterTrainingRuntime",
     "inherited_args": "command",

@@ -44,6 +44,33 @@ def test_existing_runtime_is_not_a_misspelling() -> None:
     assert "misspelt-runtime" not in found(own)
 
 
+@pytest.mark.parametrize(
+    ("job", "ref", "existing", "fires"),
+    [
+        ("dev-train", "acme", "dev-acme", True),
+        ("train-v2", "acme", "acme-v2", True),
+        ("dev-train-v2", "acme", "dev-acme-v2", True),
+        ("train", "acme", "dev-acme", False),
+        ("dev-train", "acme", "acme", False),
+        ("dev-train", "acme", "devacme", False),
+        ("dev-train", "torch-distributed", "dev-torch-distributed", False),  # Trainer installs the one that it names
+        ("dev-train", "other", "dev-acme", False),
+        ("dev-train", "", "dev-acme", False),
+    ],
+)
+def test_renamed_runtime(job: str, ref: str, existing: str, fires: bool) -> None:
+    manifest = trainjob({}, runtime=ref) | {"metadata": {"name": job}}
+    assert ("renamed-runtime" in found(manifest, others=[runtime(name=existing)])) is fires
+
+
+def test_a_renamed_runtime_of_another_namespace() -> None:
+    ref = {"kind": "TrainingRuntime", "name": "acme"}
+    manifest = trainjob({}, runtimeRef=ref) | {"metadata": {"name": "dev-train", "namespace": "a"}}
+    for namespace, fires in (("a", True), ("b", False)):
+        existing = runtime() | {"kind": "TrainingRuntime", "metadata": {"name": "dev-acme", "namespace": namespace}}
+        assert ("renamed-runtime" in found(manifest, others=[existing])) is fires
+
+
 def test_without_trainer() -> None:
     assert "trainjob-without-trainer" in found(trainjob(None))
     assert "trainjob-without-trainer" not in found(trainjob({}))

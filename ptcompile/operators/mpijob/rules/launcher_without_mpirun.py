@@ -1,0 +1,84 @@
+"""The launcher of an MPIJob starts nothing on the workers.
+
+What: the Launcher's command is a Python script, torchrun or accelerate, and not mpirun, and the job has workers.
+
+Why: only mpirun, or a launcher that uses the hostfile, starts processes on the workers. They wait with their GPUs until
+the launcher ends, and the training runs in the launcher alone.
+
+Example:
+
+      apiVersion: kubeflow.org/v2beta1
+      kind: MPIJob
+      metadata: {name: train}
+      spec:
+        slotsPerWorker: 8
+        runPolicy: {cleanPodPolicy: Running}
+        mpiReplicaSpecs:
+          Launcher:
+            template:
+              spec:
+                containers:
+                  - name: launcher
+                    image: ghcr.io/acme/train:1.0
+    -               command: [python, train.py]  # <--
+    +               command: [mpirun, -np, "16", python, train.py]
+                    resources: {limits: {cpu: 1, memory: 2Gi}}
+          Worker:
+            replicas: 2
+            template:
+              spec:
+                containers:
+                  - name: worker
+                    image: ghcr.io/acme/train:1.0
+                    resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                volumes: [{name: shm, emptyDir: {medium: Memory}}]
+
+Fix: start the script with mpirun. Ignore it if the script itself runs mpirun.
+
+Source: MPI Operator 0.8, mpi_job_controller.go: the hostfile is the only thing that names the workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.commands import basename
+from ptcompile.linter.containers import read_launch
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestContainer
+
+_HOST_WORDS = ("mpi", "hostfile", "horovod", "ssh", "srun", "prterun", "ray")
+"""Parts of words by which a command line may start processes on the workers after all."""
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    launcher, worker = subject.templates_by_role.get("launcher"), subject.templates_by_role.get("worker")
+    if launcher is None or worker is None or not worker.replicas or not launcher.main_containers:
+        return
+    container = launcher.main_containers[0]
+    if (name := _lone_program(container)) is not None:
+        workers = "the worker" if worker.replicas == 1 else f"the {worker.replicas} workers"
+        yield found_at(
+            container.argv[0].path[:-1],
+            f"{name} starts no processes on {workers}, which only mpirun does",
+            "start the script with mpirun",
+        )
+
+
+def _lone_program(container: ManifestContainer) -> str | None:
+    """Return the program that trains in the launcher alone, or None if it may reach the workers."""
+    if not container.spec.get("command") or any(
+        part in word.lower() for word in container.tokens for part in _HOST_WORDS
+    ):
+        return None
+    launch = read_launch(container)
+    if launch.launcher in ("torchrun", "accelerate", "deepspeed"):
+        return launch.launcher
+    name = basename(launch.entry[0]) if launch.launcher == "command" and launch.entry else ""
+    runs_script = name.startswith("python") and any(word.endswith(".py") for word in launch.entry[1:3])
+    return name if runs_script else None
+
+
+RULE = Rule("launcher-without-mpirun", _check, severity="warning", stage="run", authority="mpi-operator")

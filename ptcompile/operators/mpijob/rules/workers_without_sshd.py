@@ -1,0 +1,75 @@
+"""The workers of an MPIJob serve no ssh.
+
+What: the Worker's command only sleeps, or starts the training itself, instead of sshd.
+
+Why: mpirun in the launcher starts its processes on the workers over ssh, and without sshd there it fails: "Connection
+refused". A worker without command and args gets `/usr/sbin/sshd -De`.
+
+Example:
+
+      apiVersion: kubeflow.org/v2beta1
+      kind: MPIJob
+      metadata: {name: train}
+      spec:
+        slotsPerWorker: 8
+        runPolicy: {cleanPodPolicy: Running}
+        mpiReplicaSpecs:
+          Launcher:
+            template:
+              spec:
+                containers:
+                  - name: launcher
+                    image: ghcr.io/acme/train:1.0
+                    command: [mpirun, -np, "16", python, train.py]
+                    resources: {limits: {cpu: 1, memory: 2Gi}}
+          Worker:
+            replicas: 2
+            template:
+              spec:
+                containers:
+                  - name: worker
+                    image: ghcr.io/acme/train:1.0
+    -               command: [sleep, infinity]  # <--
+    +               command: [/usr/sbin/sshd, -De]
+                    resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                volumes: [{name: shm, emptyDir: {medium: Memory}}]
+
+Fix: remove the command, or start sshd in it.
+
+Source: MPI Operator 0.8, mpi_job_controller.go, newWorker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.containers import idle_command, starts_training
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestContainer
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    worker = subject.templates_by_role.get("worker")
+    if worker is None or not worker.replicas or not worker.main_containers:
+        return
+    container = worker.main_containers[0]
+    if not container.spec.get("command") or container.spec.get("lifecycle") or _mentions_ssh(container):
+        return
+    idle = idle_command(container)
+    if idle is not None or starts_training(container):
+        yield found_at(
+            container.argv[0].path[:-1],
+            f"mpirun starts processes on the workers over ssh, but they run {idle or container.argv[0].text!r} "
+            "instead of sshd",
+            "remove the command, or start sshd in it",
+            severity=None if idle is not None else "warning",
+        )
+
+
+def _mentions_ssh(container: ManifestContainer) -> bool:
+    return any("ssh" in word for word in container.tokens)
+
+
+RULE = Rule("workers-without-sshd", _check, severity="error", stage="run", authority="mpi-operator")

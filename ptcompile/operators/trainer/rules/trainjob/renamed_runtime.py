@@ -1,0 +1,87 @@
+"""The runtime of a TrainJob has a prefix or suffix that the reference lacks.
+
+What: runtimeRef names a runtime that the stream does not have and Trainer does not install. The stream has one of the
+same kind whose name has a prefix or suffix in addition, and the name of the TrainJob has the same one.
+
+Why: the namePrefix and nameSuffix of Kustomize rename the runtime and the TrainJob, but not runtimeRef, which is not
+among the references that Kustomize knows. The webhook rejects a TrainJob whose runtime does not exist.
+
+Example:
+
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: dev-acme, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        template:
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      ---
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: dev-train}
+      spec:
+    -   runtimeRef:
+    -     name: acme  # <--
+    +   runtimeRef: {name: dev-acme}
+        trainer: {numNodes: 1}
+
+Fix: list spec/runtimeRef/name of TrainJob under nameReference in a file of the kustomization's configurations; ignore
+this where a runtime of that name is installed.
+
+Source: Kustomize 5.8, api/internal/konfig/builtinpluginconsts: namereference; Trainer 2.3, webhook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.rules.reading import runtime_of
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    ref = nested_map(subject.spec, "runtimeRef")
+    kind, name = as_string(ref.get("kind")) or runtimes.KINDS[0], as_string(ref.get("name"))
+    if not name or not runtime_of(subject).assumed:
+        return
+    for runtime in subject.stream.objects.of_kind((kind_of(subject.manifest)[0], kind)):
+        renamed = object_name(runtime)
+        is_visible = kind == runtimes.KINDS[0] or namespace_of(runtime) == namespace_of(subject.manifest)
+        if is_visible and _shares_additions(renamed, name, object_name(subject.manifest)):
+            path = ("spec", "runtimeRef", "name")
+            yield found_at(
+                path,
+                f"no file has a {kind} {name}, but {renamed} is one, and the TrainJob's name has the same addition",
+                "add spec/runtimeRef/name of TrainJob to the nameReference of the kustomization's configurations, or "
+                f"write {renamed}",
+                Fix(f"write {renamed}", (Edit("set", path, renamed),), safe=False),
+            )
+            return
+
+
+def _shares_additions(renamed: str, name: str, other: str) -> bool:
+    """Return whether `renamed` is `name` with a prefix ending in `-`, a suffix beginning with one, or both, and `other`
+    has the same.
+    """
+    prefix, found, suffix = renamed.partition(name)
+    is_addition = found and (prefix or suffix) and prefix[-1:] in ("", "-") and suffix[:1] in ("", "-")
+    return bool(is_addition and other.startswith(prefix) and other.endswith(suffix))
+
+
+RULE = Rule("renamed-runtime", _check, severity="warning", stage="apply", authority="trainer")

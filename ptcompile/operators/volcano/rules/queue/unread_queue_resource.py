@@ -1,0 +1,70 @@
+"""A queue of Volcano limits or guarantees a resource that does not exist.
+
+What: capability, deserved or guarantee of a Queue has a key that is no resource name: neither cpu, memory, pods,
+ephemeral-storage or hugepages, nor a name with a domain such as nvidia.com/gpu.
+
+Why: Volcano leaves it out. The queue has no limit, or no guarantee, for what was meant.
+
+Example:
+
+      apiVersion: scheduling.volcano.sh/v1beta1
+      kind: Queue
+      metadata: {name: research}
+      spec:
+        weight: 1
+        capability:
+          cpu: 512
+    -     mem: 4Ti  # <--
+    +     memory: 4Ti
+
+Fix: write the resource as pods request it.
+
+Source: Volcano 1.16, pkg/scheduler/api/resource_info.go: NewResource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.spelling import closest_match
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_LISTS: Final = (("capability",), ("deserved",), ("guarantee", "resource"))
+_NATIVE: Final = frozenset({"cpu", "memory", "pods", "ephemeral-storage"})
+_PREFIXES: Final = ("hugepages-", "attachable-volumes-")
+_OTHER_NAMES: Final = {
+    "mem": "memory",
+    "ram": "memory",
+    "gpu": "nvidia.com/gpu",
+    "gpus": "nvidia.com/gpu",
+    "cpus": "cpu",
+    "storage": "ephemeral-storage",
+}
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for keys in _LISTS:
+        amounts = nested_map(subject.spec, *keys)
+        for name in map(str, amounts):
+            if "/" in name or name in _NATIVE or name.startswith(_PREFIXES):
+                continue
+            path: Path = ("spec", *keys, name)
+            meant = _OTHER_NAMES.get(name.lower()) or closest_match(name, sorted(_NATIVE))
+            fix = Fix(f"rename it to {meant}", (Edit("rename", path, meant),), safe=False) if meant else None
+            yield found_at(
+                path,
+                f"{name} is not a resource, so Volcano ignores it",
+                f"did you mean {meant}?" if meant else "write the resource as pods request it",
+                fix if meant not in amounts else None,
+                on_key=True,
+            )
+
+
+RULE = Rule("unread-queue-resource", _check, severity="warning", stage="run", authority="volcano")

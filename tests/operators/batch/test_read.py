@@ -1,0 +1,83 @@
+"""Jobs as import reads them: equal nodes, and the Service that names them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.operators.batch.read import read
+
+Json = dict[str, Any]
+
+
+def _job(pods: int | None = 2, **spec: Any) -> Json:
+    containers = [{"name": "sidecar", "image": "s"}, {"name": "pytorch", "image": "i"}]
+    pod = {"restartPolicy": "Never", "subdomain": "train", "containers": containers}
+    counts = {} if pods is None else {"completions": pods, "parallelism": pods}
+    body = {"completionMode": "Indexed", **counts, "template": {"spec": pod}, **spec}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": body}
+
+
+def _service(name: str = "train", namespace: str | None = None, **spec: Any) -> Json:
+    metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
+    body = {"clusterIP": "None", "selector": {"job-name": "train", "team": "ml"}, **spec}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": body}
+
+
+@pytest.mark.parametrize(("pods", "nodes"), [(None, 1), (0, 1), (1, 1), (2, 2), (8, 8)])
+def test_the_number_of_nodes(pods: int | None, nodes: int) -> None:
+    (found,) = read(_job(pods), (_service(),))
+    (role,) = found.pods
+    assert (found.target, found.fields["nodes"], role.role, role.main) == ("job", nodes, "node", "pytorch")
+
+
+@pytest.mark.parametrize(
+    ("parallelism", "completions", "is_read"), [(2, 2, True), (3, 2, True), (1, 2, False), (0, 1, False)]
+)
+def test_nodes_that_run_one_after_the_other_are_no_job(parallelism: int, completions: int, is_read: bool) -> None:
+    (found,) = read(_job(None, parallelism=parallelism, completions=completions), ())
+    assert bool(found.pods) is is_read
+    if not is_read:
+        (problem,) = found.problems
+        assert problem.path == ("spec", "completions")
+        assert f"{parallelism} of {completions} pods run at a time" in problem.message
+
+
+def test_set_fields_of_the_job_are_its_run_policy() -> None:
+    (found,) = read(_job(1, ttlSecondsAfterFinished=5, activeDeadlineSeconds=60, suspend=True, backoffLimit=3), ())
+    assert found.fields["runPolicy"] == {"ttlSecondsAfterFinished": 5, "activeDeadlineSeconds": 60, "suspend": True}
+
+
+def test_the_headless_service_of_the_subdomain_names_the_pods() -> None:
+    (found,) = read(_job(), (_service("other"), _service()))
+    assert "manifest" not in found.fields
+    assert "names" not in found.fields
+    (service,) = found.objects
+    assert service["metadata"]["name"] == "train"
+    assert service["spec"]["selector"] == {"batch.kubernetes.io/job-name": "train", "team": "ml"}
+
+
+@pytest.mark.parametrize(
+    "services",
+    [(), (_service("other"),), (_service(clusterIP="10.0.0.1"),), (_service(namespace="other"),)],
+    ids=["none", "another name", "not headless", "another namespace"],
+)
+def test_without_a_service_the_pods_have_no_names(services: tuple[Json, ...]) -> None:
+    (found,) = read(_job(), services)
+    assert found.fields["manifest"] == {"job/Service": None}
+    assert found.objects == ()
+
+
+def test_a_subdomain_of_another_name_names_the_service() -> None:
+    job = _job()
+    job["spec"]["template"]["spec"]["subdomain"] = "hosts"
+    (found,) = read(job, (_service("hosts"),))
+    assert found.fields["names"] == {"service": "hosts"}
+    assert len(found.objects) == 1
+
+
+def test_a_single_node_needs_no_service() -> None:
+    (found,) = read(_job(1), (_service(),))
+    assert "manifest" not in found.fields
+    assert found.objects == ()
