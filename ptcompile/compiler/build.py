@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler import passes as passing
-from ptcompile.compiler.emission import apply_patch, with_generate_name
+from ptcompile.compiler.emission import apply_patches, with_generate_name
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import Context, Job, Pass
 
@@ -40,7 +40,7 @@ class Built(NamedTuple):
     emitted: tuple[Json, ...]
     """As the target wrote them."""
     named: tuple[Json, ...]
-    """With the spec's patch. If the server completes the name, this still has the placeholder name that checks use."""
+    """With the spec's patches. If the server completes the name, this has the placeholder name that checks use."""
     manifests: tuple[Json, ...]
     """As written to the output."""
 
@@ -55,5 +55,5 @@ def build(
     """Build the manifests of a spec that lowers to `lowered`. `observe` is called after each pass."""
     job = passing.run(lowered, context, passes, observe)
     emitted = tuple(context.target.emit(job, context.cluster))
-    named = apply_patch(emitted, spec.spec.manifest.get(context.target.name))
+    named = apply_patches(emitted, spec.spec.manifest, context.target.name)
     return Built(spec, lowered, context, passes, job, emitted, named, with_generate_name(named, spec))

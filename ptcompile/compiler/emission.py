@@ -28,26 +28,34 @@ def with_generate_name(manifests: Sequence[dict[str, Any]], spec: Spec) -> tuple
     return (*dependencies, {**job, "metadata": {"generateName": beginning, **metadata}})
 
 
-def apply_patch(manifests: Sequence[Json], patch: Mapping[str, Any] | None) -> tuple[Json, ...]:
-    """Return the manifests with the patch merged over the job's own object, which is the last manifest."""
-    if not patch:
+def apply_patches(manifests: Sequence[Json], patches: Mapping[str, Any], target: str) -> tuple[Json, ...]:
+    """Return the manifests with the target's patches: TARGET for the job's own object, which is the last manifest, and
+    TARGET/KIND for objects beside it, which null removes.
+    """
+    if not patches:
         return tuple(manifests)
     *dependencies, job = manifests
-    return (*dependencies, pod_template.merge(job, patch))
+    patched: list[Json] = []
+    for manifest in dependencies:
+        patch = patches.get(f"{target}/{manifest['kind']}", {})
+        if patch is not None:
+            patched.append(pod_template.merge(manifest, patch) if patch else manifest)
+    return (*patched, pod_template.merge(job, patches[target]) if patches.get(target) else job)
 
 
 def unsupported_patches(job: JobSpec, target: Target) -> Iterator[Problem]:
     """Yield an error for a patch of an unknown target or an unused runtime, a warning for a patch of another target."""
     from ptcompile.registry.targets import TARGETS
 
-    for name, patch in job.manifest.items():
-        path: Path = ("spec", "manifest", name)
+    for key, patch in job.manifest.items():
+        path: Path = ("spec", "manifest", key)
+        name, _, kind = key.partition("/")
         if name not in TARGETS:
             suggestion = closest_match(name, TARGETS)
             help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(TARGETS)}"
             message = f"{field_path(path)}: unknown target {name!r}"
             yield Problem("unknown-target", path, message, help, authority="ptcompile", on_key=True)
-        elif name != target.name and patch:
+        elif name != target.name and patch and not _serves_names_only(kind, patch):
             set_paths = ", ".join(field_path(leaf) for leaf in _leaves(patch))
             message = f"{field_path(path)}: the target {target.name} ignores what this sets for {name}: {set_paths}"
             help = f"set it in spec.manifest.{target.name} too, or compile for {name}"
@@ -56,6 +64,11 @@ def unsupported_patches(job: JobSpec, target: Target) -> Iterator[Problem]:
         path = ("spec", "runtimeRef")
         message = f"{field_path(path)}: only a TrainJob runs with a Trainer runtime"
         yield Problem("unsupported-by-target", path, message, "use the target trainjob", authority="ptcompile")
+
+
+def _serves_names_only(kind: str, patch: Any) -> bool:
+    """Return whether a patch only changes how a Service selects or publishes pods: each operator serves its own."""
+    return kind == "Service" and isinstance(patch, Mapping) and patch.keys() <= {"spec"}
 
 
 def _leaves(patch: Any, path: Path = ()) -> Iterator[Path]:

@@ -38,6 +38,7 @@ _SINGLE_VALUE_ERRORS: Final = frozenset(
 
 _ABSENT: Final = frozenset({"spec-missing-field", "required-value"})
 _STARTS: Final = frozenset({"script", "module", "command", "rdzvEndpoint", "nodes", "nnodes", "master", "worker"})
+_DEVICES: Final = frozenset({"gpu", "devices"})
 _VOLUMES: Final = frozenset({"volumes", "volumeMounts", "podTemplate", "sharedMemory"})
 _NEEDED: Final[dict[Path, Any]] = {
     ("apiVersion",): "ptcompile/v1",
@@ -72,7 +73,8 @@ def independent_errors(
             continue
         if removed & _VOLUMES and not _VOLUMES.isdisjoint(candidate.path):
             continue  # a mount of a removed volume
-        if "gpu" in removed and candidate.path == ("spec", "accelerator"):
+        lost_devices = removed & _DEVICES or ("spec", "resources") in earlier_paths
+        if lost_devices and candidate.path == ("spec", "accelerator"):
             continue  # an accelerator that no node requests anymore
         if (
             candidate.name in _SINGLE_VALUE_ERRORS

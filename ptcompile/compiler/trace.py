@@ -201,13 +201,9 @@ class Trace(NamedTuple):
         source = source_path_in(pod_template.write_shared(template), path)
         return (existing_prefix(source, data) or None) if source is not None else None
 
-    def origin(self, manifest: int, path: Path) -> Origin:
-        """Return the origin of a value, with the paths of its key if the value has none."""
-        key, value = _trail(self.manifests[manifest], path)[-1]
-        origin, key_origin = origin_of(value), origin_of(key)
-        return (
-            key_origin if origin is NO_ORIGIN else origin if origin.paths else origin._replace(paths=key_origin.paths)
-        )
+    def origins(self, manifest: int) -> Iterator[Origin]:
+        """Yield the origin of each scalar, empty mapping and empty list, with the paths of its key if it has none."""
+        return _leaf_origins(self.manifests[manifest], None)
 
     def role(self, manifest: int, path: Path) -> str:
         """Return the role that a path is about: the role of all traced values at the path or at its closest parent."""
@@ -221,6 +217,21 @@ class Trace(NamedTuple):
         return _single_item(
             {origin_of(item).writer for item in scalars(_trail(self.manifests[manifest], path)[-1][1])} - {""}
         )
+
+
+def _leaf_origins(value: Any, key: Any) -> Iterator[Origin]:
+    if isinstance(value, Mapping) and value:
+        for inner_key, inner in value.items():
+            yield from _leaf_origins(inner, inner_key)
+    elif isinstance(value, list | tuple) and value:
+        for inner in value:
+            yield from _leaf_origins(inner, None)
+    else:
+        origin, key_origin = origin_of(value), origin_of(key)
+        if origin is NO_ORIGIN:
+            yield key_origin
+        else:
+            yield origin if origin.paths else origin._replace(paths=key_origin.paths)
 
 
 def _single_item(items: set[str]) -> str:
@@ -280,7 +291,7 @@ def trace_of(plain: Built) -> Trace:
 
 def _record_writer(name: str, before: Job, after: Job) -> Job:
     """Return the job with the pass as the writer of everything that it added."""
-    return _record_pod_writer(_record_job_writer(after, before, name), name)
+    return after if after is before else _record_pod_writer(_record_job_writer(after, before, name), name, before)
 
 
 def traced_block(fields: SpecFields, path: Path) -> Any:
@@ -330,9 +341,10 @@ def _traced_int(number: int, origin: Origin) -> int:
     return traced
 
 
-def _record_pod_writer(job: Job, writer: str) -> Job:
-    """Return the job with `writer` recorded on everything that a step added to its pod templates."""
-    return job._replace(roles=tuple([_record_role_writer(role, writer) for role in job.roles]))
+def _record_pod_writer(job: Job, writer: str, before: Job | None = None) -> Job:
+    """Return the job with `writer` recorded on everything that a step added to its pod templates since `before`."""
+    earlier = {role.name: role for role in before.roles} if before is not None else {}
+    return job._replace(roles=tuple([_record_role_writer(role, writer, earlier.get(role.name)) for role in job.roles]))
 
 
 def _record_job_writer(job: Job, before: Job, writer: str) -> Job:
@@ -353,7 +365,7 @@ def _with_writer_if_new(value: Any, writer: str) -> Any:
     return value if origin_of(value).paths else with_writer(value, writer)
 
 
-def _record_role_writer(role: Role, writer: str) -> Role:
+def _record_role_writer(role: Role, writer: str, before: Role | None) -> Role:
     """Return a role with `writer` on its new values. `resources` rewrites the frontend's amounts."""
     template, main = role.template, role.template.main
     amounts = main.resources
@@ -362,15 +374,21 @@ def _record_role_writer(role: Role, writer: str) -> Role:
             requests=with_writer(amounts.requests, writer, role.name),
             limits=with_writer(amounts.limits, writer, role.name),
         )
-    fields = main._asdict() | {"name": main.name, "resources": amounts}
-    main_fields = {
-        key: with_writer(value, writer, role.name) for key, value in fields.items() if key not in {"name", "resources"}
-    }
-    template_fields = {
-        key: with_writer(value, writer, role.name)
-        for key, value in template._asdict().items()
-        if key not in {"main", "nulls"}
-    }
+    main_fields = _new_fields(main, before and before.template.main, ("name", "resources"))
+    template_fields = _new_fields(template, before and before.template, ("main", "nulls"))
+    main_fields, template_fields = (
+        {key: with_writer(value, writer, role.name) for key, value in fields.items()}
+        for fields in (main_fields, template_fields)
+    )
     return role._replace(
         template=template._replace(main=main._replace(**main_fields, resources=amounts), **template_fields)
     )
+
+
+def _new_fields(part: Any, before: Any, excluded: tuple[str, ...]) -> dict[str, Any]:
+    """Return the fields of a template or container that a step replaced; the others have their writers."""
+    return {
+        key: value
+        for key, value in part._asdict().items()
+        if key not in excluded and (before is None or value is not getattr(before, key))
+    }

@@ -16,6 +16,7 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedProblem
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, Role, Target, map_templates
+from ptcompile.registry.queues import gang_system
 from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False
@@ -30,14 +31,19 @@ def _other_name(value: str) -> tuple[str, ...]:
 
 
 def _other_backends(value: str) -> tuple[str, ...]:
-    return tuple(backend for backend in ("c10d", "static") if backend != value)
+    return ("etcd-v2",) if value == "c10d" else ("c10d",)  # a single node distinguishes static from all others
 
 
 _ALTERNATIVE_VALUES: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {
     ("master_port",): lambda value: (value % 65535 + 1,),
+    ("min_available",): lambda value: (value + 1,),
     ("names", "node"): _other_name,
     ("names", "master"): _other_name,
     ("names", "worker"): _other_name,
+    ("names", "master_container"): _other_name,
+    ("names", "worker_container"): _other_name,
+    ("names", "service"): _other_name,
+    ("names", "task"): _other_name,
     ("elastic", "rdzv_backend"): _other_backends,
     ("elastic", "rdzv_id"): _other_name,
 }
@@ -191,16 +197,16 @@ def pool_problems(built: Built) -> Iterator[PlacedProblem]:
 
 def rejections(built: Built) -> Iterator[PlacedProblem]:
     """Yield the offline API server's errors about the built manifests."""
-    versions = built.context.cluster.versions()
+    cluster = built.context.cluster
+    versions, reported = cluster.versions(), _CLAIM_FIELDS | gang_system(built.job, cluster).gated_fields
     for index, manifest in enumerate(built.named):
         for problem in validate(manifest, versions=versions, others=built.named):
-            if not _is_known_of_claims(problem):
+            if problem.name != "gate-off" or problem.path[-1] not in reported:
                 yield PlacedProblem(problem, index, SERVER)
 
 
-def _is_known_of_claims(problem: Problem) -> bool:
-    """Return whether `emitting.check_claim_support` reports the same of the spec: the server drops claims."""
-    return problem.name == "gate-off" and problem.path[-1] in ("claims", "resourceClaims")
+_CLAIM_FIELDS: Final = frozenset({"claims", "resourceClaims"})
+"""Fields of which `emitting.check_claim_support` reports on the spec that the server drops them."""
 
 
 _NAME: Path = ("metadata", "name")

@@ -13,6 +13,8 @@ HEAD = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {generateName: sf
 ONE = HEAD + "  script: t.py\n"
 TWO = ONE + "  nodes: 2\n"
 
+NAMED = ONE.replace("generateName: sft-", "name: sft")
+
 FREE: list[tuple[str, str]] = [
     (ONE, "pod"), (ONE, "job"), (ONE, "jobset"), (ONE, "volcano"), (TWO, "pytorchjob"), (TWO, "volcano"),
     (ONE + "  restartPolicy: OnFailure\n", "trainjob"),
@@ -84,3 +86,127 @@ def test_generate_name_is_explained_and_simulated() -> None:
     (cause,) = explanation.at("metadata.generateName")
     assert [line.path for line in cause.inputs] == [("metadata", "generateName")]
     assert ptcompile.simulate(TWO, target="pytorchjob").pods
+
+
+@pytest.mark.parametrize(("target", "ok"), [("trainjob", True), ("job", False), ("jobset", False)])
+def test_only_a_trainjob_has_a_runtime(target: str, ok: bool) -> None:
+    spec = HEAD.replace("generateName: sft-", "name: a") + "  runtimeRef: {name: r}\n  args: [x]\n"
+    messages = [found.message for found in ptcompile.compile(spec, target=target).diagnostics]
+    assert ("spec.runtimeRef: only a TrainJob runs with a Trainer runtime" not in messages) is ok
+
+
+def patched(patches: str, target: str = "job", body: str = "  script: t.py\n  nodes: 2\n") -> ptcompile.Result:
+    head = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: j}\nspec:\n  image: i:1\n"
+    return ptcompile.compile(f"{head}{body}  {patches}\n", target=target, lint=False)
+
+
+def test_a_patch_of_an_object_beside_the_job() -> None:
+    service, job = patched("manifest: {job/Service: {spec: {ports: [{port: 29500}]}}}").unwrap()
+    assert (service["spec"]["ports"], job["kind"]) == ([{"port": 29500}], "Job")
+    (job,) = patched("manifest: {job/Service: null, job: {spec: {suspend: true}}}").unwrap()
+    assert (job["kind"], job["spec"]["suspend"]) == ("Job", True)
+    assert patched("manifest: {job/Service: {}, job: null}").manifests == patched("masterPort: 23456").manifests
+
+
+@pytest.mark.parametrize(
+    ("patches", "names"),
+    [
+        ("manifest: {job/Service: {spec: {ports: [{port: 29500}]}}}", []),
+        ("manifest: {job/Service: null}", []),
+        ("manifest: {job/Service: {metadata: {labels: {a: b}}}}", ["not-carried-over"]),
+        ("manifest: {jbo/Service: {spec: {}}}", ["unknown-target"]),
+    ],
+)
+def test_patches_of_objects_of_another_target(patches: str, names: list[str]) -> None:
+    assert [found.name for found in patched(patches, "jobset").diagnostics] == names
+
+
+def test_a_service_of_another_name_names_the_hosts() -> None:
+    service, job = patched("names: {service: hosts}").unwrap()
+    assert (service["metadata"]["name"], service["spec"]["selector"]) == (
+        "hosts",
+        {"batch.kubernetes.io/job-name": "j"},
+    )
+    pod = job["spec"]["template"]["spec"]
+    assert pod["subdomain"] == "hosts"
+    assert "--master-addr=j-0.hosts" in pod["containers"][0]["command"]
+
+
+def test_containers_of_roles_have_their_names() -> None:
+    body = "  script: t.py\n  master: {}\n  worker: {replicas: 2, workingDir: /w}\n"
+    names = "names: {container: c, workerContainer: w}"
+    for target in ("volcano", "jobset"):
+        spec = patched(names, target, body).unwrap()[-1]["spec"]
+        templates = [task["template"] for task in spec.get("tasks") or spec["replicatedJobs"]]
+        pods = [template["spec"].get("template", template)["spec"] for template in templates]
+        assert [pod["containers"][0]["name"] for pod in pods] == ["c", "w"]
+    reported = patched("names: {workerContainer: w}", "pytorchjob", body).diagnostics
+    assert ("done-differently", ("spec", "names", "workerContainer")) in [(one.name, one.path) for one in reported]
+
+
+@pytest.mark.parametrize(
+    ("patch", "name", "message", "help"),
+    [
+        ("{voclano: {spec: {a: 1}}}", "unknown-target", "spec.manifest.voclano: unknown target 'voclano'",
+         "did you mean volcano?"),
+        ("{frobnicate: {}}", "unknown-target", "spec.manifest.frobnicate: unknown target 'frobnicate'",
+         "use one of pod, job, pytorchjob, volcano, trainjob, jobset"),
+        ("{pod: {spec: {a: 1, b: {c: 1}, d: {}}}}", "not-carried-over",
+         "spec.manifest.pod: the target job ignores what this sets for pod: spec.a, spec.b.c, spec.d",
+         "set it in spec.manifest.job too, or compile for pod"),
+    ],
+)  # fmt: skip
+def test_patches_of_other_targets(patch: str, name: str, message: str, help: str) -> None:
+    (found,) = ptcompile.compile(f"{NAMED}  manifest: {patch}\n", target="job").diagnostics
+    assert (found.name, found.message, found.help) == (name, message, help)
+    assert found.severity == ("error" if name == "unknown-target" else "warning")
+    assert found.span is not None
+
+
+def test_patches_of_the_target_and_empty_ones() -> None:
+    for patch in ("{pod: {}}", "{job: {spec: {suspend: true}}}", "{}"):
+        assert ptcompile.compile(f"{NAMED}  manifest: {patch}\n", target="job", lint=False).diagnostics == ()
+    (job,) = ptcompile.compile(f"{NAMED}  manifest: {{job: {{spec: {{suspend: true}}}}}}\n", target="job").unwrap()
+    assert job["spec"]["suspend"] is True
+    two = NAMED + "  nodes: 2\n  manifest: {job: {metadata: {labels: {a: b}}}}\n"
+    *services, job = ptcompile.compile(two, target="job").unwrap()
+    assert job["metadata"]["labels"] == {"a": "b"}, "the job is the last object"
+    assert all("a" not in (service["metadata"].get("labels") or {}) for service in services)
+
+
+GANG = {"kind": "ClusterProfile", "spec": {"gangScheduler": "volcano"}}
+
+
+def test_the_size_of_a_gang() -> None:
+    head = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: j}\nspec:\n  image: i:1\n  script: t.py\n"
+    spec = f"{head}  nodes: 4\n  resources: {{cpu: 2}}\n  minAvailable: 3\n"
+    (job,) = ptcompile.compile(spec, target="volcano").unwrap()
+    assert job["spec"]["minAvailable"] == 3
+    for cluster in (None, GANG):
+        (job,) = ptcompile.compile(spec, target="pytorchjob", cluster=cluster).unwrap()
+        assert job["spec"]["runPolicy"]["schedulingPolicy"]["minAvailable"] == 3
+    group = ptcompile.compile(spec, target="jobset", cluster=GANG).unwrap()[0]
+    assert (group["spec"]["minMember"], group["spec"]["minResources"]) == (3, {"cpu": "6"})
+    unused = [found.path for found in ptcompile.compile(spec, target="jobset").diagnostics]
+    assert ("spec", "minAvailable") in unused
+    rejected = ptcompile.compile(spec, target="trainjob", cluster=GANG).diagnostics
+    assert [found.path for found in rejected if found.severity == "error"] == [("spec", "minAvailable")]
+    (found,) = [
+        one for one in ptcompile.compile(spec.replace("nodes: 4", "nodes: 2")).diagnostics if one.severity == "error"
+    ]
+    assert (found.path, found.help) == (("spec", "minAvailable"), "use 2 or less, or more nodes")
+
+
+@pytest.mark.parametrize(
+    "start", ["script: t.py", "command: [torchrun, t.py]\n  elastic: {}", "command: [python, t.py]"]
+)
+def test_one_volcano_task_of_all_nodes(start: str) -> None:
+    result = patched("names: {task: trainer}\n  env: {A: b}", "volcano", f"  {start}\n  nodes: 3\n")
+    (job,) = result.unwrap()
+    assert [(task["name"], task["replicas"]) for task in job["spec"]["tasks"]] == [("trainer", 3)]
+    assert set(job["spec"]["plugins"]) == {"env", "svc"}
+    (simulated,) = ptcompile.simulate(result.yaml()).jobs
+    rendezvous = [simulated.pod(simulated.roles[0], index).rendezvous for index in range(3)]
+    assert [pod.node_rank for pod in rendezvous] == ["0", "1", "2"]
+    assert {pod.endpoint for pod in rendezvous} == {"j-trainer-0.j:23456"}
+    assert patched("names: {task: trainer}\n  env: {MASTER_PORT: '1'}", "volcano", f"  {start}\n  nodes: 3\n").ok

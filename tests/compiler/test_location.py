@@ -12,12 +12,20 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.compiler.location import PlacedProblem, likely_cause, locate, spec_path_of
+from ptcompile.compiler.location import (
+    PlacedProblem,
+    _first_per_path,
+    _prefer_located,
+    likely_cause,
+    locate,
+    spec_path_of,
+)
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Problem
 from tests import making
-from tests.making import compiled, smallest, text, traced
+from tests.making import compiled, profile, smallest, text, traced
 from tests.places import places
+from tests.recordings import AGAIN, RECORDINGS, recorded
 
 NPROC = ("spec", "elastic", "nprocPerNode")
 CASES: list[tuple[str, str, str, tuple[str, ...]]] = [
@@ -266,3 +274,40 @@ def test_spec_path_of_gives_a_spec_path_for_any_path() -> None:
                         if isinstance(place, dict) and part in place:
                             place = place[part]
     assert data == before
+
+
+def test_recorded_origins() -> None:
+    assert RECORDINGS["compiler/origins.txt"]() == recorded("compiler/origins.txt"), AGAIN
+
+
+def test_a_fabric_that_a_namespace_s_pod_security_rejects_is_named() -> None:
+    body = "podSecurity: restricted\nfabric: rdma-vf\nnodes: 2\nresources: {gpu: 8}"
+    diagnostics = ptcompile.compile(smallest(body), target="job", cluster=profile({"cloud": "oke"})).diagnostics
+    secured = [one for one in diagnostics if one.name == "pod-security"]
+    assert {(tuple(one.path), one.help) for one in secured} == {
+        (
+            ("spec", "fabric"),
+            "the fabric rdma-vf needs a namespace of the level privileged: set podSecurity: privileged",
+        )
+    }
+
+
+def test_a_generated_name_is_shown_without_its_end() -> None:
+    spec = smallest().replace("name: train", "generateName: Train-")
+    (found,) = ptcompile.compile(spec, target="job").diagnostics
+    assert tuple(found.path) == ("metadata", "generateName")
+    assert found.message.startswith("metadata.generateName: 'Train-*****' must have only lower case letters")
+    assert found.help == "use a name such as 'train-'"
+
+
+def test_the_same_mistake_of_two_layers_is_reported_once() -> None:
+    mistakes = [Problem("a", ("spec", "x"), "1"), Problem("b", ("spec", "x"), "2"), Problem("c", ("spec",), "3"),
+                Problem("d", ("spec",), "4")]  # fmt: skip
+    assert [problem.message for problem in _first_per_path(mistakes, {})] == ["1", "3", "4"]
+
+
+def test_violations_of_pod_security_with_a_line_come_alone() -> None:
+    located = Problem("pod-security", ("spec", "hostNetwork"), "1")
+    derived, other = Problem("pod-security", ("spec",), "2"), Problem("quota", ("spec",), "3")
+    assert list(_prefer_located([derived, located, other], {})) == [located, other]
+    assert list(_prefer_located([derived, other], {})) == [derived, other]

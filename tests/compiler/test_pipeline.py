@@ -8,8 +8,9 @@ import pytest
 
 from ptcompile.compiler import passes, pipeline
 from ptcompile.compiler.reader import read_profile
+from ptcompile.extending import Extensions
 from ptcompile.registry.targets import TARGETS, target_named
-from tests.making import DEFAULT_CLUSTER, compiled, profile, smallest
+from tests.making import DEFAULT_CLUSTER, compiled, documents, profile, smallest
 
 NOT_OURS: list[tuple[Any, str]] = [
     ({}, "start it with"),
@@ -97,3 +98,31 @@ def test_compiled_manifests_have_no_findings(target: str) -> None:
     done = compiled(smallest(body), target)
     assert done.problems == ()
     assert done.manifests
+
+
+def test_a_plugin_s_target_is_chosen_by_its_name() -> None:
+    extensions = Extensions(targets={"mine": target_named("jobset")._replace(name="mine")})
+    (data,) = documents(smallest("nodes: 2"))
+    for name, expected in (("mine", "mine"), ("job", "job"), (None, "job")):
+        target = pipeline.compile_document(data, DEFAULT_CLUSTER, name, extensions).target
+        assert target is not None
+        assert target.name == expected
+    unknown = pipeline.compile_document(data, DEFAULT_CLUSTER, "other", extensions)
+    assert [problem.name for problem in unknown.problems] == ["unknown-target"]
+
+
+@pytest.mark.parametrize(
+    ("body", "target"),
+    [
+        ("nods: 1", None),
+        ("resources: {cpu: 2, requests: {cpu: 4}}", None),
+        ("nods: 2\nnodes: 2\ntarget: pod", None),
+        ("nodes: 2\ntarget: pod", "pod"),  # the target rejects a valid spec
+        ("nodes: 2\npodTemplate: {spec: {subdomain: null}}", "job"),
+        ("podLabels: {a: 'b c'}", "pod"),
+    ],
+)
+def test_a_document_has_a_target_once_its_spec_is_valid(body: str, target: str | None) -> None:
+    done = compiled(smallest(body))
+    assert done.manifests == ()
+    assert (done.target and done.target.name) == target

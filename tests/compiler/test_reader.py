@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ptcompile.compiler.reader import load_profile
+from ptcompile.compiler.reader import load_profile, read, wrong_kind
+from ptcompile.spec.reader import default_cluster
+from tests.making import DEFAULT_CLUSTER, documents, smallest
 from tests.operators.kueue.webhooks.making import profile
 
 
@@ -52,3 +56,77 @@ def test_the_message_names_the_software_and_its_release() -> None:
 def test_a_gate_is_a_boolean() -> None:
     _, problems = load_profile(_with_gates(kubernetes={"EmptyDirVolumeMode": "yes"}))  # type: ignore[dict-item]
     assert [problem.path for problem in problems] == [("spec", "featureGates", "kubernetes", "EmptyDirVolumeMode")]
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_a_profile_is_one_document(count: int) -> None:
+    text = "---\n".join(["apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {}\n"] * count)
+    profile, diagnostics = load_profile(text)
+    assert profile is None
+    assert [d.name for d in diagnostics] == ["no-documents"]
+    assert f"got {count}" in diagnostics[0].message
+
+
+def test_an_unreadable_profile_has_only_the_errors_of_its_text() -> None:
+    profile, diagnostics = load_profile("kind: [ClusterProfile\n", filename="c.yaml")
+    assert profile is None
+    assert {d.name for d in diagnostics} == {"yaml-syntax"}
+    assert diagnostics[0].filename == "c.yaml"
+
+
+def test_a_note_about_the_text_of_a_profile_does_not_hide_the_profile() -> None:
+    text = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {cloud: gke, nope: 1}\n"
+    profile, diagnostics = load_profile(text)
+    assert profile is None
+    assert [(d.name, d.path) for d in diagnostics] == [("spec-unknown-field", ("spec", "nope"))]
+    profile, diagnostics = load_profile(text.replace(", nope: 1", ""))
+    assert (profile is not None, diagnostics) == (True, [])
+    assert load_profile(None) == (default_cluster(), [])
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "help"),
+    [
+        ({"kind": "TrainingJob"}, None, None),
+        ({"kind": "TrainingJob", "apiVersion": "v1"}, None, None),
+        ({"kind": "TrainingJbo", "apiVersion": "ptcompile/v1"}, None, None),
+        ({"apiVersion": "ptcompile/v1"}, None, None),
+        ({"kind": "TrainingJbo", "apiVersion": "v1"}, "v1/TrainingJbo", "use ptcompile lint"),
+        ({"kind": "Pod", "apiVersion": "ptcompile/v1"}, "ptcompile/v1/Pod", "use ptcompile lint"),
+        ({"kind": "Pod"}, "Pod", "use ptcompile lint"),
+        ({"kind": 5, "apiVersion": "ptcompile/v1"}, "ptcompile/v1/5", "use ptcompile lint"),
+        (
+            {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1"},
+            "ptcompile/v1/ClusterProfile",
+            "with --cluster FILE",
+        ),
+        ({"apiVersion": 5}, "a document without kind", "start it with"),
+        ([], "a document without kind", "start it with"),
+    ],
+)
+def test_documents_that_are_no_training_job(data: Any, message: str | None, help: str | None) -> None:
+    problem = wrong_kind(data)
+    if message is None:
+        assert problem is None
+        return
+    assert problem is not None
+    assert problem.message == f"{message} is not a TrainingJob"
+    assert help is not None
+    assert help in (problem.help or "")
+
+
+def test_mistakes_that_hide_one_another_are_reported_together() -> None:
+    """A block is only checked as a whole once its fields are right."""
+    (data,) = documents(smallest("nods: 2\nelastic: {nnodes: '3:2'}\nvolumes: [{name: v, emptyDir: {a: b}}]"))
+    _, stages = read(data, DEFAULT_CLUSTER, "job", None)
+    assert 1 < len(stages) <= 5
+    found = {(item.problem.name, item.problem.path[1]) for stage in stages for item in stage}
+    assert found == {("spec-unknown-field", "nods"), ("spec-invalid-value", "elastic"), ("unknown-field", "volumes")}
+
+
+def test_a_document_without_mistakes_is_read_once() -> None:
+    (data,) = documents(smallest("nodes: 2"))
+    parts, stages = read(data, DEFAULT_CLUSTER, "job", None)
+    assert parts is not None
+    assert stages == [[]]
+    assert read({"kind": "Pod"}, DEFAULT_CLUSTER, "job", None)[0] is None

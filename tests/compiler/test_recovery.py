@@ -67,6 +67,8 @@ FOLLOWING = [
     ("a wrong number of nodes", "nodes: four\nelastic: {nprocPerNode: 1}"),
     ("a wrong patch", "podTemplate: []"),
     ("a wrong list of arguments", "args: 1"),
+    ("a wrong number of GPUs", "accelerator: nvidia-h100-80gb\nresources: {devices: {nvidia.com/gpu: abc}}"),
+    ("resources that are not a mapping", "accelerator: nvidia-h100-80gb\nresources: 5"),
 ]
 
 

@@ -14,7 +14,15 @@ import yaml
 
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.compiler.reader import read_profile
-from ptcompile.compiler.trace import NO_ORIGIN, Origin, origin_of, source_path, with_origin, with_writer
+from ptcompile.compiler.trace import (
+    NO_ORIGIN,
+    Origin,
+    existing_prefix,
+    origin_of,
+    source_path,
+    with_origin,
+    with_writer,
+)
 from ptcompile.registry.targets import TARGETS
 from tests.making import DEFAULT_CLUSTER, compiled, profile, smallest, traced
 
@@ -186,3 +194,22 @@ HELD: list[tuple[Any, tuple[Any, ...] | None]] = [
 @pytest.mark.parametrize(("value", "place"), HELD)
 def test_the_path_of_a_collection_is_its_members_parent(value: Any, place: tuple[Any, ...] | None) -> None:
     assert source_path(value) == place
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (("spec", "env", "A"), ("spec", "env", "A")),
+        (("spec", "args", 1), ("spec", "args", 1)),
+        (("spec", "args", 2), ("spec", "args")),
+        (("spec", "env", "B"), ("spec", "env")),
+        (("spec", "env", "A", "secretKeyRef"), ("spec", "env", "A")),  # a text has no fields
+        (("spec", "args", "a"), ("spec", "args")),
+        (("spec", "env", 0), ("spec", "env")),
+        (("spec", "nodes"), ()),  # the whole spec is no place
+        (("metadata",), ()),
+        (("spec",), ("spec",)),
+    ],
+)
+def test_the_existing_part_of_a_path(path: tuple[str | int, ...], expected: tuple[str | int, ...]) -> None:
+    assert existing_prefix(path, {"spec": {"env": {"A": "a"}, "args": ["a", "b"]}}) == expected

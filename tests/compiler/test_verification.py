@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import ptcompile
+from ptcompile.compiler.verification import _lost_keys
 from ptcompile.registry.targets import TARGETS
+from tests import making
 from tests.making import compiled, smallest, text
 
 TWO = "nodes: 2"
@@ -145,3 +149,60 @@ def test_lint_does_not_report_variables_set_by_a_pass() -> None:
     own = f'{source}  env: {{LOCAL_RANK: "0"}}\n'
     (told,) = [one for one in ptcompile.lint(own).diagnostics if one.name == "env-that-torchrun-sets"]
     assert told.path == ("spec", "env", "LOCAL_RANK")
+
+
+@pytest.mark.parametrize(
+    ("body", "profile", "path"),
+    [
+        ("fabric: roce\nsecurityContext: {capabilities: {drop: [IPC_LOCK]}}", {}, ("spec", "fabric")),
+        ("nodes: 1", {"defaults": {"env": {"FI_PROVIDER": "efa"}}}, ("spec",)),
+    ],
+)
+def test_part_of_a_fabric_is_reported_at_the_fabric(body: str, profile: dict[str, Any], path: tuple[str, ...]) -> None:
+    (problem,) = making.compiled(making.smallest(body), "job", making.profile(profile)).problems
+    assert (problem.name, problem.path) == ("partial-fabric", path)
+
+
+@pytest.mark.parametrize(
+    ("body", "target", "path"),
+    [
+        ("podTemplate: {spec: {subdomain: null}}", "job", ("podTemplate", "spec", "subdomain")),
+        ("podTemplate: {spec: {subdomain: null}}", "pytorchjob", None),
+        ("podTemplate: {spec: {enableServiceLinks: null}}", "job", None),
+        ("podTemplate: {spec: {containers: [{name: pytorch, imagePullPolicy: null}]}}", "job", None),
+    ],
+)
+def test_a_null_may_not_remove_what_the_target_needs(body: str, target: str, path: tuple[str, ...] | None) -> None:
+    result = ptcompile.compile(smallest(f"{TWO}\n{body}"), target=target)
+    found = [one for one in result.diagnostics if one.name == "unsupported-by-target"]
+    assert [tuple(one.path) for one in found] == ([] if path is None else [("spec", *path)])
+    for one in found:
+        assert f"the target {target} needs subdomain, but null would remove it" in one.message
+        assert one.help == "remove this line"
+
+
+@pytest.mark.parametrize(
+    ("whole", "rest", "lost"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1}, {"b"}),
+        ({"a": {"b": 1, "c": 2}}, {"a": {"c": 3}}, {"b"}),
+        ({"a": [{"b": 1}, {"c": 2}]}, {"a": [{"b": 1}, {}]}, {"c"}),
+        ([{"name": "X", "value": "1"}], [], {"X", "1"}),
+        (["a"], [], set()),
+        ("abc", [], set()),
+        ({"a": 1}, {"a": "x"}, set()),
+        ({"a": [1]}, {"a": {}}, set()),
+    ],
+)
+def test_keys_and_items_that_only_one_manifest_has(whole: Any, rest: Any, lost: set[str]) -> None:
+    assert _lost_keys(whole, rest) == lost
+
+
+def test_the_name_that_only_the_server_knows_is_searched_last() -> None:
+    """An error of the spec itself comes alone."""
+    spec = smallest(TWO).replace("name: train", "generateName: train-")
+    (found,) = ptcompile.compile(spec, target="job").diagnostics
+    assert tuple(found.path) == ("metadata", "generateName")
+    assert found.message.startswith("metadata.generateName: Service metadata.name contains the job's name")
+    wrong = smallest(TWO + "\npodTemplate: {spec: {subdomain: null}}").replace("name: train", "generateName: train-")
+    assert [tuple(one.path)[1] for one in ptcompile.compile(wrong, target="job").diagnostics] == ["podTemplate"]

@@ -15,7 +15,7 @@ from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.compiler.location import TARGET, PlacedProblem, restore_generate_name
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import Context, Job
-from ptcompile.registry import emitting
+from ptcompile.registry import emitting, endings
 from ptcompile.registry.targets import TARGETS
 
 TYPE_CHECKING = False
@@ -46,6 +46,7 @@ CHECKS: tuple[Callable[[SpecParts], Iterator[Problem]], ...] = (
     checks.profile_references,
     checks.queue,
     checks.part_names,
+    checks.gang_size,
     checks.role_names,
     checks.containers,
     checks.images,
@@ -99,6 +100,10 @@ def _claim_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
     return emitting.check_claim_support(job, context.cluster)
 
 
+def _restart_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+    return endings.check_restart_rules(job, context.cluster)
+
+
 def _annotation_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
     return budget.unread_annotations(job, context.target)
 
@@ -113,6 +118,7 @@ TARGET_CHECKS: tuple[Callable[[Spec, Job, Context], Iterator[Problem]], ...] = (
     _queue_problems,
     _patch_problems,
     _claim_problems,
+    _restart_problems,
     _annotation_problems,
     _name_problems,
 )

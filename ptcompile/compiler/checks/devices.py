@@ -269,7 +269,7 @@ def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterPr
     requested = most * nodes[0].devices
     if requested and (requested % chips or least != most):
         counts = f"{most} {_plural(most, 'node')} of {nodes[0].devices}"
-        message = f"a {shape} slice has {chips} chips, but {counts} make {requested}"
+        message = f"a {shape} slice has {chips} chips, but {counts} {'makes' if most == 1 else 'make'} {requested}"
         help = "request all chips and nodes of the slice, which starts only if all its hosts run"
         yield _run_problem("idle-gpus", _ACCELERATOR, message, help, severity="warning")
 
@@ -278,7 +278,8 @@ def _describe_node(node: _Node) -> str:
     """Return a node's devices in words, as torchrun's processes see them."""
     if node.processes == node.devices:
         return f"a node with {node.devices} {_plural(node.devices, 'GPU')}"
-    return f"a node whose {node.devices} {_plural(node.devices, 'device')} take {node.processes}"
+    takes = "device takes" if node.devices == 1 else "devices take"
+    return f"a node whose {node.devices} {takes} {node.processes}"
 
 
 def _run_problem(

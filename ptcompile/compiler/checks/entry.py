@@ -18,7 +18,7 @@ from ptcompile.diagnostics import Edit, Fix, Path, Problem, shorten
 from ptcompile.kubernetes.commands import basename, is_program, split_line, unwrap
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
-from ptcompile.simulator.launchers.torchrun import OPTIONS, option_variable
+from ptcompile.simulator.launchers.torchrun import OPTIONS, PROCESS_WORDS, option_variable
 from ptcompile.source.emitter import double_quote, scalar
 from ptcompile.spec.objects import yaml_name
 
@@ -202,7 +202,7 @@ def _parse_interval(text: str) -> int | float | None:
 
 
 def _parse_processes(text: str) -> int | str | None:
-    return text if text in {"auto", "cpu", "gpu"} else _positive_int(text)
+    return text if text in PROCESS_WORDS else _positive_int(text)
 
 
 def _parse_nodes(text: str) -> int | str | None:

@@ -69,7 +69,7 @@ def is_only_too_long(name: str) -> bool:
 def reserved_env(spec: Spec, job: Job, context: Context) -> Iterator[Problem]:
     """Yield an error for each variable that the operator overwrites, since this target cannot pass it on."""
     cluster, target = context.cluster, context.target
-    if not target.overwrites:
+    if not target.overwrites or target.keeps_variables(job):
         return
     for field, env in _profile_variables(job, cluster):
         for name in _overwritten_names(env, target):
@@ -253,6 +253,17 @@ def queue(parts: SpecParts) -> Iterator[Problem]:
             yield invalid_field(
                 ("spec", "topology", strength), message, f"did you mean {suggestion}?" if suggestion else listing
             )
+
+
+def gang_size(parts: SpecParts) -> Iterator[Problem]:
+    """Yield an error if fewer pods exist than must start together."""
+    job, number = parts.job, parts.job.min_available
+    if number is None or job.runtime_ref is not None:
+        return
+    pods = job.node_range()[1] + sum(role.replicas for role in job.roles.values())
+    if number > pods:
+        message = f"{number} pods must start together, but the job has {pods}"
+        yield invalid_field(("spec", "minAvailable"), message, f"use {pods} or less, or more nodes")
 
 
 def part_names(parts: SpecParts) -> Iterator[Problem]:

@@ -310,9 +310,12 @@ def _count_fitting_pods(requests: Mapping[str, Quantity], pools: list[_CheckedPo
             for name, request in requests.items()
             if request and (available := pool.available(name)) is not None
         ]
-        if pool.pool.count is None or not fits:
+        fits_in_node = min(fits, default=None)
+        if fits_in_node == 0:
+            continue
+        if pool.pool.count is None or fits_in_node is None:
             return None
-        total += pool.pool.count * min(fits)
+        total += pool.pool.count * fits_in_node
     return total
 
 

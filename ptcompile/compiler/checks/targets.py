@@ -18,7 +18,15 @@ from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.registry import queue_systems, queues
-from ptcompile.registry.emitting import RUN_POLICY, SPEC, role_path, unsupported_by_target
+from ptcompile.registry.emitting import (
+    RUN_POLICY,
+    SPEC,
+    TOPOLOGY,
+    check_node_label,
+    done_differently,
+    role_path,
+    unsupported_by_target,
+)
 from ptcompile.registry.queues import (
     can_share_domain,
     gang_scheduler,
@@ -27,11 +35,11 @@ from ptcompile.registry.queues import (
     queue_of,
     topology_system,
 )
-from ptcompile.registry.table import OPERATORS, has_feature
+from ptcompile.registry.table import BY_GANG_SCHEDULER, OPERATORS, has_feature
+from ptcompile.spec.checks import NON_SCHEDULERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Authority
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -82,7 +90,6 @@ def too_long(job: Job, target: Target) -> Iterator[Problem]:
 
 _QUEUE = (*SPEC, "queue")
 _PRIORITY = (*SPEC, "priority")
-_TOPOLOGY = (*SPEC, "topology")
 
 
 def unsupported_queueing(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
@@ -94,8 +101,8 @@ def unsupported_queueing(job: Job, cluster: ClusterProfile, target: Target) -> I
     if job.priority is not None:
         yield from _check_priority(job, cluster, target.name)
     if job.topology is not None:
-        yield from _check_topology(job, job.topology.level, cluster, target)
-    yield from _check_gang(job, cluster, target.name)
+        yield from _check_topology(job, cluster, target)
+    yield from _check_gang(job, cluster, target)
 
 
 def unread_annotations(job: Job, target: Target) -> Iterator[Problem]:
@@ -107,11 +114,6 @@ def unread_annotations(job: Job, target: Target) -> Iterator[Problem]:
                 message = f"{field_path(path)}: {purpose} with {operator.title} alone; {target.name} ignores it"
                 help = f"remove it, or use the target {operator.target_name}"
                 yield Problem("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
-
-
-def _queued_differently(path: Path, message: str, help: str | None, authority: Authority = "ptcompile") -> Problem:
-    text = f"{field_path(path)}: {message}"
-    return Problem("queued-differently", path, text, help, severity="warning", stage="run", authority=authority)
 
 
 def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
@@ -143,6 +145,7 @@ def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Itera
 def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     queue, system = queue_of(job, cluster), cluster.spec.queue_system
     if queue is None:
+        yield from _note_unqueued(job, cluster, target)
         return
     if target == "volcano" and system == "kai":
         yield unsupported_by_target(
@@ -155,13 +158,30 @@ def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Pro
         yield unsupported_by_target(_QUEUE, message, "use the target jobset, or a newer Trainer", "kueue")
     is_explicit = "queue_system" in cluster.spec.model_fields_set and not cluster.spec.multi_kueue
     if target == "volcano" and system == "kueue" and is_explicit:
-        yield _queued_differently(
+        yield done_differently(
             _QUEUE, "Kueue does not know Volcano's Job: it needs a Volcano queue", "use another target"
         )
     if job.run_policy.suspend and system == "kueue" and target not in {"volcano", "pod"}:
         path = (*RUN_POLICY, "suspend")
         message = "Kueue starts a suspended job as soon as its queue admits it"
-        yield _queued_differently(path, message, "remove queue if something else should start the job", "kueue")
+        yield done_differently(path, message, "remove queue if something else should start the job", "kueue")
+
+
+def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+    """Yield a note if the profile names Kueue as its queue system, but the job neither names a queue nor opts out.
+
+    A priority without a queue is an error already.
+    """
+    is_explicit = "queue_system" in cluster.spec.model_fields_set and cluster.spec.queue_system == "kueue"
+    has_queue = job.queue is not None or job.priority is not None or queue_systems.KUEUE_QUEUE in job.labels
+    if not is_explicit or has_queue or target == "volcano" or cluster.spec.multi_kueue:
+        return
+    message = (
+        "spec.queue: is not set, but the profile's queueSystem is kueue: the job waits for no quota, unless its "
+        "namespace has a LocalQueue named default"
+    )
+    help = "add queue, set defaults.queue in the profile, or write queue: null for a job outside of all queues"
+    yield Problem("unqueued-job", _QUEUE, message, help, severity="note", stage="run", authority="kueue")
 
 
 def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
@@ -209,55 +229,31 @@ def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[
                 )
 
 
-def _check_topology(job: Job, name: str, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
-    placer, level, profile = topology_system(job, cluster, target.name), level_of(job, cluster), cluster.metadata.name
+def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+    placer = topology_system(job, cluster, target.name)
     groups = target.groups(job)
     if placer is None:
         help = "add a queue of Kueue, or use the target volcano"
         yield unsupported_by_target(
-            _TOPOLOGY,
+            TOPOLOGY,
             "nothing places these pods by network topology: the job uses no Kueue queue, Volcano or KAI",
             help,
         )
-    elif placer == "volcano" and level.tier is None:
-        yield unsupported_by_target(
-            _TOPOLOGY, f"the profile {profile!r} gives {name} no tier, which Volcano requires", "add its tier"
-        )
-    elif placer != "volcano" and level.node_label is None:
-        message = f"the profile {profile!r} gives {name} no node label, which {placer.capitalize()} requires"
-        yield unsupported_by_target(_TOPOLOGY, message, "add its nodeLabel")
-    elif placer == "kueue" and len(groups) > 1 and not can_share_domain(groups):
+    elif placer != "kueue":
+        yield from queues.system_named(placer).check_topology(job, cluster, target)
+    elif level_of(job, cluster).node_label is None:
+        yield from check_node_label(job, cluster, "Kueue")
+    elif len(groups) > 1 and not can_share_domain(groups):
         message = f"Kueue keeps each of the {len(groups)} pod sets close together, but not all of them"
         help = "use one pod template for all nodes, and at most one other pod"
-        yield _queued_differently(_TOPOLOGY, message, help, "kueue")
-    elif placer == "kai" and cluster.spec.topology.name is None:
-        message = f"the profile {profile!r} does not name the Topology object that KAI requires"
-        yield unsupported_by_target(_TOPOLOGY, message, "add spec.topology.name to the profile")
-    elif placer == "volcano" and not has_feature("volcano-topology", cluster.versions()):
-        yield unsupported_by_target(
-            _TOPOLOGY, "Volcano has network topology only since 1.11", "remove it, or use a newer Volcano"
-        )
-    elif placer == "volcano" and target.name == "pytorchjob":
-        message = "the training-operator creates the PodGroup and has no field for it"
-        yield unsupported_by_target(_TOPOLOGY, message, "use the target volcano, trainjob, jobset or job")
+        yield done_differently(TOPOLOGY, message, help, "kueue")
 
 
-def _check_gang(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
-    placer, versions = gang_scheduler_of(job, cluster), cluster.versions()
-    is_kai_job = cluster.spec.queue_system == "kai" and queue_of(job, cluster) is not None
-    if target == "trainjob" and placer == "volcano" and not has_feature("trainer-volcano", versions):
-        path = _QUEUE if job.queue else SPEC
-        help = "use the target volcano or pytorchjob, or a newer Trainer"
-        yield unsupported_by_target(path, "Trainer supports Volcano only since 2.1", help)
-    elif target == "trainjob" and job.elastic and placer in {"volcano", "scheduler-plugins"}:
-        message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_nodes}"
-        yield _queued_differently(
-            (*SPEC, "elastic", "nnodes"), message, "use the target jobset, job or pytorchjob", "trainer"
-        )
-    elif target == "volcano" and gang_scheduler(cluster) in {"scheduler-plugins", "kai"} and not is_kai_job:
-        message = f"Volcano places the pods of its Jobs itself, not {gang_scheduler(cluster)}"
-        yield _queued_differently(SPEC, message, "use another target", "volcano")
-    one_by_one = target in {"job", "trainjob"} and placer == "kai" and not has_feature(f"kai-{target}", versions)
-    if one_by_one and job.pods > 1:
-        message = f"KAI {'.'.join(map(str, versions.kai))} schedules the pods of this target one by one"
-        yield _queued_differently(SPEC, message, "use the target pytorchjob or jobset, or a newer KAI")
+def _check_gang(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+    is_queued = cluster.spec.queue_system not in NON_SCHEDULERS and queue_of(job, cluster) is not None
+    scheduler = gang_scheduler(cluster)
+    if target.name == "volcano" and scheduler not in {"none", "volcano"} and not is_queued:
+        message = f"Volcano places the pods of its Jobs itself, not {BY_GANG_SCHEDULER[scheduler].title or scheduler}"
+        yield done_differently(SPEC, message, "use another target", "volcano")
+    else:
+        yield from queues.gang_system(job, cluster).check(job, cluster, target)

@@ -66,7 +66,7 @@ _ROWS: Final[tuple[tuple[str, str, str], ...]] = (
      "parallelism pods podCount numPods size count podsCount nodesCount nodeNum numHost numberOfInstances"),
     ("nodes", "the number of training pods, or worker.replicas next to a master", "workers numWorkers workersCount "
      "workerCount workerReplicas nWorkers numberOfWorkers workerNum"),
-    ("nodes", f'{_NODES}; elastic.nnodes "2:4" starts with fewer', "minAvailable minMember minCount"),
+    ("nodes", f'{_NODES}; elastic.nnodes "2:4" starts with fewer', "minMember minCount"),
     ("nodes", f"{_NODES}, and elastic.nprocPerNode the processes of each", "ntasks worldSize numTasks tasks np nprocs "
      "numProcesses numProcs"),
     ("nodes", "1, which needs no rendezvous between nodes (nnodes is 1 then)", "standalone local singleNode"),
@@ -96,8 +96,8 @@ _ROWS: Final[tuple[tuple[str, str, str], ...]] = (
     ("elastic.monitorInterval", "", "monitoringInterval"),
     ("elastic.startMethod", "", "multiprocessingStartMethod mpStartMethod"),
     ("masterPort", "", "port rdzvPort mainProcessPort masterPorts torchPort"),
-    ("masterPort", f"the rendezvous' port; other ports go into {_POD}.containers", "ports portMap portMappings expose "
-     "containerPort containerPorts"),
+    ("ports", "a list, such as [{containerPort: 8080}]; masterPort is that of the rendezvous", "portMap portMappings "
+     "expose containerPort containerPorts"),
     ("env", "{PET_LOG_DIR: ...}, which torchrun reads", "logDir "),
     ("env", "{PET_REDIRECTS: ...}, which torchrun reads", "redirects redirect"),
     ("env", "{PET_TEE: ...}, which torchrun reads", "tee"),

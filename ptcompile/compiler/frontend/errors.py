@@ -64,18 +64,46 @@ def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSugge
         return FieldSuggestion(f"write {field_path(path[:-1])}.devices: {{{key}: 1}}")
     if path[:2] == ("spec", "roles") and key in _LAUNCH_FIELDS:
         return FieldSuggestion("write command: torchrun starts only the nodes of the job")
-    if root.file == SPEC_FILE and path[:1] == ("spec",):
-        alias = aliases.find_alias(key)
-        exact_paths = [home for home in _paths_by_name(root).get(aliases.normalize(key), ()) if home[:-1] != path[:-1]]
-        if alias and not (exact_paths and alias.keeps_value and len(alias.field) > 1):
-            return _alias_suggestion(alias, path, block)
-        if len(path) == 2 and aliases.normalize(key) in aliases.DOCUMENT:
-            return FieldSuggestion(aliases.DOCUMENT[aliases.normalize(key)])
+    if root.file == SPEC_FILE and path[:1] == ("spec",) and (known := _known_name(key, path, block, root)):
+        return known
     if home := _closest_home(key, path, block, root):
         return FieldSuggestion(f"use {field_path(home)}", home)
     if in_pod := _pod_field_help(key, path, root):
         return FieldSuggestion(in_pod)
     return None
+
+
+def _known_name(key: str, path: Path, block: Block, root: Block) -> FieldSuggestion | None:
+    """Return the suggestion for a name that another tool or the document has for something in a spec, or None."""
+    if path[:-1] == ("spec", "elastic") and (help := _torchrun_option_help(key)):
+        return FieldSuggestion(help)
+    alias, name = aliases.find_alias(key), aliases.normalize(key)
+    exact_paths = [home for home in _paths_by_name(root).get(name, ()) if home[:-1] != path[:-1]]
+    if alias and not (exact_paths and alias.keeps_value and len(alias.field) > 1):
+        return _alias_suggestion(alias, path, block)
+    return FieldSuggestion(aliases.DOCUMENT[name]) if len(path) == 2 and name in aliases.DOCUMENT else None
+
+
+_OTHER_OPTIONS: Final = frozenset(
+    {"node-rank", "master-addr", "master-port", "standalone", "module", "help", "use-env", "print-completion"}
+)
+"""Options of torchrun that follow from other fields of the spec, or that start no training."""
+
+
+def _torchrun_option_help(key: str) -> str | None:
+    """Return how to set an option of torchrun that `elastic` does not have, or None for any other name."""
+    from ptcompile.simulator.launchers.torchrun import COMMAND_LINE_ONLY, OPTIONS, SWITCHES, option_variable
+
+    names = {aliases.normalize(option): option for option in OPTIONS - _OTHER_OPTIONS}
+    option = names.get(aliases.normalize(key))
+    if option is None:
+        return None
+    argument = f"--{option}" if option in SWITCHES else f"--{option}=..."
+    help = f"write spec.command: [torchrun, {argument}, train.py] instead of script"
+    if option in COMMAND_LINE_ONLY:
+        return help
+    value = '"1"' if option in SWITCHES else "..."
+    return f"{help}, or spec.env: {{{option_variable(option)}: {value}}}"
 
 
 def _alias_suggestion(alias: aliases.Alias, path: Path, block: Block) -> FieldSuggestion:
@@ -233,6 +261,20 @@ _JSON_TYPES = {"a string": "string", "a whole number": "integer", "true or false
 """The API server's names of these types."""
 
 
+_PATTERN_TEXTS: Final = {
+    r"^1\.[0-9]{1,3}$": ("a minor release of Kubernetes", "write 1 and the minor version, such as 1.34"),
+    r"^[0-9]{1,4}\.[0-9]{1,4}(?:[.+-][0-9A-Za-z.+-]{0,60})?$": (
+        "a release",
+        "write at least the major and minor version, such as 2.5",
+    ),
+    r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$": (
+        "a Pod Security level",
+        "use privileged, baseline or restricted, with or without a release, such as baseline:v1.34",
+    ),
+}
+"""What each pattern of the schemas allows: an expectation, and the help."""
+
+
 def problems(violations: Iterable[SpecViolation], data: Any, document: Block) -> list[Problem]:
     """Return the problems of a document, at most one per value."""
     by_path: dict[Path, list[SpecViolation]] = {}
@@ -271,6 +313,9 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
             help = f"{fix.title}, without quotes"
         message = f"{_describe_value(value)} is not {' or '.join(expected)}"
         return problem("spec-wrong-type", path, message, help, fix=fix and fix.at(path))
+    if violation.kind == "string_pattern_mismatch":
+        expectation, help = _PATTERN_TEXTS[violation.message.partition("'")[2][:-1]]
+        return invalid_field(path, f"{_describe_value(value)} is not {expectation}", help)
     return invalid_field(path, f"{violation.message[:1].lower()}{violation.message[1:]}", None)
 
 

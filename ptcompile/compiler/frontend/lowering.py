@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Elastic, EnvSource, JobSpec, PodFields, RoleSpec, RuntimeRef, SideRole, Spec
+    from ptcompile.spec.training_job import (
+        Elastic,
+        EnvSource,
+        JobSpec,
+        PodFields,
+        RoleSpec,
+        RunPolicy,
+        RuntimeRef,
+        SideRole,
+        Spec,
+    )
 
     Tree = dict[str, Any]
 
@@ -106,7 +116,7 @@ def _training_role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None
         role_nulls = nulls_of_fields(role, (*_JOB, name), MAIN)
         template = pods.merge(pods.without_paths(template, role_nulls), template_of(role))
         nulls, own_amounts = merge_nulls(nulls, role_nulls), lower_resources(role.resources)
-    container_name = job.names.container
+    container_name = _names(job).container_of(name)
     patches = [((*_JOB, "podTemplate"), _with_main_name(job.pod_template, container_name))]
     if role is not None:
         patches.append(((*_JOB, name, "podTemplate"), _with_main_name(role.pod_template, container_name)))
@@ -224,7 +234,6 @@ def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -
     job = spec.spec
     parts = parts_of(spec, cluster) if parts is None else parts
     least, most = job.node_range()
-    policy = job.run_policy
     reference = job.runtime_ref
     return ir.Job(
         name=spec.metadata.name,
@@ -235,16 +244,7 @@ def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -
         min_nodes=least,
         resources=parts.every[0].own_amounts,
         launch=_launch(parts),
-        run_policy=ir.RunPolicy(
-            clean_pod_policy=policy.clean_pod_policy,
-            ttl_seconds_after_finished=policy.ttl_seconds_after_finished,
-            active_deadline_seconds=policy.active_deadline_seconds,
-            backoff_limit=ir.UNLIMITED if policy.backoff_limit == "Unlimited" else policy.backoff_limit,
-            suspend=policy.suspend,
-            on_pod_failure=policy.on_pod_failure,
-            on_disruption=policy.on_disruption,
-            success_policy=policy.success_policy,
-        ),
+        run_policy=lower_run_policy(job.run_policy),
         shared_memory=cast("bool | str", job.shared_memory),
         accelerator=job.accelerator,
         spot=job.spot,
@@ -258,6 +258,24 @@ def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -
         max_nodes=most if job.initial_nodes() < most else None,
         runtime=_runtime(reference),
         runtime_nodes=reference is not None and job.nodes is None and (job.elastic is None or not job.elastic.nnodes),
+        min_available=job.min_available,
+    )
+
+
+def lower_run_policy(policy: RunPolicy) -> ir.RunPolicy:
+    """Return the run policy of a spec as the compiler's."""
+    return ir.RunPolicy(
+        clean_pod_policy=policy.clean_pod_policy,
+        ttl_seconds_after_finished=policy.ttl_seconds_after_finished,
+        active_deadline_seconds=policy.active_deadline_seconds,
+        backoff_limit=ir.UNLIMITED if policy.backoff_limit == "Unlimited" else policy.backoff_limit,
+        suspend=policy.suspend,
+        on_pod_failure=policy.on_pod_failure,
+        on_disruption=policy.on_disruption,
+        success_policy=policy.success_policy,
+        restart_in_place=None
+        if policy.restart_in_place is None
+        else ir.RestartRule(tuple(policy.restart_in_place.exit_codes), policy.restart_in_place.action),
     )
 
 
@@ -269,7 +287,8 @@ def _runtime(reference: RuntimeRef | None) -> dict[str, Any] | None:
 
 def _names(job: JobSpec) -> ir.JobNames:
     names = job.names
-    return ir.JobNames(names.container, names.node or "node", *job.node_names())
+    containers = names.master_container, names.worker_container
+    return ir.JobNames(names.container, names.node or "node", *job.node_names(), *containers, names.service, names.task)
 
 
 def _topology(job: JobSpec) -> ir.TopologyConstraint | None:
@@ -291,6 +310,7 @@ def _launch(parts: SpecParts) -> ir.Launch | None:
     else:
         return None
     runtime_decides = job.runtime_ref is not None and not entry  # a runtime's command gets only what the spec sets
+    is_bare = elastic is not None and elastic.defaults == "torchrun"
     sets_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
     uses_etcd = elastic is not None and elastic.rdzv_backend in {"etcd", "etcd-v2"}  # one store for all jobs
     prefix = spec.metadata.generate_name
@@ -299,16 +319,22 @@ def _launch(parts: SpecParts) -> ir.Launch | None:
         entry=entry,
         nproc_per_node=(elastic and elastic.nproc_per_node) or _default_processes(parts),
         rdzv_backend=(elastic and elastic.rdzv_backend) or None,
-        rdzv_id=elastic.rdzv_id if elastic and sets_id else common_id,
+        rdzv_id=elastic.rdzv_id if elastic and sets_id else None if is_bare else common_id,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
-        rdzv_conf=_config_strings(elastic.rdzv_configs) if elastic else {},
-        monitor_interval=_monitor_interval(elastic, None if runtime_decides else 5),
+        rdzv_conf={**_NO_WAITS, **_configs(elastic)} if is_bare else _configs(elastic),
+        monitor_interval=_monitor_interval(elastic, None if runtime_decides or is_bare else 5),
         max_restarts=elastic.max_restarts if elastic else 0,
         start_method=elastic.start_method if elastic else "spawn",
+        adds_variables=not is_bare,
+        standalone=elastic is None or elastic.rdzv_backend != "static",
     )
 
 
-def _config_strings(configs: Mapping[str, str | int | None]) -> dict[str, str | None]:
+_NO_WAITS: dict[str, str | None] = dict.fromkeys(sorted(ir.WAITS))
+
+
+def _configs(elastic: Elastic | None) -> dict[str, str | None]:
+    configs = elastic.rdzv_configs if elastic else {}
     return {key: None if value is None else str(value) for key, value in configs.items()}
 
 

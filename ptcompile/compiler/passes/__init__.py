@@ -14,6 +14,7 @@ from ptcompile.compiler.passes.placement import placement
 from ptcompile.compiler.passes.processes import processes
 from ptcompile.compiler.passes.rendezvous import rendezvous
 from ptcompile.compiler.passes.resources import resources
+from ptcompile.compiler.passes.restarts import restarts
 from ptcompile.compiler.passes.scheduling import scheduling
 from ptcompile.compiler.passes.security import security
 from ptcompile.compiler.passes.shm import shm
@@ -33,6 +34,7 @@ PASSES: tuple[Pass, ...] = (
     shm,  # before volumes, which reads the pod's volumes
     volumes,  # after fabric and placement, whose pod templates may add volumes
     rendezvous,  # after processes: writes the number of processes
+    restarts,  # anywhere: no other pass reads or writes a container's restart policy
     hosts,  # before env: a profile variable must not hide the host names of other roles
     env,  # after rendezvous: a profile variable must not hide what the command needs
     security,  # after all passes that add containers or capabilities

@@ -2,8 +2,9 @@
 
 The profile's variables come first, so the user's variables can refer to them. Pods that request the named accelerator
 also get its variables, which override the profile's. The user's variables override both and keep their order.
-OMP_NUM_THREADS=1 comes last, if it is unset and a node runs several processes: torchrun would set the same for its
-processes (PyTorch 2.13), and this way the manifest shows it. Auxiliary roles do not run torchrun and do not get it.
+OMP_NUM_THREADS=1 comes last, if it is unset, a node runs several processes and the spec does not leave defaults to
+torchrun, which would set the same for its processes (PyTorch 2.13): this way the manifest shows it. Auxiliary roles do
+not run torchrun and do not get it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def env(job: Job, context: Context) -> Job:
     def add_all(template: PodTemplate) -> PodTemplate:
         threads = "OMP_NUM_THREADS"
         extended = add(template)
-        runs_several = job.launch is not None and _runs_several_processes(job.launch, template, context)
+        launch = job.launch if job.launch is not None and job.launch.adds_variables else None
+        runs_several = launch is not None and _runs_several_processes(launch, template, context)
         if not runs_several or threads in [entry.get("name") for entry in extended.main.env]:
             return extended
         return extended.with_env((*extended.main.env, {"name": threads, "value": "1"}))
@@ -44,8 +46,8 @@ def env(job: Job, context: Context) -> Job:
 
 
 def _runs_several_processes(launch: Launch, template: PodTemplate, context: Context) -> bool:
-    """Return whether a node runs several processes; `auto`, `gpu` and `cpu` count its devices or cores."""
+    """Return whether a node runs several processes; `auto`, `gpu`, `xpu` and `cpu` count its devices or cores."""
     if isinstance(launch.nproc_per_node, int):
         return launch.nproc_per_node > 1
     has_one_device = hardware.count_accelerators(context.cluster, template.main.resources.limits) == 1
-    return not (has_one_device and launch.nproc_per_node in {"auto", "gpu"})
+    return not (has_one_device and launch.nproc_per_node in {"auto", "gpu", "xpu"})

@@ -3,8 +3,8 @@
 torchrun's `auto` counts CUDA, ROCm and XPU devices, else host cores: on a node with TPUs, Gaudis or Neuron devices it
 would start one process per core. Trainer looks for "gpu" in the resource's name and falls back to CPUs (torch plugin,
 2.3). The number is the number of devices times the processes per device. Otherwise `auto` is left to torchrun, which
-sees the container's actual devices; `cpu` and `gpu` are the user's explicit choice. If training roles need different
-numbers, `auto` is left unchanged too.
+sees the container's actual devices; `cpu`, `gpu` and `xpu` are the user's explicit choice. If training roles need
+different numbers, `auto` is left unchanged too.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Rendezvous: torchrun's command line, without a shell, or the variables of a plain command.
 
-Only settings that the operator does not pass on itself are written. A single node runs with `--standalone`. Several
-nodes join at node 0: statically by rank if their number is fixed, or through torchrun's c10d store if it is a range or
-if processes or pods restart, since nodes cannot rejoin a static rendezvous (PyTorch 2.13). A plain command runs without
-torchrun and gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which count nodes, unless the operator sets them. A
-command next to `elastic` starts torchrun itself and gets the same settings as PET_* variables. Auxiliary pods do not
-take part.
+Only settings that the operator does not pass on itself are written. A single node runs with `--standalone` unless the
+spec asks for a static rendezvous. Several nodes join at node 0: statically by rank if their number is fixed, or through
+torchrun's c10d store if it is a range or if processes or pods restart, since nodes cannot rejoin a static rendezvous
+(PyTorch 2.13). A plain command runs without torchrun and gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which
+count nodes, unless the operator sets them. A command next to `elastic` starts torchrun itself and gets the same
+settings as PET_* variables. Auxiliary pods do not take part.
 
 Nodes that may rejoin through c10d, because processes restart or pods join late, get two more variables:
 - TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1: from PyTorch 2.4 on an agent keeps the store of its first rendezvous, so a pod
@@ -21,11 +21,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.ir.job import Context, Job, Launch, Wiring, keep_template, map_templates, with_rendezvous
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, torch_of
+from ptcompile.simulator.launchers.torchrun import FIRST_HYPHENS, OWN_STORE, SHARED_STORE, torch_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.pods import Json
+    from ptcompile.kubernetes.versions import Version
 
 
 def rendezvous(job: Job, context: Context) -> Job:
@@ -36,17 +37,25 @@ def rendezvous(job: Job, context: Context) -> Job:
     launch = with_rendezvous(job, job.launch)
     job = job if launch == job.launch else job._replace(launch=launch)
     options = _torchrun_options(job, launch, wiring)
-    command = ("torchrun", *[f"--{name}=" + value if value else f"--{name}" for name, value in options.items()])
 
     def wire(template: PodTemplate) -> PodTemplate:
         variables = tuple(_variables(job, launch, template, context))
         if not launch.entry:
             return _with_env(template, (*_option_variables(options, wiring), *variables))
         if template.main.command is None:
-            template = template.with_main(template.main._replace(command=(*command, *launch.entry)))
+            torch = torch_of(template.main.image, context.cluster.versions())
+            command = ("torchrun", *_arguments(options, torch), *launch.entry)
+            template = template.with_main(template.main._replace(command=command))
         return _with_env(template, variables)
 
     return map_templates(job, wire, auxiliary_change=keep_template)
+
+
+def _arguments(options: Mapping[str, str], torch: Version) -> Iterator[str]:
+    """Yield torchrun's options as arguments, spelled as the image's PyTorch accepts them."""
+    for option, value in options.items():
+        name = f"--{option}" if torch >= FIRST_HYPHENS else f"--{option.replace('-', '_')}"
+        yield f"{name}={value}" if value else name
 
 
 def _with_env(template: PodTemplate, entries: Sequence[Json]) -> PodTemplate:
@@ -60,7 +69,7 @@ def _with_env(template: PodTemplate, entries: Sequence[Json]) -> PodTemplate:
 
 def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context) -> Iterator[Json]:
     """Yield the variables that torchrun needs if nodes join through c10d."""
-    if job.peak_nodes == 1 or launch.rdzv_backend != "c10d":
+    if job.peak_nodes == 1 or launch.rdzv_backend != "c10d" or not launch.adds_variables:
         return
     torch = torch_of(template.main.image, context.cluster.versions())
     if (job.elastic or launch.max_restarts) and torch >= SHARED_STORE:
@@ -95,7 +104,8 @@ def _rendezvous_options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, s
     nodes, processes = job.peak_nodes, str(launch.nproc_per_node)
     settings = ",".join([f"{key}={value}" for key, value in launch.settings.items()]) or None
     if nodes == 1 and "nnodes" not in wiring.injected:
-        return {"standalone": "", "nproc-per-node": processes, "rdzv-conf": settings}
+        meeting = {"standalone": ""} if launch.standalone else {"master-port": str(job.master_port)}
+        return {**meeting, "nproc-per-node": processes, "rdzv-conf": settings}
     if launch.rdzv_backend == "static":
         method = {"node-rank": wiring.node_rank, "master-addr": wiring.host, "master-port": str(job.master_port)}
     else:

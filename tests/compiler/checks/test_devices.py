@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests import making
+from tests.compiler.checks import findings
 from tests.making import compiled, profile, smallest
 
 EKS = profile({"cloud": "eks"})
@@ -213,3 +214,8 @@ def test_an_nvlink_domain_needs_whole_nodes_of_one_rack(body: str, message: str 
     told = [one for one in found if one.name == "partial-fabric"]
     assert [one.severity for one in told] == ["warning"] * bool(message)
     assert message is None or told[0].message.startswith(message)
+
+
+@pytest.mark.parametrize("case", findings.cases("devices"))
+def test_recorded_findings(case: str) -> None:
+    assert findings.again(case) == case.strip()

@@ -9,6 +9,7 @@ import pytest
 from ptcompile.diagnostics import Problem
 from ptcompile.hardware.fabrics import FABRICS
 from tests import making
+from tests.compiler.checks import findings
 
 CLOUD, MACHINE = "fabric-of-another-cloud", "fabric-without-machine"
 
@@ -86,3 +87,8 @@ def test_the_profile_s_fabric_overrides_the_built_in_one() -> None:
     (one,) = told("gke", "nvidia-h100", "tcpxo", nodePools=pools)
     assert one.message.startswith("spec.fabric: nvidia-h100 in the node pools has tcpx, not tcpxo")
     assert not told("gke", "nvidia-h100", "tcpxo", nodePools={"a": {"labels": {"pool": "gold"}}})
+
+
+@pytest.mark.parametrize("case", findings.cases("fabrics"))
+def test_recorded_findings(case: str) -> None:
+    assert findings.again(case) == case.strip()

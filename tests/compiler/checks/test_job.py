@@ -10,6 +10,7 @@ import ptcompile
 from ptcompile.diagnostics import field_path
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests import making
+from tests.compiler.checks import findings
 from tests.making import compiled, smallest, text
 
 Found = list[tuple[str, tuple[Any, ...]]]
@@ -383,3 +384,8 @@ def test_the_profile_s_default_queue_does_not_override_the_label_of_a_job() -> N
     cluster = making.profile({"queueSystem": "kueue", "defaults": {"queue": "research"}})
     (*_, job) = compiled(_with_label("", "kueue.x-k8s.io/queue-name", "other"), "job", cluster).manifests
     assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "other"}
+
+
+@pytest.mark.parametrize("case", findings.cases("job"))
+def test_recorded_findings(case: str) -> None:
+    assert findings.again(case) == case.strip()

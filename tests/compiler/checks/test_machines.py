@@ -9,6 +9,7 @@ from ptcompile.diagnostics import Problem
 from ptcompile.hardware.machines import MACHINES, Machine, least_memory, left_for_pods
 from ptcompile.hardware.nodes import ANYWHERE
 from tests import making
+from tests.compiler.checks import findings
 
 SHAPES = [(name, cloud, one) for name, clouds in MACHINES.items() for cloud, all in clouds.items() for one in all]
 FITS, TAKES = "fits-no-machine", "takes-the-whole-machine"
@@ -177,3 +178,8 @@ def test_memory_bounds_match_measured_nodes_of_eks(machine: str, measured: int, 
     found = told(asking(accelerator, one, memory=asked), "eks")
     assert [one.severity for one in found] == (["warning"] if warned else [])
     assert all("depending on the hypervisor's share and the kubelet's maximum number" in one.message for one in found)
+
+
+@pytest.mark.parametrize("case", findings.cases("machines"))
+def test_recorded_findings(case: str) -> None:
+    assert findings.again(case) == case.strip()

@@ -21,6 +21,7 @@ from ptcompile.registry.targets import TARGETS, target_named
 from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.world import simulate
 from tests import making
+from tests.compiler.checks import findings
 from tests.making import DEFAULT_CLUSTER, compiled, manifest, smallest
 from tests.strategies import specs
 
@@ -452,3 +453,34 @@ def test_multikueue_needs_a_queue_of_kueue(target: str, system: str) -> None:
     profile = making.profile({"queueSystem": system, "multiKueue": True})
     errors = [one for one in found(target, body_for(target, "queue: q"), profile) if one[1] == "error"]
     assert ("unsupported-by-target", "error", ("spec", "queue")) in errors
+
+
+@pytest.mark.parametrize(
+    ("target", "body", "profile", "is_noted"),
+    [
+        ("job", NODES, {"queueSystem": "kueue"}, True),
+        ("trainjob", NODES, {"queueSystem": "kueue"}, True),
+        ("job", NODES, {}, False),  # Kueue is only the default
+        ("job", NODES, {"queueSystem": "kai"}, False),  # KAI schedules the pods without a queue too
+        ("volcano", NODES, {"queueSystem": "kueue"}, False),
+        ("job", NODES + "queue: q", {"queueSystem": "kueue"}, False),
+        ("job", NODES + "queue: null", {"queueSystem": "kueue"}, False),
+        ("job", NODES, {"queueSystem": "kueue", "defaults": {"queue": "q"}}, False),
+    ],
+)
+def test_a_job_outside_of_kueue_s_queues_is_noted(
+    target: str, body: str, profile: dict[str, Any], is_noted: bool
+) -> None:
+    notes = [item for item in found(target, body, making.profile(profile)) if item[0] == "unqueued-job"]
+    assert notes == [("unqueued-job", "note", ("spec", "queue"))] * is_noted
+
+
+def test_a_queue_in_a_label_is_a_queue() -> None:
+    text = smallest(NODES).replace("metadata: {", "metadata: {labels: {kueue.x-k8s.io/queue-name: q}, ")
+    result = compiled(text, "job", making.profile({"queueSystem": "kueue"}))
+    assert "unqueued-job" not in [problem.name for problem in result.problems]
+
+
+@pytest.mark.parametrize("case", findings.cases("targets"))
+def test_recorded_findings(case: str) -> None:
+    assert findings.again(case) == case.strip()

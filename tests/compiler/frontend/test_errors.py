@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
 import ptcompile
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.spec.reader import CLUSTER, Block
 from tests.making import compiled, smallest, text
 
 PLACES = [
@@ -35,6 +37,24 @@ PLACES = [
     ("environment: {}", "write spec.env: a mapping, NAME: value"),
     ("elastic: {gpu: 8}", "use spec.resources.gpu"),
     ("elastic: {script: t.py}", "use spec.script"),
+    (
+        "elastic: {role: trainer}",
+        "write spec.command: [torchrun, --role=..., train.py] instead of script, or spec.env: {PET_ROLE: ...}",
+    ),
+    (
+        "elastic: {signals-to-handle: x}",
+        "write spec.command: [torchrun, --signals-to-handle=..., train.py] instead of "
+        "script, or spec.env: {PET_SIGNALS_TO_HANDLE: ...}",
+    ),
+    (
+        "elastic: {virtualLocalRank: true}",
+        "write spec.command: [torchrun, --virtual-local-rank, train.py] instead of "
+        'script, or spec.env: {PET_VIRTUAL_LOCAL_RANK: "1"}',
+    ),
+    ("elastic: {numaBinding: node}", "write spec.command: [torchrun, --numa-binding=..., train.py] instead of script"),
+    ("elastic: {logs_specs: x}", "write spec.command: [torchrun, --logs-specs=..., train.py] instead of script"),
+    ("elastic: {standalone: true}", "write spec.nodes: 1, which needs no rendezvous between nodes (nnodes is 1 then)"),
+    ("role: trainer", "did you mean serviceAccountName?"),
     ("worker: {gpu: 8}", "use spec.worker.resources.gpu"),
     ("env: {A: {valueFrom: {}}}", "omit valueFrom: A: {secretKeyRef: {name: ..., key: ...}}"),
     ("env: {A: {value: b}}", "write the value itself: A: value"),
@@ -176,7 +196,7 @@ INVALID: list[Row] = [
     ("runPolicy: {cleanPodPolicy: none}", ("spec", "runPolicy", "cleanPodPolicy"), "None, All, Running",
      "did you mean None?"),
     ("elastic: {startMethod: thread}", ("spec", "elastic", "startMethod"), "spawn, fork, forkserver", None),
-    ("elastic: {nprocPerNode: all}", ("spec", "elastic", "nprocPerNode"), "a whole number, auto, cpu, gpu", None),
+    ("elastic: {nprocPerNode: all}", ("spec", "elastic", "nprocPerNode"), "a whole number, auto, cpu, gpu, xpu", None),
     ("elastic: {nprocPerNode: 0}", ("spec", "elastic", "nprocPerNode"), "greater than or equal to 1", None),
     ("elastic: {maxRestarts: -1}", ("spec", "elastic", "maxRestarts"), "greater than or equal to 0", None),
     ("elastic: {monitorInterval: 0}", ("spec", "elastic", "monitorInterval"), "above 0", None),
@@ -344,3 +364,30 @@ def test_mistakes_in_a_profile_are_reported_likewise() -> None:
 def test_a_long_value_is_truncated() -> None:
     (problem,) = compiled(smallest(f"nodes: {'x' * 5000}")).problems
     assert len(problem.message) < 200
+
+
+def test_a_resource_outside_of_devices_has_its_place() -> None:
+    (problem,) = compiled(smallest("worker: {replicas: 1, resources: {a.b/c: 1}}")).problems
+    assert problem.help == "write spec.worker.resources.devices: {a.b/c: 1}"
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "help"),
+    [
+        ("podSecurity: strict", "spec.podSecurity: 'strict' is not a Pod Security level", "such as baseline:v1.34"),
+        ("versions: {kubernetes: v1.34}", "spec.versions.kubernetes: 'v1.34' is not a minor release", "such as 1.34"),
+        *(
+            (f"versions: {{{name}: latest}}", f"spec.versions.{name}: 'latest' is not a release", "such as 2.5")
+            for name in sorted(Block(CLUSTER.file, "OperatorVersions").fields.keys() - {"kubernetes"})
+        ),
+    ],
+)
+def test_a_pattern_is_described(body: str, message: str, help: str) -> None:
+    (found,) = decode_profile(yaml.safe_load(f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{{body}}}"))[1]
+    assert found.message.startswith(message)
+    assert help in (found.help or "")
+
+
+def test_a_pattern_of_the_spec_is_described() -> None:
+    (found,) = decode_spec(yaml.safe_load(smallest("podSecurity: strict")))[1]
+    assert "pattern" not in found.message

@@ -84,7 +84,7 @@ def test_unknown_keys_of_a_patch_are_reported_at_their_line(body: str, path: tup
 FREE = {
     "envFrom: [{odd: 1}]", "env: {A: {secretKeyRef: {odd: 1}}}", "volumeMounts: [{odd: 1}]", "volumes: [{odd: 1}]",
     "imagePullSecrets: [{odd: 1}]", "tolerations: [{odd: 1}]", "affinity: {odd: 1}", "securityContext: {odd: 1}",
-    "podSecurityContext: {odd: 1}", "podTemplate: {odd: 1}",
+    "podSecurityContext: {odd: 1}", "podTemplate: {odd: 1}", "ports: [{odd: 1}]",
 }  # fmt: skip
 TYPED = {"terminationGracePeriodSeconds: 9223372036854775808"}
 """Values that are valid for the spec's type but not for Kubernetes' narrower one, which has 64 bits."""

@@ -9,11 +9,14 @@ import yaml
 
 import ptcompile
 from ptcompile.compiler.frontend.lowering import lower
+from ptcompile.compiler.frontend.parts import to_source_field, with_path
 from ptcompile.compiler.frontend.reader import decode_spec
+from ptcompile.diagnostics import Edit, Fix, Problem, field_path
 from ptcompile.ir.job import Job, Role
 from ptcompile.spec.cluster_profile import ClusterProfile
 from ptcompile.spec.training_job import MAX_AUXILIARY_PODS
 from tests import making
+from tests.compiler.checks import findings
 from tests.making import DEFAULT_CLUSTER, FIRST_LINE, compiled, smallest, text
 
 SIDECAR = making.profile({"defaults": {"podTemplate": {"spec": {"containers": [{"name": "proxy", "image": "p:1"}]}}}})
@@ -224,3 +227,65 @@ def test_variables_that_an_operator_sets_on_auxiliary_roles(target: str, name: s
     problems = compiled(smallest(f"roles: {{loader: {{env: {{{name}: '1'}}}}}}"), target).problems
     expected = [("unsupported-by-target", ("spec", "roles", "loader", "env", name))] if refused else []
     assert [(one.name, one.path) for one in problems] == expected
+
+
+@pytest.mark.parametrize("case", findings.cases("lowering"))
+def test_recorded_jobs(case: str) -> None:
+    assert findings.again(case, "lowering") == case.strip()
+
+
+NESTED = {"worker": {"image": "own"}, "roles": {"loader": {"env": {}}}, "image": "i", "env": {}, "args": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("job", "path", "expected"),
+    [
+        # the number of nodes is at the field that sets it
+        ({"nodes": 2}, ("nodes",), ("nodes",)),
+        ({"worker": {}}, ("nodes",), ("worker",)),
+        ({"elastic": {}}, ("nodes",), ("elastic", "nnodes")),
+        # a field that a role inherits is at the job's
+        (NESTED, ("worker", "env", "A"), ("env", "A")),
+        (NESTED, ("worker", "image"), ("worker", "image")),
+        (NESTED, ("worker", "queue"), ("worker", "queue")),  # in neither
+        (NESTED, ("master", "image"), ("image",)),
+        (NESTED, ("roles", "loader", "image"), ("image",)),
+        (NESTED, ("roles", "loader", "env", "A"), ("roles", "loader", "env", "A")),
+        (NESTED, ("roles", "loader", "args"), ("roles", "loader", "args")),  # never inherited
+        (NESTED, ("worker",), ("worker",)),
+        (NESTED, ("roles", "loader"), ("roles", "loader")),
+        (NESTED, ("elastic", "env"), ("elastic", "env")),
+        (None, ("worker", "image"), ("worker", "image")),
+        (None, ("nodes",), ("nodes",)),
+    ],
+)
+def test_a_problem_of_an_inherited_field_is_at_the_job_s_field(
+    job: Any, path: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    problem = Problem("x", ("spec", *path), f"{field_path(('spec', *path))}: wrong")
+    moved = to_source_field(problem, {"spec": job})
+    assert moved.path == ("spec", *expected)
+    assert moved.message == f"{field_path(moved.path)}: wrong"
+    other = problem._replace(path=("metadata", *path))
+    assert to_source_field(other, {"spec": job}) == other
+
+
+@pytest.mark.parametrize(
+    ("edits", "path", "moves"),
+    [
+        ([("spec", "worker", "image")], ("spec", "image"), True),
+        ([("spec", "worker", "image")], ("spec", "picture"), False),  # the fix is for another key
+        ([("spec", "worker", "env")], ("spec", "image"), False),
+        ([("spec", "worker", "image"), ("spec", "env")], ("spec", "image"), False),
+    ],
+)
+def test_a_fix_moves_with_its_problem_if_it_edits_only_its_field(
+    edits: list[tuple[str, ...]], path: tuple[str, ...], moves: bool
+) -> None:
+    fix = Fix("t", tuple([Edit("set", place, "i") for place in edits]), safe=True)
+    problem = Problem("x", ("spec", "worker", "image"), "spec.worker.image: wrong", fix=fix)
+    moved = with_path(problem, path)
+    assert (moved.path, moved.message) == (path, f"{field_path(path)}: wrong")
+    assert (moved.fix and [edit.path for edit in moved.fix.edits]) == ([path] if moves else None)
+    assert with_path(problem._replace(message="wrong: at all"), path).message == f"{field_path(path)}: at all"
+    assert with_path(problem._replace(message="it is wrong: at all"), path).message == "it is wrong: at all"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
+from ptcompile.compiler.frontend.reader import placeholder_name
 from ptcompile.diagnostics import Path
 from tests.making import manifest, smallest, text
 
@@ -177,3 +178,10 @@ def test_the_help_for_a_container_without_an_image_names_the_main_one() -> None:
     helps = {one.name: one.help for one in result.diagnostics}
     assert not result.ok
     assert helps["same-image-beside"] == "to change the main container, name it pytorch"
+
+
+def test_a_placeholder_is_as_long_as_the_name_that_the_server_makes() -> None:
+    """Source: Kubernetes 1.36, apiserver storage/names `SimpleNameGenerator`."""
+    assert placeholder_name("train-") == "train-x7k2m"
+    assert placeholder_name("a" * 58) == "a" * 58 + "x7k2m"
+    assert placeholder_name("a" * 70) == "a" * 58 + "x7k2m"

@@ -117,3 +117,13 @@ def test_all_passes_twice_claim_gpus_once() -> None:
     once = run_passes(job, making.context(CLAIMED))
     twice = run_passes(once, making.context(CLAIMED))
     assert twice == once
+
+
+def test_claims_that_the_container_has_are_not_added_again() -> None:
+    extra = {"resources": {"claims": [{"name": "own"}]}}
+    done = after({"nvidia.com/gpu": "2"}, CLAIMED, template={"main": {"extra": extra}})
+    (container,) = pod(done)["containers"]
+    assert container["resources"]["claims"] == [{"name": "own"}, {"name": "gpu"}]
+    again = {"resources": {"claims": [{"name": "gpu"}]}}
+    done = after({"nvidia.com/gpu": "2"}, CLAIMED, template={"main": {"extra": again}})
+    assert pod(done)["containers"][0]["resources"]["claims"] == [{"name": "gpu"}]

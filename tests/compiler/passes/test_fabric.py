@@ -174,3 +174,9 @@ def test_every_role_gets_the_fabric() -> None:
     job = making.job(making.template(), making.template(), replicas=2, fabric="infiniband")
     after = fabric(job, making.context())
     assert [role.template.main.resources.limits for role in after.roles] == [{"rdma/ib": "1"}] * 2
+
+
+@pytest.mark.parametrize(("amounts", "networks"), [({}, "net"), ({"a.b/c": 3}, "net, net, net")])
+def test_the_device_network_is_repeated_per_device(amounts: dict[str, int], networks: str) -> None:
+    cluster = making.profile({"fabrics": {"own": {"resources": amounts, "deviceNetwork": "net"}}})
+    assert run("own", SIZED, cluster).annotations == {"k8s.v1.cni.cncf.io/networks": networks}

@@ -25,3 +25,10 @@ def test_running_twice_changes_nothing() -> None:
 def test_an_empty_profile_changes_nothing() -> None:
     before = making.job(making.template(labels={"z": "1"}), labels={"y": "2"})
     assert metadata(before, making.context()) == before
+
+
+def test_either_labels_or_annotations_of_the_profile_are_enough() -> None:
+    for word in ("labels", "annotations"):
+        cluster = making.profile({"defaults": {word: {"a": "b"}}})
+        after = metadata(making.job(), making.context(cluster))
+        assert getattr(after, word) == getattr(after.roles[0].template, word) == {"a": "b"}

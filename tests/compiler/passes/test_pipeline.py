@@ -110,3 +110,9 @@ def test_a_pass_without_work_returns_the_same_job() -> None:
     assert idle >= {"processes", "fabric", "placement", "scheduling", "tolerations", "hosts", "metadata"}
     after = passes.run(job, where)
     assert {one.__name__ for one in passes.PASSES if one(after, where) is after} >= {*idle, "shm", "rendezvous", "env"}
+
+
+def test_few_passes_run_on_a_job_that_takes_the_rest_from_its_runtime() -> None:
+    runtime = {"name": "torch-distributed"}
+    steps = passes.pass_runs(lowered(CLUSTER)._replace(runtime=runtime), making.context(CLUSTER, "trainjob"))
+    assert [step.name for step in steps] == ["resources", "processes", "rendezvous"]

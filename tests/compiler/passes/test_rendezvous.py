@@ -255,3 +255,11 @@ def test_the_restart_policy_determines_the_default_backend(restart: RestartPolic
     after = run("job", job._replace(roles=(job.roles[0]._replace(restart_policy=restart),))).launch
     assert after is not None
     assert after.rdzv_backend == backend
+
+
+def test_variables_for_a_command_of_the_user_that_starts_torchrun() -> None:
+    """A switch has the value 1."""
+    launch = making.LAUNCH._replace(entry=())
+    alone = run("pod", making.job(making.template(main={"command": ("torchrun", "x.py")}), launch=launch))
+    env = {entry["name"]: entry.get("value") for entry in alone.roles[0].template.main.env}
+    assert env == {"PET_STANDALONE": "1", "PET_NPROC_PER_NODE": "2", "PET_MONITOR_INTERVAL": "5"}

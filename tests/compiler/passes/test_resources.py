@@ -117,3 +117,10 @@ def test_each_role_keeps_its_resources() -> None:
     before = making.job(making.template({"cpu": "1"}), making.template({"cpu": "4"}), resources=Resources({"cpu": "9"}))
     after = resources(before, making.context())
     assert [role.template.main.resources.requests["cpu"] for role in after.roles] == ["1", "4"]
+
+
+@pytest.mark.parametrize("half", ["requests", "limits"])
+def test_gpus_of_either_half_get_their_real_name(half: str) -> None:
+    before = making.job(making.template(**{half: {"gpu": "2"}}))
+    after = resources(before, making.context()).roles[0].template.main.resources
+    assert (after.requests, after.limits) == ({GPU: "2"}, {GPU: "2"})

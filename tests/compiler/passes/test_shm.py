@@ -78,3 +78,15 @@ def test_a_mount_path_of_a_wrong_type_is_no_path(path: object) -> None:
     """Imported manifests may have one: the API server's checks report it later."""
     mounts, _ = run(True, main={"mounts": ({"name": "x", "mountPath": path},)})
     assert [mount["mountPath"] for mount in mounts] == [path, "/dev/shm"]  # noqa: S108
+
+
+@pytest.mark.parametrize(
+    ("nulls", "mounts"),
+    [
+        ({"spec": {"volumes": ("spec", "volumes")}}, []),
+        ({"spec": {"containers": {"pytorch": {"volumeMounts": ("spec", "volumeMounts")}}}}, []),
+        ({"spec": {"containers": {"pytorch": {"args": ("spec", "args")}}}}, [MOUNT]),
+    ],
+)
+def test_a_null_keeps_volumes_or_mounts_empty(nulls: Any, mounts: list[Any]) -> None:
+    assert run(True, nulls=nulls)[0] == mounts

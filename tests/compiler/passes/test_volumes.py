@@ -44,3 +44,8 @@ def test_a_template_that_has_the_annotation_is_the_same_object() -> None:
     template = making.template(volumes=(BUCKET,), annotations={KEY: "true", "other": "x"})
     job = making.job(template)
     assert volumes(job, making.context()).roles[0].template is template
+
+
+def test_each_driver_has_its_annotation() -> None:
+    template = making.template(volumes=(BUCKET, {"name": "x", "csi": {"driver": "other"}}), annotations={"a": "b"})
+    assert volumes(making.job(template), making.context()).roles[0].template.annotations == {KEY: "true", "a": "b"}
