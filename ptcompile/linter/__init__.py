@@ -34,11 +34,17 @@ __all__ = ["FAMILIES", "Finding", "Rule", "Stream", "Subject", "every_rule", "ru
 
 FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     **{key: ("linter.rules.objects", *kind.rules) for key, (_, kind) in KINDS.items() if kind.rules},
-    ("v1", "Service"): ("linter.rules.objects", "linter.rules.services"),
+    ("v1", "Service"): ("linter.rules.objects", "linter.rules.services", "linter.rules.selectors"),
+    ("policy/v1", "PodDisruptionBudget"): ("linter.rules.objects", "linter.rules.selectors"),
     ("v1", "ConfigMap"): ("linter.rules.objects",),
     ("v1", "Secret"): ("linter.rules.objects",),
     ("v1", "PersistentVolumeClaim"): ("linter.rules.objects",),
-    ("networking.k8s.io/v1", "NetworkPolicy"): ("linter.rules.objects", "linter.rules.policies"),
+    ("v1", "PersistentVolume"): ("linter.rules.objects",),
+    ("networking.k8s.io/v1", "NetworkPolicy"): (
+        "linter.rules.objects",
+        "linter.rules.policies",
+        "linter.rules.selectors",
+    ),
     **{
         key: operator.foreign.rules
         for operator in OPERATORS

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from ptcompile.simulator.launchers.command import Invocation
 
 
-LAUNCHERS = frozenset({"torchrun", "accelerate", "deepspeed", "composer", "mpirun"})
+LAUNCHERS = frozenset(
+    {"torchrun", "accelerate", "deepspeed", "composer", "mpirun", "colossalai", "llamafactory-cli", "swift", "axolotl"}
+)
 """Launchers of training processes, as named in `Launch`."""
 
 
@@ -169,6 +171,13 @@ def training_step(script: Script) -> TrainingStep | None:
         errexit="e" in letters or "errexit" in options or bool(re.search(r"-[a-z]*e", options)),
         pipefail="pipefail" in options or "pipefail" in script.flags,
     )
+
+
+def mentions_training(text: str) -> bool:
+    """Return whether a command in a shell's text starts a launcher or a Python program."""
+    from ptcompile.simulator.launchers.shell import split_statements
+
+    return any(words and _starts_training(words) for words, _ in split_statements(text))
 
 
 def _starts_training(words: list[str]) -> bool:

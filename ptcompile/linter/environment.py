@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -163,3 +164,9 @@ def closest_variable(name: str) -> str | None:
     if name in KNOWN_VARIABLES or not name.startswith(_PREFIXES) or not 6 < len(name) < 64:
         return None
     return nearest(name, KNOWN_VARIABLES)
+
+
+def variable_path(path: Path, container: Json, name: str) -> Path:
+    """Return the path of a container's env entry, or of the container if a script or a ConfigMap sets the variable."""
+    entries = as_mappings(container.get("env"))
+    return next(((*path, "env", i) for i, entry in enumerate(entries) if entry.get("name") == name), path)

@@ -283,11 +283,11 @@ def _resolves_elsewhere(subject: Subject, job: WorkloadPods, host: str) -> bool:
     from ptcompile.simulator.pod import hostname_stem
 
     label = host.partition(".")[0]
-    jobs = subject.stream.cached(_jobs_by_name).get(job.namespace, {})
+    jobs = subject.stream.cached(_jobs_by_name)
     candidates = {
         id(candidate): candidate
         for name in {label, label.rpartition("-")[0], hostname_stem(label), ""}
-        for candidate in jobs.get(name, ())
+        for candidate in jobs.get((job.namespace, name), ())
     }
     return any(_resolves(peer, host) for peer in candidates.values() if peer.manifest is not job.manifest)
 
@@ -297,12 +297,12 @@ def _peers_with_pod(subject: Subject, job: WorkloadPods, label: str) -> list[Wor
     head, _, index = label.rpartition("-")
     if subject.is_alone or not index.isdigit():
         return []
-    jobs = subject.stream.cached(_jobs_by_stem).get(job.namespace, {}).get(head, ())
+    jobs = subject.stream.cached(_jobs_by_stem).get((job.namespace, head), ())
     return [peer for peer in jobs if peer.manifest is not job.manifest]
 
 
-def _jobs_by_name(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
-    """Return the jobs by namespace, then by the stems of their pods' host names and the names of their Services."""
+def _jobs_by_name(stream: Stream) -> dict[tuple[str, str], list[WorkloadPods]]:
+    """Return the jobs by namespace, and by the stems of their pods' host names and the names of their Services."""
     return _index_jobs(stream, lambda job: {*_hostname_stems(job), *map(object_name, job.expansion.services)})
 
 
@@ -317,32 +317,29 @@ def _hostname_stems(job: WorkloadPods) -> Iterator[str]:
             yield (head or first) if head == last.rpartition("-")[0] else hostname_stem(first)
 
 
-def _jobs_by_stem(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
-    """Return the jobs by namespace, then by their pods' host names without the last part."""
+def _jobs_by_stem(stream: Stream) -> dict[tuple[str, str], list[WorkloadPods]]:
+    """Return the jobs by namespace, and by their pods' host names without the last part."""
     return _index_jobs(stream, lambda job: {hostname.rpartition("-")[0] for hostname in _hostnames(job)})
 
 
-def _index_jobs(stream: Stream, names: Callable[[WorkloadPods], set[str]]) -> dict[str, dict[str, list[WorkloadPods]]]:
-    index: dict[str, dict[str, list[WorkloadPods]]] = {}
-    for namespace, jobs in stream.cached(_jobs_by_namespace).items():
-        jobs_by_name = index.setdefault(namespace, {})
-        for job in jobs:
-            for name in names(job):
-                jobs_by_name.setdefault(name, []).append(job)
+def _index_jobs(stream: Stream, names: Callable[[WorkloadPods], set[str]]) -> dict[tuple[str, str], list[WorkloadPods]]:
+    index: dict[tuple[str, str], list[WorkloadPods]] = {}
+    for job in stream.cached(_jobs):
+        for name in names(job):
+            index.setdefault((job.namespace, name), []).append(job)
     return index
 
 
-def _jobs_by_namespace(stream: Stream) -> dict[str, list[WorkloadPods]]:
-    """Return all jobs of the stream by namespace."""
+def _jobs(stream: Stream) -> list[WorkloadPods]:
+    """Return all jobs of the stream."""
     from ptcompile.simulator.job import job_of
 
-    jobs: dict[str, list[WorkloadPods]] = {}
-    for manifest in stream.objects:
-        if kind_of(manifest) in RUNS_PODS:
-            # a job that is too large for its own rules still has names that others may use
-            job = subject_of(manifest, stream).job or job_of(manifest, stream.objects, stream.versions, None)
-            jobs.setdefault(job.namespace, []).append(job)
-    return jobs
+    # a job that is too large for its own rules still has names that others may use
+    return [
+        subject_of(manifest, stream).job or job_of(manifest, stream.objects, stream.versions, None)
+        for manifest in stream.objects
+        if kind_of(manifest) in RUNS_PODS
+    ]
 
 
 def _wrong_namespace(subject: Subject, job: WorkloadPods, name: _ClusterName) -> WrongHost | None:

@@ -10,16 +10,16 @@ whitespace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.subject import Subject, texts_of
 from ptcompile.registry.model import Kind, is_overridden
 from ptcompile.registry.table import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
 
 def kind_words(predicate: Callable[[Kind], object]) -> str:
@@ -31,17 +31,26 @@ def kind_words(predicate: Callable[[Kind], object]) -> str:
 VENDORS: Final = "nvidia/amd/intel/habana/google/amazon/huawei"
 """Vendors of accelerators; each resource name contains one (`hardware.accelerators`)."""
 
-TORCHRUN: Final = "torchrun/torch"
+TORCHRUN: Final = "torchrun/torch/launcher/hyperpodrun/tune/axolotl"
 """torchrun by its name, or as `-m torch.distributed.run`."""
 
-NODE_LAUNCHERS: Final = "torchrun/torch/accelerate/deepspeed/composer"
+NODE_LAUNCHERS: Final = (
+    "torchrun/torch/accelerate/deepspeed/composer/colossalai/llamafactory/lmf/swift/megatron/axolotl/launcher"
+    "/hyperpodrun/tune"
+)
 """Launchers whose options set the number of nodes (`simulator.launchers`)."""
 
 RENDEZVOUS_WORDS: Final = f"{NODE_LAUNCHERS}/master/world"
 """Node launchers, or a script that gets its rendezvous from variables."""
 
-TRAINING_LAUNCHERS: Final = "torchrun/torch/accelerate/deepspeed/composer/mpirun/mpiexec"
+TRAINING_LAUNCHERS: Final = f"{NODE_LAUNCHERS}/mpirun/mpiexec/horovodrun"
 """Launchers of training processes (`linter.containers.LAUNCHERS`)."""
+
+CHECKPOINT_WORDS: Final = (
+    "checkpoint/checkpoints/checkpointdir/ckpt/ckpts/ckptdir/snapshot/snapshots/save/savedir/dir/directory/folder/root/out/"
+    "outdir/outputdir/output/outputs"
+)
+"""Words in the names of folders for checkpoints and outputs (`linter.volumes`)."""
 
 SHELLS: Final = "bash/sh/dash/zsh/ash/ksh"
 
@@ -96,9 +105,9 @@ def words_of(subject: Subject) -> list[str] | None:
 
     None if a text joins words: then every rule must run.
     """
-    texts = subject.stream.texts.get(id(subject.manifest)) or _texts(subject.manifest)
+    texts = subject.texts
     if subject.base is not None:
-        texts |= _texts(subject.base.source)
+        texts |= texts_of(subject.base.source)
     text = "\0".join(texts).casefold()
     if any(sign in text for sign in _JOINING_SIGNS) and _find_joined_words(text):
         return None
@@ -108,25 +117,3 @@ def words_of(subject: Subject) -> list[str] | None:
         words.append("@blank")
     words += subject.stream.kinds
     return words
-
-
-_COLLECTIONS: Final = (list, tuple, Mapping)
-_LEAVES: Final = frozenset({int, bool, float, type(None)})
-
-
-def _texts(data: Any) -> frozenset[str]:
-    """Return all keys and texts of plain data, each once."""
-    texts: set[Any] = set()
-    collections = [data]
-    while collections:
-        collection = collections.pop()
-        if type(collection) is dict or (type(collection) is not list and isinstance(collection, Mapping)):
-            texts.update(collection)
-            collection = collection.values()
-        for item in collection:
-            kind = type(item)
-            if kind is str:
-                texts.add(item)
-            elif kind is dict or kind is list or (kind not in _LEAVES and isinstance(item, _COLLECTIONS)):
-                collections.append(item)
-    return frozenset([item for item in texts if isinstance(item, str)])

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.registry.model import POD_RULES
+from ptcompile.registry.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.templates import Template
 
 GENERIC_RULES: Final = frozenset(
     {
@@ -39,6 +43,11 @@ GENERIC_RULES: Final = frozenset(
         "missing-config-key",
         "missing-sidecar-annotation",
         "misspelt-reference",
+        "object-in-other-namespace",
+        "unset-subpath-variable",
+        "unmounted-init-path",
+        "unknown-accelerator-label",
+        "endless-init-container",
         "command-in-one-word",
         "option-in-one-word",
         "shell-syntax-without-shell",
@@ -54,26 +63,16 @@ GENERIC_RULES: Final = frozenset(
 )
 """Rules that apply to the pods of any object; they check nothing specific to training."""
 
+_FABRIC_RULES: Final = frozenset({"partial-fabric", "fabric-of-another-cloud", "fabric-without-machine"})
+
 _HOST_NAME_RULES: Final = frozenset({"missing-service", "unresolvable-endpoint"})
 """Rules that check the host names of a StatefulSet's pods."""
 
 _TEMPLATE_PATHS: Final[dict[tuple[str, str], tuple[tuple[str, ...], ...]]] = {
     ("apps", "Deployment"): (("spec", "template"),),
     ("apps", "StatefulSet"): (("spec", "template"),),
-    ("ray.io", "RayJob"): (("spec", "rayClusterSpec", "headGroupSpec", "template"),),
-    ("ray.io", "RayCluster"): (("spec", "headGroupSpec", "template"),),
-    ("ray.io", "RayService"): (("spec", "rayClusterConfig", "headGroupSpec", "template"),),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
-        ("spec", "leaderWorkerTemplate", "leaderTemplate"),
-        ("spec", "leaderWorkerTemplate", "workerTemplate"),
-    ),
 }
-"""Paths of the pod templates of kinds that are not simulated, keyed by API group and kind."""
-_GROUP_PATHS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
-    ("ray.io", "RayJob"): ("spec", "rayClusterSpec", "workerGroupSpecs"),
-    ("ray.io", "RayCluster"): ("spec", "workerGroupSpecs"),
-    ("ray.io", "RayService"): ("spec", "rayClusterConfig", "workerGroupSpecs"),
-}
+"""Paths of the pod templates of kinds without a record, keyed by API group and kind."""
 
 
 class NestedObject(NamedTuple):
@@ -92,11 +91,24 @@ def nested_objects(manifest: Json) -> Iterator[NestedObject]:
     if kind == ("apps", "StatefulSet") and not nested_map(manifest, "spec", "ordinals").get("start"):
         yield _indexed_job(manifest)
     for path in _TEMPLATE_PATHS.get(kind, ()):
-        yield from _nested_pods(path, nested_map(manifest, *path), manifest)
-    groups = _GROUP_PATHS.get(kind)
-    items = nested_map(manifest, *groups[:-1]).get(groups[-1]) if groups else None
-    for i, group in enumerate(items if groups and isinstance(items, list) else ()):
-        yield from _nested_pods((*(groups or ()), i, "template"), nested_map(group, "template"), manifest)
+        yield from _nested_pods(path, nested_map(manifest, *path), manifest, GENERIC_RULES)
+    record = kind_named(kind_of(manifest))
+    if record.rules and POD_RULES[0] not in record.rules:
+        yield from _pods_of_record(manifest, list(record.templates(manifest)))
+
+
+def _pods_of_record(manifest: Json, templates: list[Template]) -> Iterator[NestedObject]:
+    """Yield the pods of a kind whose rules check no pods; those without devices pass the fabric's settings on."""
+    parts = [(template.path, as_mapping(template.template)) for template in templates]
+    has_devices = [_has_accelerators(part) for _, part in parts]
+    for (path, part), uses_fabric in zip(parts, has_devices, strict=True):
+        only = GENERIC_RULES if uses_fabric or not any(has_devices) else GENERIC_RULES - _FABRIC_RULES
+        yield from _nested_pods(path, part, manifest, only)
+
+
+def _has_accelerators(template: Json) -> bool:
+    containers = as_mappings(nested_map(template, "spec").get("containers"))
+    return any(count_accelerators(nested_map(container, "resources", "limits")) for container in containers)
 
 
 def _group_and_kind(manifest: Json) -> tuple[str, str]:
@@ -132,7 +144,7 @@ def _indexed_job(stateful: Json) -> NestedObject:
     )
 
 
-def _nested_pods(path: Path, template: Json, owner: Json) -> Iterator[NestedObject]:
+def _nested_pods(path: Path, template: Json, owner: Json, only: frozenset[str]) -> Iterator[NestedObject]:
     if not as_mappings(nested_map(template, "spec").get("containers")):
         return
     metadata = {**nested_map(template, "metadata"), "name": object_name(owner)}
@@ -140,7 +152,7 @@ def _nested_pods(path: Path, template: Json, owner: Json) -> Iterator[NestedObje
     if space is not None:
         metadata["namespace"] = space
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": nested_map(template, "spec")}
-    yield NestedObject(path, pod, GENERIC_RULES)
+    yield NestedObject(path, pod, only)
 
 
 def nested_manifests(manifest: Json) -> Iterator[tuple[Path, str]]:

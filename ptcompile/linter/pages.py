@@ -57,6 +57,19 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
         "separate documents with a line `---`",
     ),
     "no-documents": CodePage("The file has no document.", "write one, or exclude the file"),
+    "never-admitted": CodePage(
+        "The queue that a job names does not admit it, even with nothing else in its queues: the message is Kueue's. "
+        "Found by `ptcompile admit`.",
+        "request what the queue can have, or name another queue; the help says how many pods can fit",
+    ),
+    "not-admitted-now": CodePage(
+        "The job waits for what other workloads use. Found by `ptcompile admit` with a dump of the cluster.",
+        "wait, request less, or use a class of higher priority if the queue preempts",
+    ),
+    "admission-not-modeled": CodePage(
+        "An admission check or claimed devices decide about the job too, and `ptcompile admit` does not model them.",
+        "look at the Workload in the cluster: kubectl describe workload",
+    ),
     "unrendered-template": CodePage(
         "The file is a template: a note, once per file. Templates of Helm, Jinja and ERB are neither checked nor "
         "fixed; every file below `templates/` of a Helm chart is one. In templates of envsubst and sed, only findings "
@@ -80,6 +93,11 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     "unsupported-by-target": CodePage(
         "The operator of this target cannot do what the spec asks for.",
         "use a target that the help names, or remove the field",
+    ),
+    "unqueued-job": CodePage(
+        "The profile's queueSystem is kueue, but the job names no queue. Kueue gives it the LocalQueue named default "
+        "if the namespace has one, and otherwise does not manage it. A note.",
+        "add queue to the spec, or defaults.queue to the profile",
     ),
     "word-without-effect": CodePage(
         "A spec field has no effect on this target, or for a job of this shape: the rendezvous port of a single node, "
@@ -111,6 +129,12 @@ CODE_PAGES: Final[dict[str, CodePage]] = {
     "nothing-to-import": CodePage(
         "None of the objects is a job that a target writes.",
         "give import the file with the job, together with the objects that belong to it",
+    ),
+    "operator-with-successor": CodePage(
+        "The object's operator has a successor: Kubeflow's training-operator (kubeflow.org/v1) is followed by "
+        'Trainer (TrainJob). A note of `ptcompile lint`, once per file; `ignore = ["PTC606"]` in the configuration '
+        "switches it off.",
+        "convert it with ptcompile convert --target trainjob, a folder at once with --report FILE.md",
     ),
     "image-contents": CodePage(
         "The Flyte task's image must contain its code: the job calls the task's function, and `pyflyte` built no "

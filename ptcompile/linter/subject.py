@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
@@ -14,7 +14,7 @@ from ptcompile.registry.templates import Template as WrittenTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing import Any, Final, TypeVar
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.linter.training_roles import TrainingRole
@@ -37,6 +37,11 @@ class Subject(WorkloadView):
     @cached_property
     def _cache(self) -> dict[Callable[[Subject], object], object]:
         return {}
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """All keys and texts of the object, each once."""
+        return self.stream.texts.get(id(self.manifest)) or texts_of(self.manifest)
 
     @cached_property
     def training_roles(self) -> tuple[TrainingRole, ...]:
@@ -105,10 +110,7 @@ class Subject(WorkloadView):
 
 def subject_of(manifest: Json, stream: Stream) -> Subject:
     """Return the `Subject` of an object of the stream. It is shared by all rules that read other objects."""
-    subjects = stream.cached(_subjects)
-    if id(manifest) not in subjects:
-        subjects[id(manifest)] = Subject(manifest, stream=stream)
-    return subjects[id(manifest)]
+    return stream.subject(manifest, Subject)
 
 
 def drop_subject(subject: Subject) -> None:
@@ -116,15 +118,33 @@ def drop_subject(subject: Subject) -> None:
 
     A job and its pods reference each other. Breaking the cycle frees them and the document at once.
     """
-    subject.stream.cached(_subjects).pop(id(subject.manifest), None)
-    job = subject.__dict__.pop("job", None)
+    job = subject.__dict__.pop("job", None) if subject.stream.drop_subject(subject.manifest) else None
     if job is not None:
         job.__dict__.clear()
 
 
-def _subjects(_stream: Stream) -> dict[int, Subject]:
-    """Return the cache of subjects, keyed by the identity of the manifest, which its Subject keeps alive."""
-    return {}
+_COLLECTIONS: Final = (list, tuple, Mapping)
+_LEAVES: Final = frozenset({int, bool, float, type(None)})
+
+
+def texts_of(data: Any) -> frozenset[str]:
+    """Return all keys and texts of plain data, each once."""
+    texts: set[Any] = set()
+    collections = [data]
+    while collections:
+        collection = collections.pop()
+        if type(collection) is dict or (type(collection) is not list and isinstance(collection, Mapping)):
+            texts.update(collection)
+            collection = collection.values()
+        for item in collection:
+            kind = type(item)
+            if kind is str:
+                texts.add(item)
+            elif kind is dict or kind is list or (kind not in _LEAVES and isinstance(item, _COLLECTIONS)):
+                collections.append(item)
+            elif isinstance(item, str):
+                texts.add(item)
+    return frozenset([item for item in texts if isinstance(item, str)])
 
 
 def _is_ranked(template: ManifestTemplate) -> bool:

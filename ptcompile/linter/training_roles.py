@@ -9,11 +9,12 @@ from ptcompile.diagnostics import Edit, Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.linter.workload import WorkloadView, template_of
 from ptcompile.registry.model import Kind
 from ptcompile.registry.table import kind_named
-from ptcompile.simulator.launchers.torchrun import option_variable
+from ptcompile.simulator.launchers.torchrun import option_name, option_variable, torch_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ WORLD_SIZE counts processes.
 """
 
 
-_LAUNCHER_NAMES = ("torch", "accelerate", "deepspeed", "composer", "tune")
+_LAUNCHER_NAMES = (
+    *("torch", "accelerate", "deepspeed", "composer", "tune", "hyperpodrun", "ft_launcher", "colossalai", "axolotl"),
+    *("llamafactory", "swift", "lmf", "megatron"),
+)
 _RENDEZVOUS_PREFIXES = ("PET_", "MASTER_ADDR", "WORLD_SIZE")
 _OPTION_NAMES = Pattern(r"[\w.-]+")
 _BRANCHES = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
@@ -100,7 +104,9 @@ class TrainingRole:
         options = self.launch.options
         if self.rendezvous.launcher == "deepspeed" and "no-ssh" not in options:
             return False  # one deepspeed process starts all nodes over ssh
-        sets_nodes = "nnodes" in options or "world-size" in options
+        launcher = LAUNCHERS.get(self.rendezvous.launcher)
+        by_variable = launcher is not None and launcher.variables.get("nnodes", "") in self.launch.env
+        sets_nodes = "nnodes" in options or "world-size" in options or by_variable
         return self.is_torchrun or (
             self.rendezvous.launcher in LAUNCHERS and sets_nodes and self.rendezvous.backend != "none"
         )
@@ -127,6 +133,11 @@ class TrainingRole:
             _BRANCHES.search(word)
             for word in (*as_strings(main.spec.get("command")), *as_strings(main.spec.get("args")))
         )
+
+    @cached_property
+    def installs_packages(self) -> bool:
+        """Whether a shell script may install another PyTorch before it starts the launcher."""
+        return self.launch.in_shell and any("install" in token for _, _, token in self.indexed_tokens())
 
     @cached_property
     def is_local(self) -> bool:
@@ -210,7 +221,8 @@ class TrainingRole:
         for key, i, token in self.indexed_tokens():
             name = token.partition("=")[0]
             if name.startswith("-"):
-                paths.setdefault(name.lstrip("-").replace("_", "-"), (*self.path, key, i))
+                dashed = option_name(name) if self.is_torchrun else name.lstrip("-").replace("_", "-")
+                paths.setdefault(dashed, (*self.path, key, i))
         return paths
 
     @cached_property
@@ -274,6 +286,16 @@ def training_roles(subject: WorkloadView) -> tuple[TrainingRole, ...]:
         if written is not None:
             roles.append(TrainingRole(role, pod, rendezvous, *written, subject.kind, subject.manifest))
     return tuple(roles)
+
+
+def torch_version(role: TrainingRole, versions: Versions) -> Version:
+    """Return the PyTorch version of a role's image, or the profile's."""
+    return torch_of(as_string(role.pod.main.spec.get("image")) if role.pod.main else None, versions)
+
+
+def image_path(role: TrainingRole) -> Path:
+    """Return the path of the role's image; in a TrainJob, whose runtime has the image, that of the command."""
+    return (*role.path, "image") if "image" in role.spec else role.command_path
 
 
 def mentions_launcher(template: ManifestTemplate) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from posixpath import normpath
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.containers import is_command_written, starts_training
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
@@ -16,36 +18,95 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_CHECKPOINT_OPTION = Pattern(
-    r"(?i)(?:^|[\s.])-{0,2}(?:[\w.-]{0,64}[._-])?(?:checkpoints?|ckpts?|snapshots?|save)"
-    r"(?:[_-]?(?:dir|path|folder|directory|root|to))?(?:=|\s+)[\"']?(/[\w./-]+)"
+_OPTION = Pattern(r"(?:^|[\s\"'])([+-]{0,2})([A-Za-z][\w.-]{0,80})(=|\s+)[\"']?(/[\w./-]+)")
+_VARIABLE = Pattern(r"\$(?:\((\w{1,128})\)|\{(\w{1,128})\}|(\w{1,128}))")
+_FOLDERS = ("directory", "folder", "root", "dir")
+"""Last parts of names of folders."""
+_CHECKPOINTS = frozenset({"checkpoint", "checkpoints", "ckpt", "ckpts", "snapshot", "snapshots"})
+_OUTPUTS = frozenset(
+    {"save", "output", "outputs", "out", "default-root", "default-local", "explicit-log", "exp", "experiment"}
+    | {"results", "dump", "serialization", "hydra-run", "hydra-sweep"}
 )
-_is_checkpoint_variable = Pattern(
-    r"(?:\w+_)?(?:CHECKPOINTS?|CKPTS?|SNAPSHOTS?|SAVE)(?:_(?:DIR|PATH|FOLDER))?"
-).fullmatch
+"""Words before the last part of an option for the folder that a training writes: `output_dir` (HF Trainer, TRL,
+LLaMA-Factory, torchtune, axolotl), `default_root_dir` (Lightning), `explicit_log_dir`, `exp_dir` (NeMo), `dump_folder`
+(torchtitan), `default_local_dir` (verl), `hydra.run.dir`, `serialization_dir` (AllenNLP)."""
+_INPUTS = """
+load resume resumed pretrained init initial initialize from restore restart base teacher student reference ref actor
+critic reward draft eval test input source tokenizer vocab merge
+"""
+_INPUT_WORDS = frozenset(_INPUTS.split())
+"""Words in names of folders that the training reads."""
 
 
 class Checkpoint(NamedTuple):
-    """A checkpoint folder and the path of the field that names it."""
+    """A folder to which the training writes checkpoints, and the path of the field that names it."""
 
     folder: str
     path: Path
+    is_output: bool
+    """Whether the name says that the training writes there; it only reads some checkpoints."""
 
 
 def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
-    """Yield the absolute checkpoint folders in a container's command line and variables."""
+    """Yield the absolute folders for checkpoints and outputs in a container's command line and variables."""
+    variables = {entry.name: entry.value for entry in container.env if entry.value and entry.value.startswith("/")}
     argv = container.argv
     for i, word in enumerate(argv):
-        following = argv[i + 1] if i + 1 < len(argv) else None
-        is_pair = following is not None and word.text.startswith("-") and following.text.startswith("/")
-        match = _CHECKPOINT_OPTION.search(
-            f"{word.text} {following.text}" if is_pair and following is not None else word.text
-        )
-        if match is not None:
-            yield Checkpoint(match[1], (following if is_pair and following is not None else word).path)
+        following = argv[i + 1] if i + 1 < len(argv) and word.text.startswith("-") else None
+        text = _substitute(word.text, variables)
+        value = _substitute(following.text, variables) if following is not None else ""
+        is_pair = value.startswith("/") and "=" not in text
+        for match in _OPTION.finditer(f"{text} {value}" if is_pair else text):
+            sign, name, separator, folder = match.groups()
+            is_output = _writes_checkpoints(name) if sign or separator == "=" else None
+            if is_output is not None:
+                path = following.path if is_pair and following is not None else word.path
+                yield Checkpoint(folder, path, is_output)
     for entry in container.env:
-        if entry.value and entry.value.startswith("/") and _is_checkpoint_variable(entry.name):
-            yield Checkpoint(entry.value, (*entry.path, "value"))
+        is_output = _writes_checkpoints(entry.name) if entry.value and entry.value.startswith("/") else None
+        if is_output is not None and entry.value:
+            yield Checkpoint(entry.value, (*entry.path, "value"), is_output)
+
+
+def written_checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
+    """Yield the folders that the main container writes: folders for outputs, and any checkpoints of a launcher."""
+    if not container.is_main or not is_command_written(container):
+        return
+    is_training: bool | None = None
+    for checkpoint in checkpoints(container):
+        is_training = starts_training(container) if is_training is None else is_training
+        if is_training or checkpoint.is_output:
+            yield checkpoint
+
+
+def _substitute(text: str, variables: Mapping[str, str]) -> str:
+    """Replace variables that hold absolute paths, as the kubelet or a shell does."""
+    if "$" not in text or not variables:
+        return text
+    return _VARIABLE.sub(lambda match: variables.get(match[1] or match[2] or match[3], match[0]), text)
+
+
+def _writes_checkpoints(name: str) -> bool | None:
+    """Return whether an option or variable certainly names a folder that the training writes.
+
+    False if the training may also read it, such as `--checkpoint`; None if the name is about something else.
+    """
+    parts = name.lower().replace(".", "_").replace("-", "_").split("_")
+    if not _INPUT_WORDS.isdisjoint(parts):
+        return None
+    suffix = next((folder for folder in _FOLDERS if parts[-1].endswith(folder)), "")
+    stem = [*parts[:-1], parts[-1].removesuffix(suffix)]
+    stem = [part for part in stem if part]
+    if not suffix and stem[-1:] in (["path"], ["to"]):
+        stem, is_path = stem[:-1], True
+    else:
+        is_path = bool(suffix)
+    last = stem[-1] if stem else ""
+    if last in _CHECKPOINTS:
+        return bool(suffix) or "save" in stem
+    if last == "save" or stem == ["out"]:
+        return True
+    return True if is_path and not _OUTPUTS.isdisjoint((last, "-".join(stem[-2:]))) else None
 
 
 _normalize = bounded_cache(64)(normpath)
@@ -81,3 +142,21 @@ def mount_for(container: ManifestContainer, path: str) -> tuple[Path, Json] | No
         if folder and is_inside and (deepest is None or len(folder) > len(mount_path(deepest[1]))):
             deepest = field_path, mount
     return deepest
+
+
+_VENDOR_FOLDERS = ("/home/kubernetes/bin/gib", "/home/kubernetes/bin/nvidia", "/opt/rocm")
+"""Folders of nodes from which vendors' guides mount drivers and plugins of the network into privileged pods."""
+
+
+def node_devices(template: ManifestTemplate) -> str:
+    """Return the first hostPath of devices, or of a vendor's driver folder, in a pod template, or "".
+
+    A container without privileges cannot open a device that a hostPath brings: its device cgroup only allows those of
+    device plugins (containerd and runc).
+    """
+    paths = [normpath(as_string(nested_map(volume, "hostPath").get("path"))) for _, volume in template.volumes.values()]
+    return next((path for path in paths if _is_device_path(path)), "")
+
+
+def _is_device_path(path: str) -> bool:
+    return path != SHM_PATH and f"{path}/".startswith(("/dev/", *(f"{folder}/" for folder in _VENDOR_FOLDERS)))

@@ -18,7 +18,7 @@ from ptcompile.registry.table import RUNS_PODS, templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, TypeVar
+    from typing import Any, Final, TypeVar
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.registry.model import Base
@@ -54,12 +54,29 @@ class Stream:
         self.frameworks = frameworks
         """Kinds that the queue system manages beyond its defaults: `queueFrameworks` of the profile."""
         self._cache: dict[Callable[[Stream], object], object] = {}
+        self._subjects: dict[int, Any] = {}
 
     def cached(self, compute: Callable[[Stream], T]) -> T:
         """Return `compute(self)`, computed once, such as an index for one rule."""
         if compute not in self._cache:
             self._cache[compute] = compute(self)
         return cast("T", self._cache[compute])
+
+    def cached_for_object(self, compute: Callable[[Stream], T]) -> T:
+        """Return `compute(self)` like `cached`, for results that share nothing between objects except limits."""
+        return self.cached(compute)
+
+    def subject(self, manifest: Json, make: Callable[..., T]) -> T:
+        """Return the `Subject` of an object, made once; it keeps the object alive, whose identity is the key."""
+        key = id(manifest)
+        if key not in self._subjects:
+            self._subjects[key] = make(manifest, stream=self)
+        return cast("T", self._subjects[key])
+
+    def drop_subject(self, manifest: Json) -> bool:
+        """Forget the `Subject` of an object whose rules have run. Return whether it is no longer of use."""
+        self._subjects.pop(id(manifest), None)
+        return True
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -74,7 +91,11 @@ class Stream:
     @cached_property
     def positions(self) -> dict[int, int]:
         """The index of each object, by its identity."""
-        return {id(manifest): i for i, manifest in reversed(list(enumerate(self.objects)))}
+        return self.cached(_positions)
+
+
+def _positions(stream: Stream) -> dict[int, int]:
+    return {id(manifest): i for i, manifest in reversed(list(enumerate(stream.objects)))}
 
 
 class WorkloadView:
@@ -94,7 +115,7 @@ class WorkloadView:
     @cached_property
     def is_alone(self) -> bool:
         """Whether the stream has no other object. Most files have only one, so look-ups can be skipped."""
-        return all(manifest is self.manifest for manifest in self.objects)
+        return self.objects.has_only(self.manifest)
 
     @cached_property
     def kind(self) -> tuple[str, str]:

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ptcompile.linter.environment import KNOWN_VARIABLES, closest_variable
+from ptcompile.linter.environment import (
+    KNOWN_VARIABLES,
+    closest_variable,
+    is_never_number,
+    names_from_stream,
+    pod_specific_part,
+    variable_path,
+)
+from ptcompile.linter.subject import subject_of
+from ptcompile.linter.workload import Stream
 from tests.linter.asking import container, fires
 
 
@@ -63,3 +74,67 @@ def test_no_known_name_is_a_misspelling_of_another() -> None:
 )
 def test_values(name: str, value: str, expected: bool) -> None:
     assert fires("invalid-env-value", container(env=[{"name": name, "value": value}])) is expected
+
+
+@pytest.mark.parametrize("name", ["A", "NCCL_X", "NCCL_DEBUG", "NCCL_" + "X" * 59, "ACME_DEBUG"])
+def test_names_that_are_short_long_known_or_of_others_have_no_suggestion(name: str) -> None:
+    assert closest_variable(name) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        ("train", None),
+        ("a-<metadata.name>", "<metadata.name>"),
+        ("id-$RANDOM", "$RANDOM"),
+        ("$(hostname -f):1", "$(hostname"),
+        ("<metadata.namespace>", None),
+    ],
+)
+def test_the_part_of_a_value_that_differs_between_pods(value: str, part: str | None) -> None:
+    assert pod_specific_part(value) == part
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("<metadata.name>", True), ("x<status.podIP>", True), ("$(hostname)", True), ("`hostname`", True),
+        ("<metadata.labels['rank']>", False), ("${HOSTNAME##*-}", False), ("3", False), ("", False), ("<", False),
+    ],
+)  # fmt: skip
+def test_sources_that_are_never_numbers(value: str, expected: bool) -> None:
+    assert is_never_number(value) is expected
+
+
+@pytest.mark.parametrize(
+    ("env_from", "names"),
+    [
+        ([], set()),
+        ([{"configMapRef": {"name": "c"}}], {"A", "BLOB"}),
+        ([{"configMapRef": {"name": "c"}, "prefix": "P_"}], {"P_A", "P_BLOB"}),
+        ([{"configMapRef": {"name": "c"}}, {"secretRef": {"name": "s"}}], {"A", "BLOB", "KEY", "TOKEN"}),
+        ([{"configMapRef": {"name": "other"}}], None),
+        ([{"secretRef": {"name": "c"}}], None),
+        ([{"configMapRef": {"name": "c"}}, {"secretRef": {"name": "other"}}], None),
+        ([{"prefix": "P_"}], None),
+    ],
+)
+def test_variables_of_objects_in_the_stream(env_from: list[dict[str, Any]], names: set[str] | None) -> None:
+    def of(kind: str, name: str, **fields: Any) -> dict[str, Any]:
+        return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "ml"}, **fields}
+
+    stream = [
+        {**container(), "metadata": {"name": "train", "namespace": "ml"}},
+        of("ConfigMap", "c", data={"A": "1"}, binaryData={"BLOB": ""}),
+        of("Secret", "s", data={"KEY": ""}, stringData={"TOKEN": ""}),
+    ]
+    subject = subject_of(stream[0], Stream(stream))
+    assert names_from_stream(subject, {"envFrom": env_from}, "ml") == (None if names is None else frozenset(names))
+    assert names_from_stream(subject, {"envFrom": env_from}, "other") == (None if env_from else frozenset())
+
+
+def test_the_path_of_a_variable_is_that_of_its_entry_or_of_the_container() -> None:
+    container = {"env": [{"name": "A"}, {"name": "B"}, {"name": "A"}]}
+    assert variable_path(("spec",), container, "B") == ("spec", "env", 1)
+    assert variable_path(("spec",), container, "A") == ("spec", "env", 0)
+    assert variable_path(("spec",), container, "C") == variable_path(("spec",), {}, "A") == ("spec",)

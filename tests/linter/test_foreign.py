@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import ptcompile
-from ptcompile.linter.foreign import may_be_template
+from ptcompile.diagnostics import Problem
+from ptcompile.linter.foreign import find_placeholder, is_about_written_text, may_be_template
 
 
 @pytest.mark.parametrize(
@@ -53,7 +56,7 @@ def test_documents_that_are_still_an_error(text: str, name: str) -> None:
 def test_duplicate_keys_reject_only_a_spec() -> None:
     pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, name: b}\nspec: {containers: [{name: a, image: 'a:1'}]}\n"
     (found,) = ptcompile.lint(pod).diagnostics
-    assert (found.name, found.severity, found.stage) == ("duplicate-key", "warning", "style")
+    assert (found.name, found.severity, found.stage) == ("duplicate-key", "warning", "run")
     spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a, name: b}\nspec: {script: t.py}\n"
     assert ("duplicate-key", "error") in {(d.name, d.severity) for d in ptcompile.lint(spec).diagnostics}
 
@@ -127,3 +130,33 @@ def test_a_reference_in_a_schema_is_not_a_placeholder() -> None:
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec: {$ref: x}\n"
     )
     assert "unrendered-template" not in {d.name for d in ptcompile.lint(crd).diagnostics}
+
+
+@pytest.mark.parametrize(
+    ("value", "placeholder"),
+    [
+        ("${X}", "${X}"), ("a-${X:-b}", "${X:-b}"), ("$X", "$X"), ("a$X", None), ("__X__", "__X__"), ("a__x__", None),
+        ("<name>", "<name>"), ("a<b>c", "<b>"), ("{{ .x }}", "{{ .x }}"), ("$$", None), ("", None), ("plain", None),
+        (3, None),
+    ],
+)  # fmt: skip
+def test_placeholders_of_other_tools(value: object, placeholder: str | None) -> None:
+    assert find_placeholder(value) == placeholder
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "data", "expected"),
+    [
+        ("unknown-field", ("spec", "x"), {"spec": {"x": "a"}}, True),
+        ("unknown-field", ("spec", "x"), {"spec": {"x": "${A}"}}, False),
+        ("unknown-field", ("spec", "${A}"), {"spec": {"${A}": "a"}}, False),
+        ("unknown-field", ("spec", "$ref"), {"spec": {"$ref": "a"}}, True),
+        ("unknown-field", ("spec", "x", "y"), {"spec": {"x": "a"}}, True),
+        ("unknown-field", ("list", 1), {"list": ["${A}", "a"]}, True),
+        ("unknown-field", ("list", 0), {"list": ["${A}", "a"]}, False),
+        ("unknown-field", ("list", 2), {"list": ["${A}"]}, True),
+        ("shell-variable-in-env", ("spec", "x"), {"spec": {"x": "a"}}, False),
+    ],
+)
+def test_findings_about_text_that_is_written(name: str, path: Any, data: Any, expected: bool) -> None:
+    assert is_about_written_text(Problem(name, path, "m", "h"), data) is expected

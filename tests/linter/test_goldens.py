@@ -48,6 +48,15 @@ MEANT: dict[str, set[str]] = {
     "sidecar-and-init/volcano.yaml": {"blocked-scraping"},
     # Kubernetes 1.33 drops claims of devices unless a gate is on, as the diagnostics of the case say
     **{f"claimed-mig/{target}.yaml": {"gate-off"} for target in ("pod", *_TARGETS, "trainjob")},
+    # Kubernetes 1.37 has no gangs unless a gate is on
+    **{f"gang-kubernetes-range/{target}.yaml": {"gate-off"} for target in ("jobset", "trainjob")},
+    # the pytorch plugin's WORLD_SIZE counts all nodes of the range
+    "gang-kubernetes-range/volcano.yaml": {"partial-gang"},
+    # suspended for a person to start
+    **{
+        f"suspended/{target}.yaml": {"suspended-without-queue"}
+        for target in ("job", "jobset", "pytorchjob", "trainjob")
+    },
     # nproc auto without devices
     **{f"many-processes-auto/{target}.yaml": {"host-core-processes"} for target in (*_TARGETS, "trainjob")},
 }

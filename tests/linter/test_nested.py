@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 import pytest
 
 import ptcompile
+from ptcompile.linter.nested import nested_manifests, nested_objects
 
 CONTAINERS = "containers: [{name: main, image: 'a:1', command: [python train.py], resources: {limits: {memory: 512m}}}]"
 POD_SPEC = "spec: {restartPolicy: %s, " + CONTAINERS + "}"
@@ -98,3 +100,68 @@ spec:
 )
 def test_kinds_of_other_groups_are_not_read_as_kubernetes_own(version: str, kind: str, spec: str) -> None:
     assert found(f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\nspec: {{{spec}}}\n") == {}
+
+
+def _stateful(**spec: Any) -> dict[str, Any]:
+    template = {"spec": {"containers": [{"name": "a", "image": "i"}]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "s", "namespace": "ml"},
+        "spec": {"template": template, **spec},
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "replicas", "subdomain"),
+    [
+        ({}, 1, None),
+        ({"replicas": 3, "serviceName": "net"}, 3, "net"),
+        ({"serviceName": ""}, 1, None),
+    ],
+)
+def test_the_pods_of_a_stateful_set_are_those_of_an_indexed_job(
+    spec: dict[str, Any], replicas: int, subdomain: str | None
+) -> None:
+    """Kubernetes 1.36, pkg/controller/statefulset/stateful_set_utils.go: initIdentity."""
+    (job,) = (nested for nested in nested_objects(_stateful(**spec)) if nested.manifest["kind"] == "Job")
+    body = job.manifest["spec"]
+    assert (body["completions"], body["parallelism"], body["completionMode"]) == (replicas, replicas, "Indexed")
+    assert body["template"]["spec"]["subdomain"] == subdomain
+    assert job.path == ()
+
+
+@pytest.mark.parametrize(("ordinals", "expected"), [({}, 1), ({"start": 0}, 1), ({"start": 1}, 0)])
+def test_a_stateful_set_whose_pods_begin_with_another_index_is_no_job(ordinals: dict[str, int], expected: int) -> None:
+    nested = nested_objects(_stateful(ordinals=ordinals))
+    assert [item.manifest["kind"] for item in nested].count("Job") == expected
+
+
+@pytest.mark.parametrize("namespace", ["ml", None])
+def test_nested_pods_are_in_the_namespace_of_their_owner(namespace: str | None) -> None:
+    deployment = {**_stateful(), "kind": "Deployment", "metadata": {"name": "d", "namespace": namespace}}
+    (pod,) = nested_objects(deployment)
+    assert pod.manifest["metadata"].get("namespace") == namespace
+    assert ("namespace" in pod.manifest["metadata"]) is (namespace is not None)
+    assert pod.path == ("spec", "template")
+
+
+@pytest.mark.parametrize("groups", [None, "x", {"a": 1}, []])
+def test_worker_groups_that_are_no_list_have_no_pods(groups: object) -> None:
+    cluster = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "spec": {"workerGroupSpecs": groups}}
+    assert list(nested_objects(cluster)) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "paths"),
+    [
+        ({"resource": {"manifest": "apiVersion: v1\nkind: Pod\n"}}, [("spec", "resource", "manifest")]),
+        ({"other": {"manifest": "apiVersion: v1\nkind: Pod\n"}}, []),
+        ({"resource": {"manifest": "kind: Pod\n"}}, []),
+        ({"resource": {"manifest": "apiVersion: v1\n"}}, []),
+        ({"resource": {"action": "apiVersion: v1\nkind: Pod\n"}}, []),
+    ],
+)
+def test_manifests_of_argo_are_below_resource(body: dict[str, Any], paths: list[tuple[str, ...]]) -> None:
+    workflow = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": body}
+    assert [path for path, _ in nested_manifests(workflow)] == paths

@@ -14,15 +14,24 @@ from ptcompile.diagnostics import Diagnostic
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import FINDING_MARK, rule_page
+from ptcompile.linter.pages import FINDING_MARK, explain_name, name_of, pages, rule_page
 from ptcompile.linter.rule import Rule
 
 RULES = every_rule()
 
 
+CLUSTER = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "ClusterProfile",
+    "spec": {"featureGates": {"kubernetes": {"GenericWorkload": True}}},
+}
+"""A cluster whose API server keeps every field of the examples."""
+
+
 def told(text: str, rule: Rule) -> list[Diagnostic]:
     """Return the findings of an example, without notes of other rules on what it leaves out."""
-    return [d for d in ptcompile.lint(text).diagnostics if d.severity != "note" or d.name == rule.name]
+    report = ptcompile.lint(text, cluster=CLUSTER)
+    return [d for d in report.diagnostics if d.severity != "note" or d.name == rule.name]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
@@ -62,3 +71,36 @@ def test_every_module_of_a_family_is_in_its_table() -> None:
         if family.ispkg:
             for module in pkgutil.iter_modules(import_module(family.name).__path__, family.name + "."):
                 assert (module.name in named) == hasattr(import_module(module.name), "RULE"), module.name
+
+
+def test_a_name_is_found_by_its_code() -> None:
+    assert name_of("missing-shm") == "missing-shm"
+    assert name_of(CODES["missing-shm"]) == "missing-shm"
+    assert name_of(CODES["missing-shm"].lower()) == "missing-shm"
+    assert name_of("no-such-name") is None
+
+
+def test_pages_are_written_for_known_names() -> None:
+    (page,) = pages(["missing-shm", "no-such-name", "missing-shm"]).items()
+    name, (title, text) = page
+    assert name == "missing-shm"
+    assert text.startswith(title)
+    assert "**Bad**\n\n```yaml\napiVersion" in text
+    code_only = next(name for name in CODES if name not in {rule.name for rule in RULES})
+    assert "**Fix**: " in pages([code_only])[code_only][1]
+
+
+def test_the_page_for_a_terminal() -> None:
+    text = explain_name("missing-shm")
+    assert text.startswith(f"{CODES['missing-shm']} missing-shm  (warning, stage run, ptcompile)\n\n")
+    assert "\nBad:\n\n    apiVersion: " in text
+    assert not any(line != line.rstrip() for line in text.splitlines())
+    assert max(map(len, text.splitlines())) <= 100 + len("    ")
+    code_only = next(name for name in CODES if name not in {rule.name for rule in RULES})
+    assert explain_name(code_only).startswith(f"{CODES[code_only]} {code_only}\n\n")
+    assert "\n\nFix: " in explain_name(code_only)
+
+
+def test_lines_for_a_terminal_are_filled_to_100_columns() -> None:
+    lines = [line for rule in RULES for line in explain_name(rule.name).splitlines() if line and line[0] != " "]
+    assert max(len(line) for line in lines) == 100

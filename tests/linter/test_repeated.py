@@ -41,3 +41,22 @@ def test_only_the_first_of_two_objects_in_a_file_is_compared() -> None:
     report = ptcompile.lint(text, earlier={("", "Secret", "default", "x"): "a.yaml"})
     assert [(one.document, "a.yaml" in one.message) for one in report.diagnostics] == [(0, True), (1, False)]
     assert len(report.objects) == 1
+
+
+def test_a_spec_has_a_key_whatever_its_name_means_elsewhere() -> None:
+    spec = {"apiVersion": "ptcompile/v1", "metadata": {"name": "x"}, "spec": {}}
+    assert object_key({**spec, "kind": "TrainingJob"}, None) == ("ptcompile", "TrainingJob", "default", "x")
+    assert object_key({**spec, "kind": "ClusterProfile"}, None) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n", 32),
+        ("apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: x}\nspec: {image: 'a:1', script: t.py}\n", 0),
+        ("apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\nspec: {}\n", 0),
+    ],
+)
+def test_jobs_are_created_so_their_content_does_not_matter(text: str, length: int) -> None:
+    ((_, digest),) = ptcompile.lint(text, earlier={}).objects
+    assert len(digest) == length

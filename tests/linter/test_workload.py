@@ -47,7 +47,7 @@ def test_related_objects_use_the_same_releases() -> None:
     old = Versions(kubernetes=(1, 27))
     stream = Stream(list(yaml.safe_load_all(TEXT)), old)
     met = [one.pod.job for members in references._roles_by_endpoint(stream).values() for one in members]
-    named = [one for jobs in hosts._jobs_by_namespace(stream).values() for one in jobs]
+    named = hosts._jobs(stream)
     closed = [pod.job for pods in closed_network._training_pods(stream).values() for pod in pods]
     assert [len(met), len(named), len(closed)] == [3, 3, 3]
     assert {one.versions for one in (*met, *named, *closed)} == {old}
@@ -71,7 +71,7 @@ def test_checked_objects_are_not_kept() -> None:
     stream = Stream(list(yaml.safe_load_all(TEXT)))
     for one in stream.objects:
         list(ptcompile.linter.run(one, stream=stream))
-    assert not stream.cached(ptcompile.linter.subject._subjects)
+    assert not stream._subjects
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,19 @@ from ptcompile.linter.containers import idle_command
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for container in subject.containers:
+    has_launcher = "launcher" in subject.templates_by_role
+    for template in subject.templates:
+        if has_launcher and template.role.lower() == "worker":
+            continue  # such workers wait for ssh, which workers-without-sshd checks
+        yield from _check_template(template)
+
+
+def _check_template(template: ManifestTemplate) -> Iterator[Finding]:
+    for container in template.containers:
         count = accelerators(container) if container.is_main else 0
         command = idle_command(container) if count else None
         if command:

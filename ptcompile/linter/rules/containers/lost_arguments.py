@@ -3,7 +3,8 @@
 What: `bash -c` gets further arguments after its script, and the script uses none of them.
 
 Why: -c takes one argument as the script. The others become its parameters $0, $1, ...: in `[bash, -c, torchrun,
---nnodes=2, train.py]` torchrun starts without any argument; of two lines given as two items the second never runs.
+--nnodes=2, train.py]` torchrun starts without any argument; of two lines given as two items the second never runs. It
+is an error if the lost part is the one that trains.
 
 Example:
 
@@ -29,14 +30,15 @@ Source: POSIX 2024, sh -c: command_string, command_name, arguments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import shorten
-from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.containers import shell_script
+from ptcompile.kubernetes.commands import LAUNCHERS, basename
+from ptcompile.linter.containers import mentions_training, shell_script
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Token
 
 _PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
 _ZEROTH_ARGUMENTS = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh"})
@@ -56,7 +58,16 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 "never runs: -c takes the script as one argument, and the script ignores its parameter "
                 f"{shorten(first_line, 30)!r}",
                 "write the whole script as one item",
+                severity=None if _loses_training(command.word.text, unused) else "warning",
             )
 
 
-RULE = Rule("lost-arguments", _check, severity="warning", stage="run", authority="kubelet")
+def _loses_training(script: str, unused: Sequence[Token]) -> bool:
+    """Return whether the script certainly does not train, because its launcher or the launcher's script is lost."""
+    words = script.split()
+    if len(words) == 1:
+        return basename(words[0]) in LAUNCHERS
+    return not mentions_training(script) and mentions_training(" ".join(word.text for word in unused))
+
+
+RULE = Rule("lost-arguments", _check, severity="error", stage="run", authority="kubelet")

@@ -3,7 +3,9 @@
 What: the container that trains has `privileged: true`.
 
 Why: a privileged container is root on its node: it sees all devices, the GPUs of other pods among them, and can escape
-its container. RDMA needs only the capability IPC_LOCK and the device plugin's resource.
+its container. RDMA through a device plugin needs only the capability IPC_LOCK and the plugin's resource. A pod that
+takes its devices from a hostPath such as /dev/infiniband, as the guides of some clouds do, cannot open them otherwise:
+then this is a note.
 
 Example:
 
@@ -21,7 +23,7 @@ Example:
     -         privileged: true  # <--
     +         capabilities: {add: [IPC_LOCK]}
 
-Fix: add the capabilities that are needed: IPC_LOCK for RDMA.
+Fix: add the capabilities that are needed: IPC_LOCK for RDMA. For devices of a hostPath, install a device plugin first.
 
 Source: Kubernetes 1.36, Pod Security Standards (baseline); NVIDIA network operator 25, RDMA shared devices.
 """
@@ -35,12 +37,24 @@ from ptcompile.kubernetes.unstructured import as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer
+from ptcompile.linter.volumes import node_devices
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for container in subject.containers:
-        if container.is_main and nested_map(container.spec, "securityContext").get("privileged") is True:
+    for template in subject.templates:
+        devices = node_devices(template)
+        for container in template.main_containers:
+            if nested_map(container.spec, "securityContext").get("privileged") is not True:
+                continue
             path = (*container.path, "securityContext", "privileged")
+            if devices:
+                yield found_at(
+                    path,
+                    f"the container is root on its node, to open what it takes from {devices} of the node",
+                    "to run without privileges, request the devices from a device plugin",
+                    severity="note",
+                )
+                continue
             yield found_at(
                 path,
                 "the container is root on its node and sees all of its devices",

@@ -1,6 +1,6 @@
 """torchrun rejects the number of processes and does not start.
 
-What: the processes per node are neither a number above zero nor one of auto, cpu, gpu and xpu.
+What: the processes per node are neither a number above zero nor one of auto, cpu, gpu and xpu: `all` and `cuda` too.
 
 Why: torchrun raises ValueError on any other word, capital letters included, and no operator checks the text before.
 
@@ -34,23 +34,37 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.simulator.launchers.torchrun import is_int, is_literal
+from ptcompile.linter.training_roles import torch_version
+from ptcompile.simulator.launchers.torchrun import PROCESS_WORDS, is_int, is_literal
 
-_KEYWORDS = ("auto", "cpu", "gpu", "xpu")
+_NO_DEVICES = frozenset(
+    {"all", "any", "max", "maximum", "each", "every", "full", "none", "null", "default", "true", "false", "yes", "no"}
+    | {"on", "off", "node", "local", "host", "cuda", "gpus", "cpus", "core", "cores", "device", "devices", "nvidia"}
+    | {"accelerator", "accelerators", "amd", "rocm", "hip", "one", "two", "four", "eight"}
+)
+"""Words that are the name of no device type that PyTorch or a plugin registers as its private backend."""
 _OPTION = "nproc-per-node"
+_WITHOUT_XPU = (2, 5)
+"""The newest PyTorch that was found not to know xpu here; 2.13 does."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         nproc = role.options.get(_OPTION, "")
-        if not role.is_torchrun or not is_literal(nproc) or not _is_invalid(nproc):
+        if not role.is_torchrun or not is_literal(nproc):
             continue
         path, suggestion = role.path_of(_OPTION), nproc.strip().lower()
-        edit = role.edit_to(_OPTION, suggestion) if suggestion in _KEYWORDS else None
+        torch = torch_version(role, subject.versions)
+        if nproc == "xpu" and torch <= _WITHOUT_XPU and not role.installs_packages:
+            message = f"torchrun of PyTorch {torch[0]}.{torch[1]} does not start with xpu processes per node"
+            yield found_at(path, message, "write the number of processes, or use PyTorch 2.13 or newer")
+        if not _is_invalid(nproc):
+            continue
+        edit = role.edit_to(_OPTION, suggestion) if suggestion in PROCESS_WORDS else None
         yield found_at(
             path,
             f"torchrun does not start with {nproc!r} processes per node: it must be a number above "
-            f"0, or one of {', '.join(_KEYWORDS)}",
+            f"0, or one of {', '.join(PROCESS_WORDS)}",
             "write a number, or gpu for one process per GPU",
             Fix(f"write {suggestion}", (edit,), safe=True) if edit else None,
         )
@@ -62,7 +76,7 @@ def _is_invalid(nproc: str) -> bool:
     may_be_device = (
         nproc.isascii() and nproc.isalpha() and nproc.islower()
     )  # may be a device type that only the image knows
-    return nproc not in _KEYWORDS and not may_be_device
+    return nproc not in PROCESS_WORDS and (nproc in _NO_DEVICES or not may_be_device)
 
 
 RULE = Rule("bad-nproc", _check, severity="error", stage="run", authority="torchrun")

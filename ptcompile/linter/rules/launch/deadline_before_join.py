@@ -52,7 +52,7 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.linter.workload import mapping_at
-from ptcompile.simulator.faults import agents_of
+from ptcompile.simulator.agents import agents_of
 from ptcompile.simulator.rendezvous import job_rendezvous
 
 _SHORT_DEADLINE_SECONDS = 60

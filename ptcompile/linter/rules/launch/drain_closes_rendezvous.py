@@ -48,37 +48,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.rules.launch.shared_rendezvous_store import can_meet_again
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import closes_on_sigterm, torch_of
+from ptcompile.linter.training_roles import count_nodes, image_path, torch_version
+from ptcompile.simulator.launchers.torchrun import closes_on_sigterm
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for roles in subject.torchrun_groups:
-        closing = (role for role in roles if can_meet_again(role) and closes_on_sigterm(_torch_version(role, subject)))
-        first = next(closing, None)
-        if first is not None and count_nodes(roles) > 1:
-            major, minor = _torch_version(first, subject)
+        rejoining = ((role, torch_version(role, subject.versions)) for role in roles if can_meet_again(role))
+        closing = next(((role, torch) for role, torch in rejoining if closes_on_sigterm(torch)), None)
+        if closing is not None and count_nodes(roles) > 1:
+            role, (major, minor) = closing
             yield found_at(
-                _image_path(first),
+                image_path(role),
                 "a pod that is drained or deleted fails the others: on SIGTERM, torchrun of PyTorch "
                 f"{major}.{minor} closes the rendezvous for every node",
                 "use PyTorch 2.8 or newer",
             )
-
-
-def _torch_version(role: TrainingRole, subject: Subject) -> Version:
-    return torch_of(as_string(role.pod.main.spec.get("image")) if role.pod.main else None, subject.versions)
-
-
-def _image_path(role: TrainingRole) -> Path:
-    """Return the path of the image; in a TrainJob, whose runtime has the image, that of the command."""
-    return (*role.path, "image") if "image" in role.spec else role.command_path
 
 
 RULE = Rule("drain-closes-rendezvous", _check, severity="warning", stage="run", authority="torchrun")

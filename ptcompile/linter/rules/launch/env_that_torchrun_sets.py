@@ -77,9 +77,11 @@ def _counts_nodes(role: TrainingRole) -> bool:
     ptcompile sets them for every command that it does not start itself.
     """
     names = {as_string(entry.get("name")) for entry in as_mappings(role.spec.get("env"))}
+    if not {"MASTER_ADDR", "MASTER_PORT", *_COUNTS} <= names:
+        return False
     last, size = role.expanded.count - 1, role.pod.env.get("WORLD_SIZE")
     ranks = [role.pod.job.pod(role.expanded, index).env.get("RANK") for index in (0, last)]
-    return {"MASTER_ADDR", "MASTER_PORT", *_COUNTS} <= names and size == str(last + 1) and ranks == ["0", str(last)]
+    return size == str(last + 1) and ranks == ["0", str(last)]
 
 
 def _is_referenced(role: TrainingRole, name: str) -> bool:

@@ -1,7 +1,7 @@
-"""torchrun starts fewer processes than the pod has GPUs.
+"""A launcher starts fewer processes than the pod has GPUs.
 
-What: the processes per node are fewer than the accelerators of the container, or not set, and torchrun starts
-one.
+What: the processes per node are fewer than the accelerators of the container, or not set, and torchrun starts one.
+accelerate's --num_processes counts the processes of all nodes.
 
 Why: a process of a data parallel job drives one GPU. The others are paid for and idle.
 
@@ -26,7 +26,8 @@ Example:
 
 Fix: run one process per GPU, or request fewer GPUs. Ignore it if one process drives several GPUs.
 
-Source: PyTorch 2.13, torch/distributed/run.py: nproc-per-node defaults to 1.
+Source: PyTorch 2.13, torch/distributed/run.py: nproc-per-node defaults to 1; Accelerate 1.10, utils/launch.py:
+num_processes // num_machines per node.
 """
 
 from __future__ import annotations
@@ -38,19 +39,21 @@ from ptcompile.linter.devices import count_one_process_devices
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.training_roles import TrainingRole
+from ptcompile.simulator.launchers import LAUNCHERS
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         gpus, processes = count_one_process_devices(role.pod), role.rendezvous.processes
-        if role.is_torchrun and processes is not None and 0 < processes < gpus and not role.is_uncertain:
+        is_known = role.is_torchrun or (role.rendezvous.launcher in LAUNCHERS)
+        if is_known and processes is not None and 0 < processes < gpus and not role.is_uncertain:
             path = role.path_of("nproc-per-node")
             path = role.command_path if path == role.path else path
             yield found_at(
                 path,
-                f"torchrun starts {processes} {'process' if processes == 1 else 'processes'} on a "
+                f"{role.launcher_name} starts {processes} {'process' if processes == 1 else 'processes'} on a "
                 f"node with {gpus} GPUs",
-                f"write --nproc-per-node={gpus}",
+                f"write --nproc-per-node={gpus}" if role.is_torchrun else "start one process per GPU of each node",
                 _fix(role, gpus),
             )
 

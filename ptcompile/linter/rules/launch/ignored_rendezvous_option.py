@@ -4,7 +4,7 @@ What: --node-rank, --master-addr or --master-port is combined with a backend oth
 with --standalone.
 
 Why: c10d and etcd meet at --rdzv-endpoint and give the ranks themselves. --standalone meets at localhost. The other
-options have no effect.
+options have no effect. It is a note if no value contradicts the rendezvous: then the job does what the command says.
 
 Example:
 
@@ -31,7 +31,7 @@ Example:
                           - --nnodes=2
                           - --rdzv-backend=c10d
                           - --rdzv-endpoint=train-node-0-0.train:29400
-    -                     - --node-rank=$(JOB_COMPLETION_INDEX)  # <--
+    -                     - --master-port=29500  # <--
                           - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
@@ -66,6 +66,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path,
                 f"{why} does not read {', '.join('--' + name for name in ignored)}",
                 "remove the ignored options",
+                severity="note" if _is_harmless(role, ignored) else None,
             )
 
 
@@ -77,6 +78,13 @@ def _ignored_options(role: TrainingRole, *, standalone: bool) -> tuple[str, ...]
         if role.rendezvous.backend in ("c10d", "etcd", "etcd-v2") and role.options.get("rdzv-endpoint")
         else ()
     )
+
+
+def _is_harmless(role: TrainingRole, ignored: list[str]) -> bool:
+    """Return whether the options name the rendezvous that takes place: only --node-rank, or the endpoint again."""
+    host, _, port = role.options.get("rdzv-endpoint", "").rpartition(":")
+    values = {"master-addr": host, "master-port": port}
+    return all(name == "node-rank" or role.launch.options.get(name) == values.get(name) for name in ignored)
 
 
 RULE = Rule("ignored-rendezvous-option", _check, severity="warning", stage="style", authority="torchrun")

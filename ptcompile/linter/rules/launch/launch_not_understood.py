@@ -53,6 +53,7 @@ from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines,
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.linter.workload import template_of
+from ptcompile.simulator.launchers import LAUNCHERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ _HELP = {
     "accelerate": "start the script with torchrun, which accelerate supports, or pass --num_machines and its ranks",
     "deepspeed": "start the script with torchrun, which DeepSpeed supports, or pass --num_nodes and --node_rank too",
     "image": "write the command that the image runs",
+    "ray": "compare the number of workers in the script with the GPUs of the pods",
 }
 _OTHER_HELP = "start torchrun in the command itself, or ignore this note"
 """How to have the launch checked, by launcher and for others."""
@@ -96,7 +98,7 @@ def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: Train
         return "a script with branches, or envFrom, decides what is started" if training.is_uncertain else None
     if launch.launcher == "image":
         return "the container has no command, and the image's entry point is unknown"
-    if launch.launcher in ("accelerate", "deepspeed", "composer"):
+    if launch.launcher in LAUNCHERS:
         return (
             None
             if training is None or ignores_other_machines(training) or starts_other_hosts(training)
@@ -104,6 +106,8 @@ def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: Train
         )
     if launch.launcher == "mpirun":
         return "mpirun is not analyzed"
+    if launch.launcher == "ray":
+        return "Ray connects the pods and places the processes"
     by_operator = training is not None and subject.record.rendezvous.all_pods
     if launch.launcher != "command" or by_operator or pod.rendezvous.backend == "env" or not launch.entry:
         return None

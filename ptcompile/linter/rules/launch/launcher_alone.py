@@ -1,11 +1,14 @@
 """A launcher that does not read the operator's variables runs on several pods.
 
-What: accelerate launch or deepspeed starts the processes of several pods, and its command line does not mention the
-other machines; or deepspeed has a host file, but not --no_ssh.
+What: accelerate, axolotl, deepspeed, colossalai, llamafactory-cli or swift starts the processes of several pods, and
+neither its command line nor its variables mention the other machines; deepspeed has --num_nodes or --no_ssh, but no
+host file; or it has a host file, but not --no_ssh. Or a plain Python script runs where the operator sets only PET_*
+variables.
 
-Why: they read their own options and files, but no PET_* variables. Each pod then trains alone. Without --no_ssh,
-deepspeed starts the processes of all hosts itself, over ssh, from each of the pods; pods serve no ssh unless the image
-does.
+Why: they read their own options, files and variables (NNODES and NODE_RANK for llamafactory-cli and swift), but no
+PET_* variables. Each pod then trains alone. deepspeed without a host file knows only its own pod and rejects
+--num_nodes above 1; without --no_ssh, it starts the processes of all hosts itself, over ssh, from each of the pods, and
+pods serve no ssh unless the image does.
 
 Example:
 
@@ -30,23 +33,22 @@ Example:
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: start the script with torchrun, or give accelerate --num_machines, --machine_rank, --main_process_ip and
---main_process_port, and deepspeed --no_ssh with --hostfile, --node_rank and --master_addr.
+--main_process_port, deepspeed --no_ssh with --hostfile, --node_rank and --master_addr, and llamafactory-cli and swift
+NNODES, NODE_RANK, MASTER_ADDR and MASTER_PORT.
 
-Source: Accelerate 1.10 and DeepSpeed 0.17, their command lines; kubeflow/trainer pull request 3930.
+Source: Accelerate 1.10, DeepSpeed 0.17 (launcher/runner.py), ColossalAI 0.5, LLaMA-Factory 0.9 (cli.py), ms-swift 3
+(cli/main.py), Axolotl 0.12; kubeflow/trainer pull request 3930.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-
-_MACHINE_OPTIONS = {
-    "accelerate": ("--num_machines", "--num-machines", "--config_file", "--config-file", "--main_process_ip"),
-    "deepspeed": ("--hostfile", "-H", "--no_ssh", "--num_nodes", "--master_addr", "--node_rank"),
-}
+from ptcompile.simulator.launchers import LAUNCHERS
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -54,56 +56,113 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if count_nodes(roles) < 2:
         return
     for role in roles:
-        if _starts_all_nodes(role) and not role.is_uncertain:
-            path = role.path_of("nnodes")
-            yield found_at(
-                path,
-                f"deepspeed starts all nodes from one pod, over ssh, but each of {count_nodes(roles)} pods starts it",
-                "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr",
-                severity="error",
-            )
-        elif ignores_other_machines(role) and not role.is_uncertain:
-            yield found_at(
-                role.command_path,
-                f"{role.rendezvous.launcher} ignores the operator's variables and is not configured for "
-                f"{count_nodes(roles)} pods: each trains alone",
-                "start the script with torchrun, or pass the launcher its machines",
-            )
-        elif starts_other_hosts(role) and not role.is_uncertain:
-            yield found_at(
-                role.command_path,
-                f"deepspeed without --no_ssh starts the processes of all hosts over ssh, but each of "
-                f"{count_nodes(roles)} pods starts it",
-                "start the script with torchrun, or add --no_ssh with --node_rank and --master_addr",
-            )
+        launcher = LAUNCHERS.get(role.rendezvous.launcher)
+        if role.is_uncertain or is_sweep(role):
+            continue
+        if launcher is None:
+            if _reads_no_variable(role) and not subject.lacks_rendezvous:
+                yield found_at(
+                    role.command_path,
+                    f"python reads no PET_* variables, and {count_nodes(roles)} pods get no others: each trains alone",
+                    "start the script with torchrun",
+                )
+            continue
+        started = count_nodes(tuple(other for other in roles if other.rendezvous.launcher == role.rendezvous.launcher))
+        if launcher.over_ssh and started > 1:
+            yield from _check_over_ssh(role, started)
+        elif not launcher.over_ssh and ignores_other_machines(role):
+            yield _alone(role, count_nodes(roles))
 
 
-def _starts_all_nodes(role: TrainingRole) -> bool:
-    """Return whether every pod of the role runs a deepspeed that starts several nodes over ssh."""
-    starts_several = role.launch.options.get("nnodes", "1") not in ("", "1")
-    return (
-        role.rendezvous.launcher == "deepspeed"
-        and starts_several
-        and "no-ssh" not in role.launch.options
-        and role.expanded.count > 1
+def _check_over_ssh(role: TrainingRole, started: int) -> Iterator[Finding]:
+    """Yield a finding for a launcher that starts other hosts' processes, or would, and runs in each pod."""
+    name, options = role.rendezvous.launcher, role.launch.options
+    wants_nodes = options.get("nnodes", "1") not in ("", "1", "-1")
+    if ignores_other_machines(role):
+        if not wants_nodes and "no-ssh" not in options:
+            yield _alone(role, started)
+            return
+        yield found_at(
+            role.path_of("nnodes") if wants_nodes else role.command_path,
+            f"{name} takes the other nodes from a host file, but has none and does not start"
+            if wants_nodes
+            else f"{name} --no_ssh takes the other nodes from a host file, but has none",
+            "start the script with torchrun, or give each pod --hostfile, --no_ssh, --node_rank and --master_addr",
+            severity="error" if wants_nodes and "no-ssh" not in options else None,
+        )
+    elif "no-ssh" not in options:
+        message = (
+            f"{name} starts all nodes from one pod, over ssh, but each of {started} pods starts it"
+            if wants_nodes
+            else f"{name} without --no_ssh starts the processes of all hosts over ssh, but each of {started} pods "
+            "starts it"
+        )
+        yield found_at(
+            role.path_of("nnodes") if wants_nodes else role.command_path,
+            message,
+            "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr"
+            if wants_nodes
+            else "start the script with torchrun, or add --no_ssh with --node_rank and --master_addr",
+            severity="error" if wants_nodes else None,
+        )
+
+
+def _alone(role: TrainingRole, pods: int) -> Finding:
+    variable = LAUNCHERS[role.rendezvous.launcher].variables.get("nnodes")
+    return found_at(
+        role.command_path,
+        f"{role.rendezvous.launcher} ignores the operator's variables and is not configured for {pods} pods: each "
+        "trains alone",
+        f"set {variable}, NODE_RANK, MASTER_ADDR and MASTER_PORT"
+        if variable
+        else "start the script with torchrun, or pass the launcher its machines",
     )
 
 
+def _reads_no_variable(role: TrainingRole) -> bool:
+    """Return whether a Python script starts without torchrun where an operator sets torchrun's variables alone."""
+    is_told = "PET_NNODES" in role.pod.env and role.env_index("PET_NNODES") is None
+    is_script = any(word.endswith(".py") for word in role.launch.entry[1:3])
+    return role.is_python_script and is_script and is_told and role.rendezvous.backend == "none"
+
+
 def starts_other_hosts(role: TrainingRole) -> bool:
-    """Return whether every pod of the role runs a deepspeed that starts the hosts of its host file over ssh."""
+    """Return whether every pod of the role runs a launcher that starts the hosts of its host file over ssh."""
+    launcher = LAUNCHERS.get(role.rendezvous.launcher)
     return (
-        role.rendezvous.launcher == "deepspeed"
+        launcher is not None
+        and launcher.over_ssh
         and "no-ssh" not in role.launch.options
-        and role.expanded.count > 1
         and not ignores_other_machines(role)
     )
 
 
+def is_sweep(role: TrainingRole) -> bool:
+    """Return whether each pod of the role has separate work: the script's arguments differ."""
+    if role.expanded.count < 2 or "node-rank" in role.launch.options:
+        return False
+    return role.launch.entry != role.pod.job.pod(role.expanded, 1).launch.entry
+
+
 def ignores_other_machines(role: TrainingRole) -> bool:
-    """Return whether no option, variable or host file gives accelerate or deepspeed the other machines."""
-    options = _MACHINE_OPTIONS.get(role.rendezvous.launcher)
-    is_configured = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in role.launch.env)
-    return options is not None and not is_configured and not any(word.startswith(options) for word in role.launch.entry)
+    """Return whether no option, variable or host file gives the launcher the other machines."""
+    launcher = LAUNCHERS.get(role.rendezvous.launcher)
+    if launcher is None or role.rendezvous.launcher == "composer":
+        return False
+    if (variable := launcher.variables.get("nnodes")) is not None:
+        return role.launch.env.get(variable, "1") in ("", "1") and "MIN_NNODES" not in role.launch.env
+    if role.rendezvous.launcher == "accelerate" and "nnodes" in role.launch.options:
+        return role.launch.options["nnodes"] in ("", "1")
+    is_configured = any(name.startswith(launcher.machine_variables) for name in role.launch.env) or (
+        launcher.over_ssh and _mounts_hosts(role)
+    )
+    return not is_configured and not any(word.startswith(launcher.machine_options) for word in role.launch.entry)
+
+
+def _mounts_hosts(role: TrainingRole) -> bool:
+    """Return whether a volume may contain the host file that deepspeed reads by default, /job/hostfile."""
+    mounts = as_mappings(role.pod.main.spec.get("volumeMounts")) if role.pod.main is not None else []
+    return any(as_string(mount.get("mountPath")).startswith("/job") for mount in mounts)
 
 
 RULE = Rule("launcher-alone", _check, severity="warning", stage="run", authority="ptcompile")

@@ -40,13 +40,14 @@ from ptcompile.linter.devices import count_one_process_devices
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.training_roles import TrainingRole
+from ptcompile.simulator.launchers import LAUNCHERS
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         gpus, processes = count_one_process_devices(role.pod), role.rendezvous.processes
         if (
-            (role.is_torchrun or role.is_modeled)
+            (role.is_torchrun or role.rendezvous.launcher in LAUNCHERS)
             and _is_certain(role)
             and gpus
             and processes is not None

@@ -1,7 +1,7 @@
 """NCCL is requested, but the pod has no GPU.
 
-What: an argument or a variable of the training container selects nccl as the backend of torch.distributed, and the pod
-requests no accelerator.
+What: an argument or a variable of the training container, or its shell script, selects nccl as the backend of
+torch.distributed, and the pod requests no accelerator.
 
 Why: NCCL moves data only between GPUs. init_process_group, or the first collective, ends with "ProcessGroupNCCL is
 only supported with GPUs, no GPUs found". Without GPUs the backend is gloo.
@@ -36,6 +36,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.devices import may_see_devices
@@ -46,6 +48,7 @@ from ptcompile.linter.workload import container_views
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.simulator.launchers.command import Invocation
 
 _BACKEND_OPTIONS = (
     "backend",
@@ -63,9 +66,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
         is_main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
         if not is_main or may_see_devices(pod):
             continue
-        backend_path = _nccl_path(path, written) or (
-            path if _nccl_path(path, view.spec) else None
-        )  # a TrainJob's runtime may ask too
+        backend_path = (
+            _nccl_path(path, written)
+            or _script_path(path, written, pod.launch)
+            or (path if _nccl_path(path, view.spec) else None)  # a TrainJob's runtime may ask too
+        )
         if backend_path is not None:
             yield found_at(
                 backend_path,
@@ -90,6 +95,33 @@ def _nccl_path(path: Path, container: Json) -> Path | None:
         ):
             return (*path, "env", index)
     return None
+
+
+def _script_path(path: Path, container: Json, launch: Invocation) -> Path | None:
+    """Return the path of the shell script that requests NCCL for the program it starts, or None."""
+    if not launch.in_shell:
+        return None
+    script_path = next(
+        (
+            (*path, key, index)
+            for key in ("command", "args")
+            for index, word in enumerate(_list(container.get(key)))
+            if isinstance(word, str) and "nccl" in word.lower()
+        ),
+        None,
+    )
+    if script_path is None:
+        return None
+    words = {"args": [*launch.entry]}
+    requests = _nccl_path((), words) or _calls_nccl(get(container, script_path[len(path) :]))
+    return script_path if requests else None
+
+
+_calls_nccl = Pattern(r"init_process_group\(\s{0,80}(?:backend\s{0,80}=\s{0,80})?[\"']nccl[\"']").search
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _is_backend_option(name: str) -> bool:

@@ -47,7 +47,7 @@ from ptcompile.linter.references import peers_in_other_objects
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import option_name
+from ptcompile.simulator.launchers.torchrun import TORCHRUN, option_name, option_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def _env_entry(view: PodView, name: str) -> Json | None:
 
 
 def _rank_variable(role: TrainingRole) -> str | None:
-    """Return X of `--node-rank=$(X)` if nothing else on the command line differs from pod to pod, or None.
+    """Return the variable with a pod's rank, X of `--node-rank=$(X)` or torchrun's own, or None if a pod may get its
+    rank in another way.
 
     Then the command lines of the other pods need not be read.
     """
@@ -137,16 +138,25 @@ def _rank_variable(role: TrainingRole) -> str | None:
     if not role.is_torchrun or launch.in_shell or main is None:
         return None
     words = [*(main.command or ()), *(main.args or ())]
-    differing = [word for word in words if "$" in word]
-    if len(differing) != 1 or "rank" not in differing[0]:
+    words = words[: len(words) - len(launch.entry)]
+    ranks = [word for word in words if "rank" in word.casefold()]
+    if len(ranks) > 1 or any("$" in word and word not in ranks and not _is_whole_option(word) for word in words):
         return None
-    options = words[len(words) - len(launch.arguments) : len(words) - len(launch.entry)]
-    if [word for word in options if "rank" in word] != differing:
+    name = option_variable("node-rank")
+    if ranks:
+        option, _, value = ranks[0].partition("=")
+        name = value.removeprefix("$(").removesuffix(")")
+        if option_name(option) != "node-rank" or value != f"$({name})":
+            return None
+    elif "node-rank" in launch.options:
         return None
-    option, _, value = differing[0].partition("=")
-    name = value.removeprefix("$(").removesuffix(")")
-    is_reference = option_name(option) == "node-rank" and value == f"$({name})" and name in role.pod.env
-    return name if is_reference and role.pod.env[name] == static_node_rank(launch) else None
+    return name if role.pod.env.get(name) == static_node_rank(launch) else None
+
+
+def _is_whole_option(word: str) -> bool:
+    """Return whether a word is an option of torchrun and its value, so it stays that option whatever `$(X)` is."""
+    option, equals, _ = word.partition("=")
+    return bool(equals) and option.startswith("--") and option[2:].replace("_", "-") in TORCHRUN.names
 
 
 RULE = Rule("same-node-rank", _check, severity="error", stage="run", authority="torchrun")

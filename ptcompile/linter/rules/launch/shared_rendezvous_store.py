@@ -50,12 +50,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_int, torch_of
+from ptcompile.linter.training_roles import TrainingRole, count_nodes, torch_version
+from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_int
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -77,8 +76,7 @@ def can_meet_again(role: TrainingRole) -> bool:
 
 
 def _shares_store(role: TrainingRole, subject: Subject) -> bool:
-    image = as_string(role.pod.main.spec.get("image")) if role.pod.main else None
-    return role.launch.env.get(OWN_STORE) != "1" and torch_of(image, subject.versions) >= SHARED_STORE
+    return role.launch.env.get(OWN_STORE) != "1" and torch_version(role, subject.versions) >= SHARED_STORE
 
 
 def _finding(role: TrainingRole) -> Finding:
@@ -104,8 +102,7 @@ def _knows_torch_version(role: TrainingRole) -> bool:
     """Return whether the image shows its torch version. If not, the newest is assumed, so the finding is only a
     note.
     """
-    image = as_string(role.pod.main.spec.get("image")) if role.pod.main else None
-    return torch_of(image, Versions(torch=(0, 0))) != (0, 0)
+    return torch_version(role, Versions(torch=(0, 0))) != (0, 0)
 
 
 RULE = Rule("shared-rendezvous-store", _check, severity="warning", stage="run", authority="torchrun")

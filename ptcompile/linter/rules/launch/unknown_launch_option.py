@@ -1,8 +1,11 @@
 """An unknown torchrun option.
 
-What: an option before the script is neither an option of torchrun nor an abbreviation of one.
+What: an option before the script is neither an option of torchrun nor an abbreviation of one, or the image's PyTorch is
+too old for it. An official tag of pytorch/pytorch says which it is, else the profile's versions.torch, else the newest
+known.
 
-Why: argparse ends the process: "unrecognized arguments". An option of the script belongs after the script.
+Why: argparse ends the process: "unrecognized arguments". An option of the script belongs after the script. Before
+PyTorch 2.0, torchrun spells its options with underscores only.
 
 Example:
 
@@ -21,35 +24,68 @@ Example:
     -         - train.py
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: correct the spelling, or put the script's own options after the script.
+Fix: correct the spelling, put the script's own options after the script, or use a newer PyTorch.
 
-Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser. A newer torchrun may have more options.
+Source: PyTorch 2.15, torch/distributed/run.py, get_args_parser, and `torchrun --help` of 2.2.2, 2.5.1, 2.13.0 and
+2.15.0; pull request 94505 (hyphens, 2.0). A newer torchrun may have more options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.spelling import closest_match
+from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
+from ptcompile.linter.training_roles import TrainingRole, torch_version
+from ptcompile.simulator.launchers.torchrun import (
+    FIRST_HYPHENS,
+    LACKED_BY,
+    OPTIONS,
+    first_with_option,
+    option_names,
+)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
-        options = option_names(role.launch.arguments) if role.is_torchrun else ()
-        for option in [option for option in dict.fromkeys(options) if option not in OPTIONS]:
+        options = dict.fromkeys(option_names(role.launch.arguments)) if role.is_torchrun else {}
+        for option in [option for option in options if option not in OPTIONS]:
             # argparse accepts the beginning of an option as that option
             if not option or any(name.startswith(option) for name in OPTIONS):
                 continue
-            path = role.flag_path(option)
             near = closest_match(option, OPTIONS)
             yield found_at(
-                path,
+                role.flag_path(option),
                 f"torchrun has no option --{option} and does not start",
                 f"did you mean --{near}?" if near else "put the options of the script after the script",
             )
+        if not role.installs_packages:
+            yield from _check_release(role, options, torch_version(role, subject.versions))
+
+
+def _check_release(role: TrainingRole, options: Iterable[str], torch: Version) -> Iterator[Finding]:
+    """Yield a finding for each option of torchrun that the image's PyTorch lacks, and for the first one whose hyphens
+    it does not know.
+    """
+    release = f"torchrun of PyTorch {torch[0]}.{torch[1]}"
+    for option in [option for option in options if torch <= LACKED_BY.get(option, (0, 0))]:
+        needed = first_with_option(option)
+        yield found_at(
+            role.flag_path(option),
+            f"{release} has no option --{option} and does not start",
+            f"remove it, or use PyTorch {needed[0]}.{needed[1]} or newer",
+        )
+    if torch >= FIRST_HYPHENS:
+        return
+    names = [argument.partition("=")[0] for argument in role.launch.arguments]
+    for option in [option for option in options if "-" in option and f"--{option}" in names][:1]:
+        yield found_at(
+            role.flag_path(option),
+            f"{release} knows no hyphens in its options and does not start",
+            f"write --{option.replace('-', '_')}, or use PyTorch 2.0 or newer",
+        )
 
 
 RULE = Rule("unknown-launch-option", _check, severity="warning", stage="run", authority="torchrun")

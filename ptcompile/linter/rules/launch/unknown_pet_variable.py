@@ -38,9 +38,10 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.simulator.launchers.torchrun import OPTIONS, option_variable
+from ptcompile.simulator.launchers.torchrun import COMMAND_LINE_ONLY, OPTIONS, WITHOUT_VARIABLE, option_variable
 
-_KNOWN_VARIABLES = frozenset(option_variable(option) for option in OPTIONS)
+_KNOWN_VARIABLES = frozenset(option_variable(option) for option in OPTIONS - WITHOUT_VARIABLE)
+_ON_COMMAND_LINE = {option_variable(option): option for option in COMMAND_LINE_ONLY}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -52,6 +53,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
             if not name.startswith("PET_") or name in _KNOWN_VARIABLES:
                 continue
             path = (*role.path, "env", i, "name")
+            if name in _ON_COMMAND_LINE:
+                option = _ON_COMMAND_LINE[name]
+                yield found_at(path, f"torchrun reads no variable {name}", f"pass --{option} on the command line")
+                continue
             near = closest_match(name, sorted(_KNOWN_VARIABLES))
             fix = Fix(f"write {near}", (Edit("set", path, near),), safe=False) if near and near not in names else None
             yield found_at(

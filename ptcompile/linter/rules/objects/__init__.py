@@ -9,5 +9,7 @@ if TYPE_CHECKING:
 RULES: Final[dict[str, str]] = {
     "repeated_object": "name",
     "secret_in_env": "",
+    "block_storage_shared": "ReadWriteMany",
+    "bucket_url": "gcsfuse",
 }
 """Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

@@ -61,8 +61,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             names[path] = entry.name
             if is_credential(entry.name) and _can_be_secret(entry.value or ""):
                 yield _named(path, entry.name)
-    texts = subject.stream.texts.get(id(subject.manifest))
-    if subject.kind == ("v1", "Secret") or not (texts is None or _has_token("\0".join(texts))):
+    if subject.kind == ("v1", "Secret") or not _has_token("\0".join(subject.texts)):
         return
     for path, on_key in _token_paths(subject.manifest, ()):
         if path in names and not on_key:

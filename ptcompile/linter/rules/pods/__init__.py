@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.linter.needs import COMPARED_KINDS, TRAINING_LAUNCHERS, VENDORS
+from ptcompile.linter.needs import CHECKPOINT_WORDS, COMPARED_KINDS, TRAINING_LAUNCHERS, VENDORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,25 +40,37 @@ RULES: Final[dict[str, str]] = {
     "mixed_image_tags": COMPARED_KINDS,
     "host_namespaces": "hostIPC/hostPID",
     "root_against_non_root": "runAsNonRoot",
-    "istio_sidecar": "istio",
+    "istio_sidecar": "istio/@Namespace",
     "blocking_sidecar": "containers",
     "waits_for_itself": "initContainers",
+    "endless_init_container": "initContainers",
     "no_grace_period": "terminationGracePeriodSeconds",
     "script_not_mounted": "mountPath @ConfigMap/@Secret",
-    "checkpoint_not_kept": f"{TRAINING_LAUNCHERS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
-    "read_only_checkpoint": f"{TRAINING_LAUNCHERS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
+    "checkpoint_not_kept": f"command {CHECKPOINT_WORDS}",
+    "read_only_checkpoint": f"command {CHECKPOINT_WORDS}",
+    "checkpoint_on_node": f"command hostPath {CHECKPOINT_WORDS}",
     "spot_without_retries": "spot/preemptible/scalesetpriority/capacityType/capacity",
     "missing_toleration": "nodeSelector scalesetpriority/preemptible/master/control/kubelet",
     "partial_fabric": "rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK/MNNVL/TUNER/RDMAV/efa",
     "fabric_of_another_cloud": "instance/accelerator efa/GPUDIRECTTCPX/FASTRAK/NET",
     "fabric_without_machine": "instance/accelerator efa/GPUDIRECTTCPX/FASTRAK/NET",
     "affinity_to_nobody": "podAffinity",
+    "hostname_against_anti_affinity": "hostname",
+    "pods_exceed_host": f"hostname {VENDORS}",
+    "unknown_accelerator_label": "accelerator/topology/product/instance",
+    "tpu_without_selectors": "google tpu",
+    "partial_tpu_slice": "google tpu topology",
     "misspelt_reference": "@PersistentVolumeClaim/@ConfigMap/@Secret",
     "unmade_claim": "resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim",
     "claim_in_other_namespace": "resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim",
+    "object_in_other_namespace": "namespace @PersistentVolumeClaim/@ConfigMap/@Secret/@ServiceAccount",
     "unused_claim": "resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim",
     "shared_claim": "resourceClaimName",
     "claimed_and_counted": "resourceClaims nvidia @ResourceClaimTemplate/@ResourceClaim",
     "repeated_download": "initContainers persistentVolumeClaim",
+    "user_without_home": f"runAsUser {TRAINING_LAUNCHERS}",
+    "offline_without_cache": "offline",
+    "unmounted_init_path": "initContainers volumeMounts",
+    "unset_subpath_variable": "subPath/subPathExpr",
 }
 """Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

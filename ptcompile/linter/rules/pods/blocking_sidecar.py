@@ -1,7 +1,7 @@
 """A sidecar container never ends, so the pod never completes.
 
-What: in a pod that should end, one of several containers runs `sleep infinity`, `tail -f /dev/null`, tensorboard or
-another server.
+What: in a pod that should end, one of several containers runs `sleep infinity`, `tail -F`, tensorboard or another
+server, or a shell loop without an exit.
 
 Why: a pod succeeds when all its containers have. The training ends, the sidecar goes on, the pod stays Running and
 the job never completes.
@@ -43,19 +43,11 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import basename
-from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.containers import idle_command, is_command_written, split_image
+from ptcompile.linter.containers import idle_command, is_command_written
+from ptcompile.linter.endless import SERVERS, endless_command, server_image
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
-
-_SERVER_NAMES = """
-tensorboard jupyter nginx redis redis-server memcached fluent-bit fluentd vector promtail filebeat envoy haproxy
-istio-proxy proxyv2 linkerd-proxy dcgm-exporter node-exporter pushgateway statsd-exporter prometheus otel-collector
-opentelemetry-collector opentelemetry-collector-contrib jaeger-agent cloud-sql-proxy vault-agent datadog-agent telegraf
-"""
-_SERVERS = frozenset(_SERVER_NAMES.split())
-"""Programs, and images with the same names, that run until they are stopped."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -66,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if not template.path and not template.spec.get("restartPolicy"):
             continue  # a Pod without a restartPolicy usually serves requests
         for container in running:
-            server = idle_command(container) or _server_name(container)
+            server = _endless_part(container)
             if server:
                 yield found_at(
                     container.path,
@@ -76,12 +68,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _server_name(container: ManifestContainer) -> str | None:
+def _endless_part(container: ManifestContainer) -> str | None:
+    """Return what never ends in a container. Main containers that serve others, such as sshd of MPI, are left out."""
+    if not container.is_main:
+        return endless_command(container) or server_image(container)
     head = basename(container.tokens[0]) if is_command_written(container) else ""
-    if head in _SERVERS or container.is_main:
-        return head if head in _SERVERS else None
-    image = basename(split_image(as_string(container.spec.get("image")))[0])
-    return image if not is_command_written(container) and image in _SERVERS else None
+    return idle_command(container) or (head if head in SERVERS else None)
 
 
 def _move_to_init(template: ManifestTemplate, container: ManifestContainer) -> Fix:

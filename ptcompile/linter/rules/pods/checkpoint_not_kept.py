@@ -1,7 +1,7 @@
 """Checkpoints are lost when a pod is recreated.
 
-What: the folder for checkpoints, such as that of --checkpoint-dir, is on no volume or on an emptyDir, and the job
-recreates failed pods, or runs on spot nodes and recreates lost pods.
+What: the folder for checkpoints or outputs, such as that of --checkpoint-dir or --output_dir, is on no volume or on an
+emptyDir, and the job recreates failed pods, or runs on spot nodes and recreates lost pods.
 
 Why: a new pod has a new disk and a new emptyDir, so the training restarts at step 0 despite its checkpoints.
 
@@ -45,12 +45,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.containers import starts_training
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.linter.subject import Subject, is_recreated
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
-from ptcompile.linter.volumes import checkpoints, mount_for, volume_of
+from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -58,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if not (is_recreated(subject, template) or _replaces_preempted_pods(subject, template)):
             continue
         for container in template.main_containers:
-            for checkpoint in checkpoints(container) if starts_training(container) else ():
+            for checkpoint in written_checkpoints(container):
                 storage = _temporary_storage(template, container, checkpoint.folder)
                 if storage:
                     yield found_at(

@@ -4,7 +4,8 @@ What: hostPID or hostIPC is true.
 
 Why: with hostPID the pod sees and may signal the node's other processes; with hostIPC all such pods share one
 /dev/shm, and files of a killed process stay there. Both were once used to get more shared memory, but a volume is
-enough for that.
+enough for that. The guides of Gaudi and AMD, and of clouds whose pods take the devices of the node by a hostPath, set
+hostIPC: there it is a note.
 
 Example:
 
@@ -22,7 +23,7 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
     +       volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
-Fix: remove it; mount an emptyDir of medium Memory at /dev/shm.
+Fix: remove it; mount an emptyDir of medium Memory at /dev/shm. Keep it where the vendor's guide requires it.
 
 Source: Kubernetes 1.36, Pod Security Standards (baseline).
 """
@@ -34,6 +35,8 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.linter.volumes import node_devices
 
 _EFFECTS = {
     "hostIPC": "the pod shares the node's shared memory with other pods",
@@ -41,11 +44,22 @@ _EFFECTS = {
 }
 
 
+_VENDORS = ("habana.ai/gaudi", "amd.com/gpu")
+"""Devices whose vendors' examples for Kubernetes set hostIPC (Gaudi 1.21, PyTorch; ROCm 6, RCCL tests)."""
+
+
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for key, effect in _EFFECTS.items():
             if template.spec.get(key) is True:
                 path = (*template.path, "spec", key)
+                devices = _guided_devices(template) if key == "hostIPC" else ""
+                if devices:
+                    text = f"{effect}, as guides for {devices} set it"
+                    yield found_at(
+                        path, text, "remove it if the guide of your cluster does not set it", severity="note"
+                    )
+                    continue
                 yield found_at(
                     path,
                     effect,
@@ -54,6 +68,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
                     else "remove it",
                     Fix(f"remove {key}", (Edit("remove", path),), safe=False),
                 )
+
+
+def _guided_devices(template: ManifestTemplate) -> str:
+    """Return the devices of a pod whose vendor's guide sets hostIPC, or ""."""
+    limits = {name for container in template.containers for name in container.limits}
+    return next((name for name in _VENDORS if name in limits), "") or node_devices(template)
 
 
 RULE = Rule("host-namespaces", _check, severity="warning", stage="style", authority="ptcompile")

@@ -3,7 +3,8 @@
 What: a hostPath volume is the node's /dev/shm.
 
 Why: all pods on the node that mount it share one folder. Files of a killed process stay until the node restarts
-and fill the node's memory, none of it counts against the pod's limits, and two jobs may use the same file name.
+and fill the node's memory, none of it counts against the pod's limits, and two jobs may use the same file name. A pod
+that takes all accelerators of a machine, as in the guides for EFA, shares it with no other job: then this is a note.
 
 Example:
 
@@ -36,8 +37,12 @@ from posixpath import normpath
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
+
+_WHOLE_MACHINE = 8
+"""Accelerators of the machines on which a pod shares /dev/shm with no other job: HGX boards, Gaudi, TPU hosts."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -45,6 +50,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
         for name, (volume_path, volume) in template.volumes.items():
             if normpath(as_string(nested_map(volume, "hostPath").get("path"))) == SHM:
                 path = (*volume_path, "hostPath")
+                if sum(map(accelerators, template.containers)) >= _WHOLE_MACHINE:
+                    text = f"files that a killed process leaves in {SHM} of the node stay in its memory"
+                    yield found_at(path, text, "use emptyDir {medium: Memory, sizeLimit: ...}", severity="note")
+                    continue
                 empty_dir = Edit("set", (*volume_path, "emptyDir"), {"medium": "Memory"})
                 yield found_at(
                     path,

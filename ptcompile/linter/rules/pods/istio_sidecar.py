@@ -1,6 +1,7 @@
-"""A pod that trains requests Istio's sidecar.
+"""A pod that trains gets Istio's sidecar.
 
-What: a pod that should end has the label or annotation sidecar.istio.io/inject set to "true".
+What: a pod that should end has the label or annotation sidecar.istio.io/inject set to "true"; or its namespace has the
+label istio-injection: enabled or istio.io/rev in the same stream, and the pod does not opt out.
 
 Why: the proxy intercepts the pod's connections: NCCL and Gloo do not speak HTTP and choose their ports at random, so
 they break under mutual TLS. Unless it is a native sidecar the proxy also outlives the training, and the pod never ends.
@@ -32,26 +33,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import namespace_of, nested_map, string_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_KEY = "sidecar.istio.io/inject"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_KEY: Final = "sidecar.istio.io/inject"
+_NAMESPACE: Final = ("v1", "Namespace")
+_REASON: Final = "the proxy breaks the connections of NCCL and Gloo, and may outlive the training"
+_TITLE: Final = 'set the label to "false"'
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
+    label = _injecting_label(subject)
     for template in subject.templates:
         if not template.path and template.spec.get("restartPolicy") not in ("Never", "OnFailure"):
             continue  # a Pod without a restartPolicy usually serves requests
-        for key in ("labels", "annotations"):
-            if nested_map(template.data, "metadata", key).get(_KEY) == "true":
+        metadata = nested_map(template.data, "metadata")
+        keys = [key for key in ("labels", "annotations") if _KEY in nested_map(metadata, key)]
+        for key in keys:
+            if nested_map(metadata, key)[_KEY] == "true":
                 path = (*template.path, "metadata", key, _KEY)
-                yield found_at(
-                    path,
-                    "the proxy breaks the connections of NCCL and Gloo, and may outlive the training",
-                    'set the label to "false"',
-                    Fix('set the label to "false"', (Edit("set", path, "false"),), safe=False),
-                )
+                yield found_at(path, _REASON, _TITLE, Fix(_TITLE, (Edit("set", path, "false"),), safe=False))
+        if label and not keys and template.spec.get("hostNetwork") is not True:
+            path = (*template.path, "metadata", "labels")
+            opt_out = Edit("set", (*path, _KEY), "false")
+            if "labels" not in metadata:
+                opt_out = Edit("set", path, {_KEY: "false"})
+                path = (*template.path, "metadata") if metadata else template.path
+            reason = f"the namespace injects Istio's proxy ({label}), which breaks the connections of NCCL and Gloo"
+            help = f'set the label {_KEY} to "false" on the pods'
+            yield found_at(path, reason, help, Fix(_TITLE, (opt_out,), safe=False), on_key=True)
+
+
+def _injecting_label(subject: Subject) -> str:
+    """Return the label with which the pods' namespace requests Istio's sidecar, or "" if it does not.
+
+    Istio skips pods on their node's network. A revision counts unless istio-injection disables it.
+    """
+    namespaces = subject.objects.by_name(_NAMESPACE, namespace_of(subject.manifest))
+    labels = string_map(nested_map(namespaces[-1], "metadata").get("labels")) if namespaces else {}
+    if labels.get("istio-injection") == "enabled":
+        return "istio-injection: enabled"
+    revision = labels.get("istio.io/rev")
+    return f"istio.io/rev: {revision}" if revision and "istio-injection" not in labels else ""
 
 
 RULE = Rule("istio-sidecar", _check, severity="warning", stage="run", authority="ptcompile")

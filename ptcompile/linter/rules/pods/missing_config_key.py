@@ -42,17 +42,12 @@ from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.registry.references import references
 
 _DATA_FIELDS = {("v1", "ConfigMap"): ("data", "binaryData"), ("v1", "Secret"): ("data", "stringData")}
-_REFERENCES = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
-_VOLUMES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -60,7 +55,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for path, kind, name, key in _required_keys(subject):
         objects = subject.neighbors.by_name(("v1", kind), name)[-1:]
-        parts = [as_mapping(manifest.get(field)) for manifest in objects for field in _DATA_FIELDS["v1", kind]]
+        parts = [
+            as_mapping(manifest.get(field)) for manifest in objects for field in _DATA_FIELDS.get(("v1", kind), ())
+        ]
         if parts and key and not any(key in data for data in parts):
             present = {str(name) for data in parts for name in data}
             if key in present:
@@ -77,27 +74,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _required_keys(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:
     """Yield each key that must exist: its path, and the kind and name of its object."""
-    for container in subject.containers:
-        for entry in container.env:
-            for reference, kind in _REFERENCES.items():
-                source = nested_map(entry.source, reference)
-                if source and source.get("optional") is not True:
-                    path = (*entry.path, "valueFrom", reference, "key")
-                    yield path, kind, as_string(source.get("name")), as_string(source.get("key"))
     for template in subject.templates:
-        for volume_path, volume in template.volumes.values():
-            for key, (kind, name) in _VOLUMES.items():
-                source = nested_map(volume, key)
-                if source.get("optional") is not True:
-                    yield from (
-                        (p, kind, as_string(source.get(name)), k) for p, k in _item_keys((*volume_path, key), source)
-                    )
-
-
-def _item_keys(source_path: Path, source: Json) -> Iterator[tuple[Path, str]]:
-    items = source.get("items")
-    for i, item in enumerate(items if isinstance(items, list) else ()):
-        yield (*source_path, "items", i, "key"), as_string(as_mapping(item).get("key"))
+        for reference in references(template.spec, (*template.path, "spec")):
+            for path, key in reference.keys if not reference.is_optional else ():
+                yield path, reference.kind, reference.name, key
 
 
 RULE = Rule("missing-config-key", _check, severity="error", stage="pod", authority="kubelet")

@@ -39,31 +39,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.spelling import nearest
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map, object_name
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import namespace_of, object_name
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.workload import Stream
+from ptcompile.registry.references import references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
-
-    from ptcompile.kubernetes.unstructured import Json
-
-_VOLUME_SOURCES: Final = {
-    "persistentVolumeClaim": ("PersistentVolumeClaim", "claimName"),
-    "configMap": ("ConfigMap", "name"),
-    "secret": ("Secret", "secretName"),
-}
-_ENV_SOURCES: Final = {
-    "configMapKeyRef": "ConfigMap",
-    "secretKeyRef": "Secret",
-    "configMapRef": "ConfigMap",
-    "secretRef": "Secret",
-}
-
 
 _MAX_NAMES: Final = 256
 """Largest number of names to compare with: among more, many resemble one another anyway."""
@@ -79,42 +64,19 @@ def _names_in(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
+    namespace = namespace_of(subject.manifest)
     for template in subject.templates:
-        references = [
-            *_volume_references(template),
-            *(reference for container in template.containers for reference in _env_references(container)),
-        ]
-        for path, kind, name in references:
-            names = subject.stream.cached(_names_in).get((namespace_of(subject.manifest), kind), frozenset())
-            suggestion = nearest(name, names) if 0 < len(names) <= _MAX_NAMES and name not in names else None
+        for reference in references(template.spec, (*template.path, "spec")):
+            names = subject.stream.cached(_names_in).get((namespace, reference.kind), frozenset())
+            name, is_checked = reference.name, not reference.is_optional and 0 < len(names) <= _MAX_NAMES
+            suggestion = nearest(name, names) if is_checked and name and name not in names else None
             if suggestion is not None and _digits_in(suggestion) == _digits_in(name):
                 yield found_at(
-                    path,
-                    f"the stream has no {kind} {name}, but it has {suggestion}",
+                    reference.path,
+                    f"the stream has no {reference.kind} {name}, but it has {suggestion}",
                     f"write {suggestion}, if that is intended",
-                    Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False),
+                    Fix(f"write {suggestion}", (Edit("set", reference.path, suggestion),), safe=False),
                 )
-
-
-def _volume_references(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]:
-    for volume_path, volume in template.volumes.values():
-        for key, (kind, field) in _VOLUME_SOURCES.items():
-            source = nested_map(volume, key)
-            if source.get("optional") is not True and as_string(source.get(field)):
-                yield (*volume_path, key, field), kind, as_string(source.get(field))
-
-
-def _env_references(container: ManifestContainer) -> Iterator[tuple[Path, str, str]]:
-    sources: list[tuple[Path, Json]] = [((*entry.path, "valueFrom"), entry.source) for entry in container.env]
-    sources += [
-        ((*container.path, "envFrom", i), entry_source)
-        for i, entry_source in enumerate(as_mappings(container.spec.get("envFrom")))
-    ]
-    for entry_path, source in sources:
-        for key, kind in _ENV_SOURCES.items():
-            reference = nested_map(source, key)
-            if reference.get("optional") is not True and as_string(reference.get("name")):
-                yield (*entry_path, key, "name"), kind, as_string(reference.get("name"))
 
 
 def _digits_in(name: str) -> list[str]:

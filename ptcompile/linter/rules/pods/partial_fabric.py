@@ -47,17 +47,29 @@ from collections.abc import Iterator
 
 from ptcompile._internal.paths import get
 from ptcompile.hardware.fabric_gaps import gaps
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
+    has_accelerators = any(container.accelerators for container in subject.containers)
     for template in subject.templates:
+        if has_accelerators and not _has_devices(template):
+            continue  # a head or a driver passes the variables on
         for gap in gaps(template.data):
             path = (*template.path, *gap.path)
             if not _is_loopback(subject, path):
                 yield found_at(path, f"{gap.message}", gap.help)
+
+
+def _has_devices(template: ManifestTemplate) -> bool:
+    """Return whether a container of the template requests or claims any device."""
+    return any(
+        nested_map(container.spec, "resources").get("claims") or any("/" in name for name in container.limits)
+        for container in template.containers
+    )
 
 
 def _is_loopback(subject: Subject, path: tuple[str | int, ...]) -> bool:

@@ -1,6 +1,7 @@
 """Checkpoints go to a read-only volume.
 
-What: the folder for a training's checkpoints is on a volume that is mounted read-only, or on a ConfigMap or Secret.
+What: the folder for a training's checkpoints or outputs is on a volume that is mounted read-only, or on a ConfigMap or
+Secret. Reported as a warning for options that a training may also read, such as --checkpoint.
 
 Why: the first checkpoint fails with "Read-only file system", an hour into the training.
 
@@ -46,10 +47,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_mapping
-from ptcompile.linter.containers import starts_training
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import checkpoints, mount_for, mount_path, volume_of
+from ptcompile.linter.volumes import mount_for, mount_path, volume_of, written_checkpoints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _READ_ONLY_SOURCES = ("configMap", "secret", "projected", "downwardAPI")
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.main_containers:
-            for checkpoint in checkpoints(container) if starts_training(container) else ():
+            for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
                 volume = volume_of(template, mount[1]) if mount is not None else None
                 if mount is not None and volume is not None and _is_read_only(mount[1], volume[1]):
@@ -70,6 +70,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                         f"{checkpoint.folder} is on {mount_path(mount[1])}, which is mounted read-only: no "
                         "checkpoint can be written",
                         "mount it without readOnly, or write elsewhere",
+                        severity=None if checkpoint.is_output else "warning",
                     )
 
 

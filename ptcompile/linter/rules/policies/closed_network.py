@@ -1,10 +1,12 @@
 """A network policy separates the pods of a training job.
 
 What: a NetworkPolicy selects the pods of a job of several nodes, and no rule of the stream's policies lets them reach
-each other on all ports. Reported as a warning if the policy selects all pods: other policies probably allow more.
+each other on all ports: it has other ports, other pods or another namespace. Reported as a warning if the policy
+selects all pods: other policies probably allow more. So is a policy for egress that does not let them reach the
+cluster's DNS.
 
 Why: the pods wait for a rendezvous that none can reach. After the rendezvous NCCL and Gloo open ports of their choice,
-so a rule for one port is not enough.
+so a rule for one port is not enough. Without DNS they do not find the host of the rendezvous.
 
 Example:
 
@@ -50,9 +52,17 @@ Source: Kubernetes 1.36, network policies: traffic of a selected pod that no pol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_strings, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    as_mapping,
+    as_mappings,
+    as_string,
+    as_strings,
+    namespace_of,
+    nested_map,
+    string_map,
+)
 from ptcompile.linter.references import selects
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject, subject_of
@@ -65,6 +75,9 @@ if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
 
 POLICY = ("networking.k8s.io/v1", "NetworkPolicy")
+_NAMESPACE = ("v1", "Namespace")
+_NAME_LABEL = "kubernetes.io/metadata.name"
+"""The label with its name that the API server gives every namespace."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -73,7 +86,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
         for pod in pods:
             policies = [policy for policy in subject.neighbors.of_kind(POLICY) if _restricts(policy, direction, pod)]
             is_concerned = any(policy is subject.manifest for policy in policies)
-            if is_concerned and not any(_allows_peers(policy, direction, peers, pod) for policy in policies):
+            if is_concerned and not any(
+                _allows_peers(policy, direction, peers, pod, subject.stream) for policy in policies
+            ):
                 path = ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",)
                 yield found_at(
                     path,
@@ -81,6 +96,15 @@ def _check(subject: Subject) -> Iterator[Finding]:
                     f"allow them {'from' if direction == 'Ingress' else 'to'} each other, on all ports",
                     on_key=True,
                     severity=None if as_mapping(subject.spec.get("podSelector")) else "warning",
+                )
+                break
+            if is_concerned and direction == "Egress" and not any(_allows_dns(policy) for policy in policies):
+                yield found_at(
+                    ("spec", "egress") if "egress" in subject.spec else ("spec",),
+                    f"the pods of {pod.job.title} cannot reach the cluster's DNS, so no host name resolves",
+                    "allow port 53, UDP and TCP, to the namespace kube-system",
+                    on_key=True,
+                    severity="warning",
                 )
                 break
 
@@ -103,20 +127,69 @@ def _restricts(policy: Json, direction: str, pod: Pod) -> bool:
     return direction in directions and selects(nested_map(spec, "podSelector"), pod.view.labels)
 
 
-def _allows_peers(policy: Json, direction: str, peers: str, pod: Pod) -> bool:
+def _allows_peers(policy: Json, direction: str, peers: str, pod: Pod, stream: Stream) -> bool:
     """Return whether a rule allows all ports between the job's pods."""
     for rule in as_mappings(nested_map(policy, "spec").get(direction.lower())):
         ports, allowed_peers = as_mappings(rule.get("ports")), as_mappings(rule.get(peers))
         all_ports = not ports or any(port.get("endPort") is not None or "port" not in port for port in ports)
-        if all_ports and (not allowed_peers or any(_can_match(peer, pod) for peer in allowed_peers)):
+        if all_ports and (not allowed_peers or any(_can_match(peer, pod, stream) for peer in allowed_peers)):
             return True
     return False
 
 
-def _can_match(peer: Json, pod: Pod) -> bool:
-    if "ipBlock" in peer or (peer.get("namespaceSelector") is not None and peer.get("podSelector") is None):
-        return True  # the files do not show which addresses or namespaces the pods have
-    return selects(nested_map(peer, "podSelector"), pod.view.labels)
+def _can_match(peer: Json, pod: Pod, stream: Stream) -> bool:
+    """Return whether a peer may be a pod of the job. The files do not show the pods' addresses."""
+    if "ipBlock" in peer:
+        return True
+    space = peer.get("namespaceSelector")
+    if space is not None and not _may_be_in(as_mapping(space), pod, stream):
+        return False
+    return peer.get("podSelector") is None or selects(nested_map(peer, "podSelector"), pod.view.labels)
+
+
+def _may_be_in(selector: Json, pod: Pod, stream: Stream) -> bool:
+    """Return whether a selector of namespaces may match the pod's: its labels are known if the stream has it."""
+    name = as_string(nested_map(pod.job.manifest, "metadata").get("namespace"))
+    if not name:
+        return True
+    spaces = stream.objects.by_name(_NAMESPACE, name)
+    labels = {_NAME_LABEL: name, **(string_map(nested_map(spaces[-1], "metadata").get("labels")) if spaces else {})}
+    if spaces:
+        return selects(selector, labels)
+    return _may_select(selector, labels)
+
+
+def _may_select(selector: Json, labels: Mapping[str, str]) -> bool:
+    """Return whether a selector may match an object of which only these labels are known."""
+    wanted = string_map(selector.get("matchLabels"))
+    expressions = as_mappings(selector.get("matchExpressions"))
+    known = {
+        "matchLabels": {key: value for key, value in wanted.items() if key in labels},
+        "matchExpressions": [expression for expression in expressions if expression.get("key") in labels],
+    }
+    return selects(known, labels)
+
+
+def _allows_dns(policy: Json) -> bool:
+    """Return whether a rule may allow the cluster's DNS, which is in kube-system."""
+    for rule in as_mappings(nested_map(policy, "spec").get("egress")):
+        ports, peers = as_mappings(rule.get("ports")), as_mappings(rule.get("to"))
+        has_port = not ports or any(port.get("port") in (None, 53, "53") or _is_named(port) for port in ports)
+        if has_port and (not peers or any(_may_be_dns(peer) for peer in peers)):
+            return True
+    return False
+
+
+def _is_named(port: Json) -> bool:
+    """Return whether a port is a name or a range, which may be that of DNS."""
+    return isinstance(port.get("port"), str) or port.get("endPort") is not None
+
+
+def _may_be_dns(peer: Json) -> bool:
+    if "ipBlock" in peer:
+        return True
+    space = peer.get("namespaceSelector")
+    return space is not None and _may_select(as_mapping(space), {_NAME_LABEL: "kube-system"})
 
 
 RULE = Rule("closed-network", _check, severity="error", stage="run", authority="ptcompile")

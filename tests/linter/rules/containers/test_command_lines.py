@@ -111,3 +111,18 @@ def test_the_trainer_of_a_train_job_is_a_command_line_too() -> None:
 def test_words_that_need_a_shell_are_not_split() -> None:
     (problem,) = found("command-in-one-word", container(command=["cd /x && python train.py"]))
     assert problem.fix is None
+
+
+@pytest.mark.parametrize(
+    ("command", "is_error"),
+    [
+        (["bash", "-c", "torchrun", "--nnodes=2", "train.py"], True),
+        (["bash", "-c", "pip install x", "python train.py"], True),
+        (["bash", "-c", "set -e", "cd /app && accelerate launch train.py"], True),
+        (["bash", "-c", "torchrun train.py", "echo done"], False),
+        (["bash", "-c", "python train.py", "python eval.py"], False),
+    ],
+)
+def test_a_lost_launcher_is_an_error(command: list[str], is_error: bool) -> None:
+    (problem,) = found("lost-arguments", container(command=command))
+    assert (problem.severity == "error") == is_error

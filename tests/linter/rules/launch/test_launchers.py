@@ -80,8 +80,34 @@ def test_accelerate_with_a_machine_file_is_not_reported() -> None:
         (COMPOSER % (64, INDEXED), {("too-few-pods", "error")}),
         (COMPOSER % (32, 0), {("same-node-rank", "error")}),
         (
-            "[deepspeed, --no_ssh, --num_nodes=4, --node_rank=0, --master_addr=train-0.train, t.py]",
+            "[deepspeed, --hostfile=/h, --no_ssh, --num_nodes=4, --node_rank=0, --master_addr=train-0.train, t.py]",
             {("same-node-rank", "error")},
+        ),
+        (
+            f"[deepspeed, --no_ssh, --num_nodes=4, --node_rank={INDEXED}, --master_addr=train-0.train, t.py]",
+            {("launcher-alone", "warning")},
+        ),
+        ("[deepspeed, --num_nodes=4, --master_addr=train-0.train, t.py]", {("launcher-alone", "error")}),
+        ("[deepspeed, t.py]", {("launcher-alone", "warning")}),
+        (f"[deepspeed, t.py, {INDEXED}]", set()),
+        ("[colossalai, run, --nproc_per_node, '8', t.py]", {("launcher-alone", "warning")}),
+        ("[axolotl, train, a.yml]", {("launcher-alone", "warning")}),
+        ("[llamafactory-cli, train, a.yml]", {("launcher-alone", "warning")}),
+        (f"[llamafactory-cli, train, 'a-{INDEXED}.yml']", set()),
+        ("[llamafactory-cli, chat, a.yml]", set()),
+        ("[swift, sft, --model, x]", {("launcher-alone", "warning")}),
+        (
+            f"[axolotl, train, a.yml, --launcher, torchrun, --, --nnodes=8, --node_rank={INDEXED},"
+            " --master_addr=train-0.train]",
+            {("too-few-pods", "error")},
+        ),
+        (
+            f"[ft_launcher, --ft-cfg-path=x, --nnodes=8, --node_rank={INDEXED}, --master_addr=train-0.train, t.py]",
+            {("too-few-pods", "error")},
+        ),
+        (
+            f"[tune, run, --nnodes=8, --node_rank={INDEXED}, --master_addr=train-0.train, full_finetune_distributed]",
+            {("too-few-pods", "error")},
         ),
         (
             "[python, -m, torch.distributed.launch, --nnodes=8, --node_rank=$(JOB_COMPLETION_INDEX),"
@@ -92,6 +118,23 @@ def test_accelerate_with_a_machine_file_is_not_reported() -> None:
 )
 def test_other_launchers(command: str, expected: set[tuple[str, str]]) -> None:
     assert found(command) == expected
+
+
+NODE_RANK = RANK.replace("name: RANK", "name: NODE_RANK")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        ("4", set()),
+        ("8", {("too-few-pods", "error")}),
+        ("2", {("too-many-pods", "error")}),
+        ("1", {("launcher-alone", "warning")}),
+    ],
+)
+@pytest.mark.parametrize("command", ["[llamafactory-cli, train, a.yml]", "[swift, sft, --model, x]"])
+def test_launchers_that_read_nnodes(command: str, nodes: str, expected: set[tuple[str, str]]) -> None:
+    assert found(command, f"{{name: NNODES, value: '{nodes}'}}, {NODE_RANK}, {HERE}") == expected
 
 
 @pytest.mark.parametrize(

@@ -164,3 +164,22 @@ def test_retries_after_the_loss_of_node_0(limit: int | None, there: bool) -> Non
     )
     plain["spec"]["backoffLimit"] = limit
     assert bool(found(plain, "few-retries-for-node-0")) is there
+
+
+THIRD = [word.replace("train-node-0-0", "train-node-0-2") for word in C10D]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "there"),
+    [
+        (one(*THIRD), True),
+        (one(*C10D), False),
+        (_on_host(one(*THIRD)), False),
+        (one(*THIRD, env=[ADDRESS]), False),
+        (one(*THIRD, "--local-addr=10.0.0.1"), False),
+        (one(*[word.replace("0-0.", "0-9.") for word in C10D]), False),
+        (one(*[word.replace("c10d", "static") for word in THIRD]), False),
+    ],
+)
+def test_the_host_of_the_store_is_rank_0(manifest: Json, there: bool) -> None:
+    assert bool(found(manifest, "store-not-on-rank-0")) is there

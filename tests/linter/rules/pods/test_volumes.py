@@ -38,6 +38,7 @@ def _items(mode: int | None, path: str = "run.sh") -> list[Json]:
         ("unbounded-shm", _pod(_shm(), SHM, resources={}), False),
         ("unbounded-shm", _pod(_shm(sizeLimit="1Gi"), SHM, resources={"requests": {"memory": "1Gi"}}), False),
         ("small-shm", _pod(_shm(sizeLimit="64Mi"), SHM), True),
+        ("small-shm", _pod(_shm(sizeLimit="65Mi"), SHM), False),
         ("small-shm", _pod(_shm(sizeLimit="1G"), SHM), False),
         ("small-shm", _pod(_shm(sizeLimit="1"), {"mountPath": "/cache"}), False),
         ("shm-on-disk", _pod({"emptyDir": {}}, SHM), True),

@@ -1,0 +1,52 @@
+"""Whitespace after a backslash ends a command of a shell script early.
+
+What: a line of a script ends with a backslash and a space, a tab or a carriage return.
+
+Why: a backslash continues a line only directly before the newline. Before a space it makes an argument of that space;
+the command ends with the line, and the next line becomes a separate command: "--nproc_per_node=8: command not found".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [bash, -c]
+            args:
+    -         - "set -e\\ntorchrun --nproc_per_node=1 \\\\ \\n  train.py"  # <--
+    +         - "set -e\\ntorchrun --nproc_per_node=1 \\\\\\n  train.py"
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: remove the whitespace after the backslash.
+
+Source: POSIX 2024, 2.2.1 Escape Character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import shorten
+from ptcompile.linter.containers import shell_script
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.launchers.shell import broken_continuation
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for container in subject.containers:
+        script = shell_script(container)
+        line = broken_continuation(script.word.text) if script is not None else None
+        if script is not None and line is not None:
+            yield found_at(
+                script.word.path,
+                f"the shell ends the command after {shorten(line, 40)!r}: whitespace follows the backslash",
+                "remove the whitespace after the backslash",
+            )
+
+
+RULE = Rule("broken-continuation", _check, severity="error", stage="run", authority="kubelet")

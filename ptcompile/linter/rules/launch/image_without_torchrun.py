@@ -1,0 +1,64 @@
+"""The image's PyTorch is older than torchrun.
+
+What: the command is torchrun, and the image's PyTorch is older than 1.10; or it is `python -m torch.distributed.run`,
+and older than 1.9. An official tag of pytorch/pytorch says which it is, else the profile's versions.torch.
+
+Why: PyTorch installs the program torchrun since 1.10, and has the module since 1.9. The container does not start:
+"executable file not found in $PATH", or "No module named torch.distributed.run".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+    -       image: pytorch/pytorch:1.7.0-cuda11.0-cudnn8-runtime  # <--
+    +       image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
+            command: [torchrun, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: use a newer image, or start the script with `python -m torch.distributed.launch`.
+
+Source: PyTorch 1.10, setup.py, entry_points (pull request 64049); PyTorch 1.9, torch/distributed/run.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.training_roles import TrainingRole, image_path, torch_version
+from ptcompile.simulator.launchers.torchrun import FIRST_RUN_MODULE, FIRST_TORCHRUN
+
+_MODULES = {"torch.distributed.run": FIRST_RUN_MODULE, "torch.distributed.launch": (0, 0)}
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for role in subject.training_roles:
+        if role.launch.launcher != "torchrun" or role.installs_packages:
+            continue
+        torch = torch_version(role, subject.versions)
+        program, (major, minor) = _program(role)
+        if torch < (major, minor):
+            yield found_at(
+                image_path(role),
+                f"the container does not start: {program} came with PyTorch {major}.{minor}, and this is "
+                f"PyTorch {torch[0]}.{torch[1]}",
+                "use an image with a newer PyTorch, such as 2.13",
+            )
+
+
+def _program(role: TrainingRole) -> tuple[str, tuple[int, int]]:
+    """Return the program or module that a role starts, and the first PyTorch that has it."""
+    tokens = [token for _, _, token in role.indexed_tokens()]
+    for module, version in _MODULES.items():
+        if any(module in token for token in tokens):
+            return module, version
+    return "torchrun", FIRST_TORCHRUN
+
+
+RULE = Rule("image-without-torchrun", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,55 @@
+"""NCCL's errors are not detected, so processes wait for a lost peer with their GPUs.
+
+What: TORCH_NCCL_ASYNC_ERROR_HANDLING=0 (or NCCL_ASYNC_ERROR_HANDLING=0) in a container with GPUs.
+
+Why: PyTorch's watchdog then neither aborts a collective that timed out nor ends the process. If one process is lost,
+all others wait in the next collective, keep their GPUs, and no restart begins.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --nproc-per-node=8, train.py]
+            env:
+    -         - {name: TORCH_NCCL_ASYNC_ERROR_HANDLING, value: "0"}  # <--
+    +         - {name: TORCH_NCCL_ASYNC_ERROR_HANDLING, value: "1"}
+            resources: {limits: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: remove the variable.
+
+Source: PyTorch 2.13, ProcessGroupNCCL.hpp: 3 (SkipCleanUp) is the default, and 0 is NoHandling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.environment import variable_path
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.workload import container_views
+
+_VARIABLES = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for path, written, view, pod in container_views(subject):
+        if pod.main is None or view.init or view.name != pod.main.name or not sum(pod.devices.values()):
+            continue
+        for name in [name for name in _VARIABLES if pod.launch.env.get(name) == "0"]:
+            yield found_at(
+                variable_path(path, written, name),
+                f"{name}=0: if a process is lost, all others wait in a collective and keep their GPUs",
+                "remove it",
+            )
+
+
+RULE = Rule("nccl-errors-ignored", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,65 @@
+"""A variable turns off the fast paths between the GPUs of a pod.
+
+What: NCCL_P2P_DISABLE=1, NCCL_P2P_LEVEL=LOC or NCCL_SHM_DISABLE=1 in a container with several GPUs.
+
+Why: without P2P, NCCL uses neither NVLink nor PCIe between GPUs, and without shared memory too all traffic in the pod
+goes over the network. Both are workarounds for broken machines.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --nproc-per-node=8, train.py]
+            env:
+    -         - {name: NCCL_P2P_DISABLE, value: "1"}  # <--
+    +         - {name: NCCL_P2P_DISABLE, value: "0"}
+            resources: {limits: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: remove the variable.
+
+Source: NCCL 2.28, environment variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.environment import variable_path
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.workload import container_views
+
+_PATHS = {"NCCL_P2P_DISABLE": "P2P", "NCCL_SHM_DISABLE": "shared memory"}
+_P2P_LEVELS = ("LOC", "0")
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for path, written, view, pod in container_views(subject):
+        if pod.main is None or view.init or view.name != pod.main.name:
+            continue
+        env = pod.launch.env
+        gpus = pod.devices.get("nvidia.com/gpu", 0)
+        for name, what in _PATHS.items():
+            if gpus > 1 and env.get(name) == "1":
+                yield found_at(
+                    variable_path(path, written, name),
+                    f"{name}=1: NCCL uses no {what} between the {gpus} GPUs of the pod, which is many times slower",
+                    "remove it",
+                )
+        if gpus > 1 and env.get("NCCL_P2P_LEVEL") in _P2P_LEVELS:
+            yield found_at(
+                variable_path(path, written, "NCCL_P2P_LEVEL"),
+                f"NCCL_P2P_LEVEL={env['NCCL_P2P_LEVEL']}: NCCL uses no P2P between the {gpus} GPUs of the pod",
+                "remove it",
+            )
+
+
+RULE = Rule("nccl-path-disabled", _check, severity="warning", stage="run", authority="ptcompile")

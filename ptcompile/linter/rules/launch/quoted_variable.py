@@ -1,0 +1,65 @@
+"""A launcher gets the name of a variable instead of its value.
+
+What: a shell script passes an option of the launcher with a variable in single quotes, or after a backslash, such as
+--node_rank='$RANK'.
+
+Why: the shell replaces no variable in single quotes. The launcher gets the text `$RANK`, which is neither a number nor
+a host: "invalid int value: '$RANK'".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [bash, -c]
+            args:
+    -         - torchrun --nproc_per_node='$GPUS' train.py  # <--
+    +         - torchrun --nproc_per_node="$GPUS" train.py
+            env: [{name: GPUS, value: "1"}]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: use double quotes.
+
+Source: POSIX 2024, 2.2.2 Single-Quotes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_OPTIONS = (
+    "nnodes",
+    "nproc-per-node",
+    "num-processes",
+    "world-size",
+    "node-rank",
+    "master-addr",
+    "master-port",
+    "rdzv-endpoint",
+    "max-restarts",
+)
+"""Options that must be a number or a host. Others, such as --log-line-prefix-template, may contain a `$`."""
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for role in subject.training_roles:
+        for option in _OPTIONS if role.launch.literals else ():
+            name = role.option_name(option)
+            if name in role.launch.literals and option in role.launch.options:
+                yield found_at(
+                    role.flag_path(option),
+                    f"{role.launcher_name} gets the text {role.launch.options[option]!r} as {name}: "
+                    f"the shell does not replace a variable in single quotes or after a backslash",
+                    "use double quotes",
+                )
+
+
+RULE = Rule("quoted-variable", _check, severity="error", stage="run", authority="kubelet")

@@ -1,0 +1,64 @@
+"""Each pod starts its own Ray cluster.
+
+What: all pods of a role with several pods run `ray start --head`.
+
+Why: --head starts a cluster, and no pod joins another's. What runs in one pod sees the devices of that pod alone.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: tune}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        template:
+          spec:
+            subdomain: tune
+            restartPolicy: Never
+            containers:
+              - name: ray
+                image: rayproject/ray:2.46.0-gpu
+                command:
+                  - sh
+                  - -c
+    -             - ray start --head --block  # <--
+    +             - if [ $JOB_COMPLETION_INDEX = 0 ]; then ray start --head --block; fi; ray start --address=tune-0.tune
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: start the head in one pod, and the others with --address.
+
+Source: Ray 2.46, python/ray/scripts/scripts.py; docs/facts/ray.md#ray-start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.workload import template_of
+from ptcompile.simulator.launchers.ray import is_head
+
+_has_branches = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\||&&").search
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for role, pod in subject.job.first_pods() if subject.job is not None else ():
+        if role.count < 2 or pod.launch.launcher != "ray" or not is_head(pod.launch.options):
+            continue
+        template = template_of(subject, role.name)
+        main = next(iter(template.main_containers), None) if template is not None else None
+        if main is None or any(_has_branches(token.text) for token in main.argv):
+            continue
+        yield found_at(
+            next((token.path for token in main.argv if "--head" in token.text), main.path),
+            f"each of the {role.count} pods starts its own Ray cluster",
+            "start the head in one pod, and the others with --address",
+        )
+
+
+RULE = Rule("ray-heads-apart", _check, severity="warning", stage="run", authority="ptcompile")

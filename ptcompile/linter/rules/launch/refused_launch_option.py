@@ -1,0 +1,118 @@
+"""torchrun refuses an option and does not start.
+
+What: an option has a value that torchrun rejects, such as --tee=stdout; a switch has a value, such as
+--standalone=true; an abbreviation fits several options, such as --nproc; or the option is one of
+torch.distributed.launch alone.
+
+Why: argparse or torchrun itself raises an error before any process starts: "invalid choice", "ignored explicit
+argument", "ambiguous option". argparse compares an abbreviation with both spellings of an option, so even --nproc is
+ambiguous.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --tee=stdout  # <--
+    +         - --tee=3
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write a value that torchrun accepts, or the whole name of the option.
+
+Source: PyTorch 2.15, torch/distributed/run.py, get_args_parser and config_from_args, and
+torch/distributed/elastic/multiprocessing/api.py, Std.from_str; checked with torchrun 2.2, 2.5, 2.13 and 2.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.training_roles import TrainingRole
+from ptcompile.simulator.launchers.arguments import GivenOption
+from ptcompile.simulator.launchers.torchrun import TORCHRUN, given_options, is_int, is_literal, option_variable
+
+_is_std = Pattern(r"(?a)[0-3]|\d:[0-3](?:,\d:[0-3])*").fullmatch
+_CHOICES = {
+    "start-method": ("spawn", "fork", "forkserver"),
+    "numa-binding": ("node", "socket", "exclusive", "core-complex"),
+}
+"""Options whose values argparse compares. It does not compare what comes from a variable."""
+_STD = "it must be 0 to 3, or LOCAL_RANK:VALUE,..."
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for role in subject.training_roles:
+        if not role.is_torchrun:
+            continue
+        for option in given_options(role.launch.arguments):
+            why = _why_refused(role, option)
+            if why is not None:
+                path = role.flag_path(option.name)
+                yield found_at(path, f"torchrun does not start with {option.written}: {why}", _help(option))
+            elif option.name == "logs-specs" and option.value not in (None, "default") and is_literal(option.value):
+                yield found_at(
+                    role.flag_path(option.name),
+                    f"torchrun only starts if the image has a plugin for the log specification {option.value!r}",
+                    "install a package with that entry point in the image, or remove the option",
+                    severity="warning",
+                )
+        yield from _check_variables(role)
+
+
+def _check_variables(role: TrainingRole) -> Iterator[Finding]:
+    for option in ("tee", "redirects", "local-ranks-filter", "shutdown-timeout"):
+        value = role.launch.env.get(option_variable(option))
+        if value is None or option in role.launch.options or not is_literal(value):
+            continue
+        if (why := _why_refused_value(option, value)) is not None:
+            name = option_variable(option)
+            yield found_at(role.path_of(option), f"torchrun does not start with {name} {value!r}: {why}", _HELP)
+
+
+def _why_refused(role: TrainingRole, option: GivenOption) -> str | None:
+    if option.matches:
+        return f"it is ambiguous: {', '.join(option.matches[:3])}"
+    if option.name == "use-env" and role.launch.program != "torch.distributed.launch":
+        return "only torch.distributed.launch has the option"
+    if option.name in TORCHRUN.flags and option.value is not None:
+        return "it takes no value"
+    if option.value is None or not is_literal(option.value):
+        return None
+    choices = _CHOICES.get(option.name)
+    if choices is not None and option.value not in choices:
+        return f"it must be {', '.join(choices[:-1])} or {choices[-1]}, not {option.value!r}"
+    return _why_refused_value(option.name, option.value)
+
+
+def _why_refused_value(option: str, value: str) -> str | None:
+    """Return why torchrun rejects a value that it may also read from a variable, or None."""
+    if option in ("tee", "redirects") and not _is_std(value):
+        return f"{_STD}, not {value!r}"
+    if option == "local-ranks-filter" and value and not all(is_int(part) for part in value.split(",")):
+        return f"it must be a list of ranks such as 0,1, not {value!r}"
+    if option == "shutdown-timeout" and not is_int(value):
+        return f"it must be a whole number of seconds, not {value!r}"
+    return None
+
+
+_HELP = "write a value that torchrun accepts"
+
+
+def _help(option: GivenOption) -> str:
+    if option.matches:
+        return "write the whole name of the option"
+    return "remove the value" if option.name in TORCHRUN.flags and option.value is not None else _HELP
+
+
+RULE = Rule("refused-launch-option", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,71 @@
+"""A file is started with -m, which takes the name of a module.
+
+What: torchrun, accelerate, deepspeed, composer or python gets -m (--module) and then a path or a file name, such as
+train.py.
+
+Why: Python imports `train.py` as the module `py` of the package `train` and finds none: "No module named train.py".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - -m
+              - train.py  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: remove -m, or write the module's name with dots and without .py.
+
+Source: Python 3.14, runpy; PyTorch 2.15, torch/distributed/run.py, config_from_args.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.commands import basename
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.training_roles import TrainingRole
+from ptcompile.simulator.launchers import LAUNCHERS, module_of
+from ptcompile.simulator.launchers.torchrun import is_int, is_literal
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for role in subject.training_roles:
+        module = _module(role)
+        if module is None or not is_literal(module) or not (module.endswith(".py") or "/" in module):
+            continue
+        path = next(((*role.path, key, i) for key, i, token in role.indexed_tokens() if token == module), None)
+        yield found_at(
+            path or role.command_path,
+            f"-m takes the name of a module, but {module!r} is a file",
+            "remove -m, or write the module's name with dots and without .py",
+        )
+
+
+def _module(role: TrainingRole) -> str | None:
+    """Return the module that the role starts, or None if it starts a script."""
+    launch = role.launch
+    if role.is_torchrun:
+        variable = launch.env.get("PET_MODULE", "0")
+        is_module = "module" in launch.options or (is_int(variable) and int(variable) != 0)
+        return launch.entry[0] if is_module and launch.entry else None
+    words = launch.entry
+    if launch.launcher in LAUNCHERS:
+        return module_of(words)
+    if launch.launcher == "command" and words and basename(words[0]).startswith("python") and "-m" in words:
+        index = words.index("-m")
+        is_python_option = all(word.startswith("-") for word in words[1:index])
+        return words[index + 1] if is_python_option and index + 1 < len(words) else None
+    return None
+
+
+RULE = Rule("script-as-module", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,119 @@
+"""The script expects another number of nodes or processes than the job starts.
+
+What: an argument of the script, such as trainer.num_nodes=4, --num_nodes 4 or --trainer.devices=8, differs from the
+pods that train, or from the processes or GPUs of a pod.
+
+Why: Lightning and NeMo wait for num_nodes times devices processes. With fewer pods they wait until they time out; with
+more, several pods have the same rank. Under torchrun, Lightning compares both with what torchrun started.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+    -                     - trainer.num_nodes=4  # <--
+    +                     - trainer.num_nodes=2
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the number of pods and the GPUs of each.
+
+Source: Lightning 2.5, fabric/plugins/environments/torchelastic.py (validate_settings) and lightning.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
+
+_NODES = frozenset({"trainer.num_nodes", "trainer.num-nodes", "num_nodes", "num-nodes"})
+_DEVICES = frozenset({"trainer.devices", "trainer.num_devices", "trainer.gpus"})
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    roles = subject.training_roles
+    if subject.job is None or any(role.is_uncertain for role in roles):
+        return
+    total = count_nodes(roles)
+    for role in roles:
+        if not (role.is_torchrun or role.is_python_script):
+            continue
+        for name, value in _arguments(role):
+            if name in _NODES and value != total and not _is_elastic(role):
+                pods = "1 pod" if total == 1 else f"{total} pods"
+                yield found_at(
+                    _path(role, name),
+                    f"the script expects {value} nodes, but the job has {pods} that train",
+                    f"write {total}, or use {value} pods",
+                )
+            elif name in _DEVICES and (started := _processes(role)) and value != started:
+                yield found_at(
+                    _path(role, name),
+                    f"the script expects {value} processes in each pod, but {_starter(role)} {started}",
+                    f"write {started}",
+                )
+
+
+def _arguments(role: TrainingRole) -> Iterator[tuple[str, int]]:
+    """Yield the arguments of the script that set a number of nodes or devices."""
+    words = role.launch.entry
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        bare = name.lstrip("-+")
+        if bare not in _NODES and bare not in _DEVICES:
+            continue
+        if not equals and not word.startswith("--"):
+            continue
+        number = atoi(value if equals else "".join(words[index + 1 : index + 2]))
+        if number is not None and number > 0:
+            yield bare, number
+
+
+def _is_elastic(role: TrainingRole) -> bool:
+    nodes = role.rendezvous.nodes
+    return nodes is not None and nodes[0] != nodes[1]
+
+
+def _processes(role: TrainingRole) -> int:
+    """Return the processes that torchrun starts in a pod, or the GPUs of a pod whose script starts its own; 0 if
+    unknown.
+    """
+    return (role.rendezvous.processes or 0) if role.is_torchrun else sum(role.pod.devices.values())
+
+
+def _starter(role: TrainingRole) -> str:
+    return "torchrun starts" if role.is_torchrun else "its GPUs are"
+
+
+def _path(role: TrainingRole, name: str) -> tuple[str | int, ...]:
+    for key, i, token in role.indexed_tokens():
+        if name in token:
+            return (*role.path, key, i)
+    return role.command_path
+
+
+RULE = Rule("script-nodes-differ", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,108 @@
+"""The pod that hosts the store of the rendezvous is not the one with rank 0, and may leave before it.
+
+What: the endpoint of a c10d rendezvous names a pod whose host name is not the first in the order of the names.
+
+Why: c10d gives rank 0 to the node whose host name sorts first, even if the endpoint names another. Rank 0 usually
+evaluates and saves at the end. torchrun on the pod that hosts the store waits 300 seconds for the others after its own
+processes have ended. Then it exits with the store, and torchrun on every pod that still works fails and stops its
+processes. If the operator hands the address out, as LWS_LEADER_ADDRESS, it is a note: `<name>-0-1` sorts before
+`<name>-0`.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 4
+                parallelism: 4
+                backoffLimit: 24
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=4
+                          - --rdzv-backend=c10d
+    -                     - --rdzv-endpoint=train-node-0-3.train:29400  # <--
+    +                     - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: let the endpoint name the pod whose host name sorts first.
+
+Source: PyTorch 2.13, torch/distributed/elastic/agent/server/api.py (exit_barrier_timeout, which torchrun has no option
+for) and rendezvous/dynamic_rendezvous.py (ranks are in the order of the nodes' addresses); pytorch issue 118891.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import as_mappings
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.simulator.agents import EXIT_BARRIER_SECONDS
+from ptcompile.simulator.rendezvous import dns_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.pod import Pod
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for roles in subject.torchrun_groups:
+        if count_nodes(roles) < 2 or any(_announces_address(role) for role in roles):
+            continue
+        first = min((role.pod for role in roles), key=lambda pod: pod.own_fqdn)
+        host = _store_host(roles)
+        if host is None or host.own_fqdn <= first.own_fqdn:
+            continue
+        yield found_at(
+            roles[0].path_of("rdzv-endpoint"),
+            f"{host.hostname} hosts the store, but {first.hostname} has rank 0: {EXIT_BARRIER_SECONDS} seconds "
+            f"after its own processes end, {host.hostname} exits, and torchrun fails where processes still run",
+            "use the static rendezvous, which gives rank 0 to --node-rank=0"
+            if _is_given(roles[0])
+            else f"let the endpoint name {first.hostname}",
+            severity="note" if _is_given(roles[0]) else None,
+        )
+
+
+def _announces_address(role: TrainingRole) -> bool:
+    """Return whether ranks do not follow from the pods' names, or another backend decides them."""
+    return (
+        role.rendezvous.backend != "c10d"
+        or role.pod.on_host
+        or role.pod.hostname is None
+        or bool(role.launch.options.get("local-addr") or role.launch.env.get("PET_LOCAL_ADDR"))
+    )
+
+
+def _is_given(role: TrainingRole) -> bool:
+    """Return whether a variable of the operator has the endpoint's host: there is no other address to write."""
+    written = {entry.get("name") for entry in as_mappings(role.spec.get("env"))}
+    return any(value == role.rendezvous.host and name not in written for name, value in role.pod.env.items())
+
+
+def _store_host(roles: tuple[TrainingRole, ...]) -> Pod | None:
+    """Return the pod that the endpoint names, or None if it names none of these pods."""
+    name = roles[0].rendezvous.host
+    number = name.partition(".")[0].rpartition("-")[2]
+    for role in roles:
+        count = role.expanded.count
+        for index in {0, int(number)} if number.isdecimal() and len(number) < 10 else {0}:
+            if index < count and name in dns_names(pod := role.pod.job.pod(role.expanded, index)):
+                return pod
+    return None
+
+
+RULE = Rule("store-not-on-rank-0", _check, severity="warning", stage="run", authority="torchrun")

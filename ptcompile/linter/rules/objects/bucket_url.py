@@ -1,0 +1,75 @@
+"""A Cloud Storage volume names its bucket by a URL.
+
+What: a volume of the CSI driver gcsfuse.csi.storage.gke.io has a bucketName, or a PersistentVolume of it a
+volumeHandle, that begins with a scheme such as gs:// or contains a slash.
+
+Why: the driver looks up a bucket of exactly this name and finds none ("failed to get GCS bucket"). The pod stays in
+ContainerCreating.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        name: train
+        annotations: {gke-gcsfuse/volumes: "true"}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: data
+            csi:
+              driver: gcsfuse.csi.storage.gke.io
+    -         volumeAttributes: {bucketName: "gs://imagenet"}  # <--
+    +         volumeAttributes: {bucketName: imagenet}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: data, mountPath: /data}]
+
+Fix: write only the bucket's name; the mount option only-dir mounts a folder of it.
+
+Source: GoogleCloudPlatform/gcs-fuse-csi-driver, 2026, pkg/csi_driver/node.go: NodePublishVolume.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_DRIVER = "gcsfuse.csi.storage.gke.io"
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for path, name in _bucket_names(subject):
+        bucket, _, folder = name.partition("://")[2].partition("/") if "://" in name else name.partition("/")
+        if bucket == name:
+            continue
+        help = f"write {bucket}" if bucket else "write the bucket's name"
+        if folder:
+            help += f", and mount its folder with the mount option only-dir={folder.rstrip('/')}"
+        is_lossless = bucket and not folder
+        fix = Fix(f"write {bucket}", (Edit("set", path, bucket),), safe=True) if is_lossless else None
+        kind = "a URL" if "://" in name else "a path"
+        yield found_at(path, f"{name!r} is {kind}, but the driver looks up a bucket of exactly this name", help, fix)
+
+
+def _bucket_names(subject: Subject) -> Iterator[tuple[Path, str]]:
+    """Yield the buckets that an object's volumes name, with their paths. A handle may end in `:` and a suffix."""
+    for template in subject.templates:
+        for path, volume in template.volumes.values():
+            source = nested_map(volume, "csi")
+            if source.get("driver") == _DRIVER:
+                name = as_string(nested_map(source, "volumeAttributes").get("bucketName"))
+                yield (*path, "csi", "volumeAttributes", "bucketName"), name
+    source = nested_map(subject.spec, "csi")
+    if subject.kind == ("v1", "PersistentVolume") and source.get("driver") == _DRIVER:
+        yield ("spec", "csi", "volumeHandle"), as_string(source.get("volumeHandle"))
+
+
+RULE = Rule("bucket-url", _check, severity="error", stage="run", authority="kubelet")

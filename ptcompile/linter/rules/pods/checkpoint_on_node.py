@@ -1,0 +1,90 @@
+"""Checkpoints are on the local disk of each Kubernetes node.
+
+What: the folder for checkpoints or outputs is on a hostPath that is a local disk by its name (nvme, ssd, raid, scratch,
+/tmp, /var), and the job has several pods or recreates failed ones.
+
+Why: each node has its own disk: the ranks see different checkpoints, and a pod that is recreated on another node finds
+none.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                          - --checkpoint-dir=/ckpt  # <--
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+                        volumeMounts: [{name: ckpt, mountPath: /ckpt}]
+    -               volumes: [{name: ckpt, hostPath: {path: /mnt/nvme/ckpt}}]
+    +               volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
+
+Fix: mount a claim that all pods share, or write to an object store.
+
+Source: Kubernetes 1.36, volumes: hostPath is a folder of the node that the pod runs on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject, is_recreated
+from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
+
+_is_local_part = Pattern(
+    r"(?i)[\w-]{0,64}(?:nvme|ssd)[\w-]{0,64}|raid\d*|scratch|local(?:disk|[-_]\w+)?|k8s-disks|stateful_partition|ephemeral\w*"
+).fullmatch
+_SHARED = Pattern(
+    r"(?i)nfs|lustre|fsx|efs|gpfs|weka|vast|ceph|gluster|beegfs|juicefs|shared|csi|spectrum|panfs|orangefs|daos"
+)
+_LOCAL_ROOTS = frozenset({"tmp", "var", "root", "etc"})
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    pods = sum(template.replicas for template in subject.templates)
+    for template in subject.templates:
+        if pods < 2 and not is_recreated(subject, template):
+            continue
+        for container in template.main_containers:
+            for checkpoint in written_checkpoints(container):
+                mount = mount_for(container, checkpoint.folder)
+                volume = volume_of(template, mount[1]) if mount is not None else None
+                host_path = as_string(nested_map(volume[1], "hostPath").get("path")) if volume is not None else ""
+                if _is_local(host_path):
+                    yield found_at(
+                        checkpoint.path,
+                        f"{checkpoint.folder} is on {host_path} of each node: the pods see different checkpoints, and "
+                        "a pod that moves sees none",
+                        "mount a shared claim there, or write to an object store",
+                    )
+
+
+def _is_local(path: str) -> bool:
+    """Return whether a folder of a node is on a local disk, by its name."""
+    parts = path.strip("/").split("/")
+    return not _SHARED.search(path) and (parts[0] in _LOCAL_ROOTS or any(_is_local_part(part) for part in parts))
+
+
+RULE = Rule("checkpoint-on-node", _check, severity="warning", stage="run", authority="ptcompile")

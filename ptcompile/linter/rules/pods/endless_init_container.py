@@ -1,0 +1,65 @@
+"""An init container never ends, so the training never starts.
+
+What: an init container without restartPolicy Always runs `sleep infinity`, `tail -F`, tensorboard or another server, or
+a shell loop without an exit. Reported as a warning if only the image says so.
+
+Why: the kubelet starts the containers of a pod when its init containers have ended, one after another. The pod stays in
+Init, and holds its accelerators.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            initContainers:
+              - name: board
+                image: ghcr.io/acme/board:1.0
+    -           command: [tensorboard, --logdir, /logs]  # <--
+    +           command: [tensorboard, --logdir, /logs]
+    +           restartPolicy: Always
+                resources: {limits: {cpu: 1, memory: 1Gi}}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: set restartPolicy to Always, which makes it a sidecar from Kubernetes 1.29 on, or end the command.
+
+Source: Kubernetes 1.36, init containers and sidecar containers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.endless import endless_command, server_image
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for container in subject.containers:
+        if not container.is_init or container.spec.get("restartPolicy") == "Always":
+            continue
+        command = endless_command(container)
+        server = command or server_image(container)
+        if server is not None:
+            path = (*container.path, "command" if command else "image")
+            edit = Edit("set", (*container.path, "restartPolicy"), "Always")
+            yield found_at(
+                path,
+                f"{server} never ends, so the containers after it never start",
+                "set restartPolicy to Always, which makes it a sidecar",
+                Fix(f"make {container.name} a native sidecar", (edit,), safe=False),
+                severity=None if command else "warning",
+            )
+
+
+RULE = Rule("endless-init-container", _check, severity="error", stage="run", authority="kubelet")

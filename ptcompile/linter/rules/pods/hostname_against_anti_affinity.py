@@ -1,0 +1,139 @@
+"""Pods must avoid one another's nodes, but are pinned to fewer nodes than there are pods.
+
+What: a nodeSelector or required affinity pins pods of one object to nodes by kubernetes.io/hostname, and a required
+podAntiAffinity on that label selects the same pods, or all use the same port of the node. An error if the pods wait for
+one another before they train.
+
+Why: each node takes one of the pods. The others stay Pending ("didn't match pod anti-affinity rules"), and the ranks
+that run wait for them.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        template:
+          metadata: {labels: {app: train}}
+          spec:
+            restartPolicy: Never
+            subdomain: train
+    -       nodeSelector: {kubernetes.io/hostname: gpu-7}  # <--
+    +       nodeSelector: {acme.example/pool: gpu}
+            affinity:
+              podAntiAffinity:
+                requiredDuringSchedulingIgnoredDuringExecution:
+                  - labelSelector: {matchLabels: {app: train}}
+                    topologyKey: kubernetes.io/hostname
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command:
+                  - torchrun
+                  - --nnodes=2
+                  - --nproc-per-node=1
+                  - --node-rank=$(JOB_COMPLETION_INDEX)
+                  - --master-addr=train-0.train
+                  - --master-port=29500
+                  - train.py
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: select the nodes by a label that enough of them have, or drop one of the two rules.
+
+Source: Kubernetes 1.36, inter-pod anti-affinity; the scheduler's plugins NodeAffinity, InterPodAffinity and NodePorts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.hardware.nodes import HOST
+from ptcompile.kubernetes.pod_spec import pinned_values
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_strings, nested_map
+from ptcompile.linter.references import selects
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.workload import template_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.pod import Pod
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+class _PinnedRole(NamedTuple):
+    """A role whose pods are pinned to nodes by name."""
+
+    pod: Pod
+    pods: int
+    path: Path
+    hosts: frozenset[str]
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    roles = list(_pinned_roles(subject))
+    for first in roles:
+        clique: list[_PinnedRole] = []
+        for role in (first, *roles):
+            if role not in clique and all(_repel(role.pod, member.pod) for member in (first, *clique)):
+                clique.append(role)
+        pods = sum(role.pods if _repel(role.pod, role.pod) else 1 for role in clique)
+        hosts = frozenset().union(*(role.hosts for role in clique))
+        if pods > len(hosts) > 0:
+            names = ", ".join(sorted(hosts))
+            yield found_at(
+                first.path,
+                f"{pods} pods must run on different nodes, but are pinned to {names}: "
+                f"{pods - len(hosts)} of them stay{'s' if pods - len(hosts) == 1 else ''} Pending",
+                "select the nodes by a label that enough of them have",
+                severity=None if subject.min_nodes_to_start > len(hosts) else "warning",
+            )
+            return
+
+
+def _pinned_roles(subject: Subject) -> Iterator[_PinnedRole]:
+    for role, pod in subject.job.first_pods() if subject.job is not None else ():
+        template = template_of(subject, role.name)
+        for path, hosts in pinned_values(pod.view.spec, HOST):
+            if template is not None:
+                yield _PinnedRole(pod, role.count, (*template.path, "spec", *path), frozenset(hosts))
+                break
+
+
+def _repel(a: Pod, b: Pod) -> bool:
+    """Return whether no node takes both pods, or two such pods if they are the same."""
+    return _avoids(a, b) or _avoids(b, a) or not _node_ports(a).isdisjoint(_node_ports(b))
+
+
+def _avoids(pod: Pod, other: Pod) -> bool:
+    """Return whether a required anti-affinity of the pod on the host name selects the other's labels."""
+    for term in as_mappings(nested_map(pod.view.spec, "affinity", "podAntiAffinity").get(_REQUIRED)):
+        namespaces = as_strings(term.get("namespaces"))
+        is_local = pod.view.namespace in namespaces if namespaces else term.get("namespaceSelector") is None
+        selector = nested_map(term, "labelSelector")
+        if term.get("topologyKey") != HOST or not is_local or not selector or term.get("mismatchLabelKeys"):
+            continue
+        if selects(selector, other.view.labels):
+            return True
+    return False
+
+
+def _node_ports(pod: Pod) -> frozenset[tuple[int, str]]:
+    """Return the ports of the node that a pod takes, with their protocols."""
+    containers = as_mappings(pod.view.spec.get("containers"))
+    ports = [port for container in containers for port in as_mappings(container.get("ports"))]
+    key = "containerPort" if pod.on_host else "hostPort"
+    numbers = [
+        (as_int(port.get("hostPort")) or as_int(port.get(key)), str(port.get("protocol") or "TCP")) for port in ports
+    ]
+    return frozenset((number, protocol) for number, protocol in numbers if number)
+
+
+RULE = Rule("hostname-against-anti-affinity", _check, severity="error", stage="run", authority="kube-apiserver")

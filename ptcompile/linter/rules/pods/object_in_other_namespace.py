@@ -1,0 +1,67 @@
+"""A pod refers to a claim, ConfigMap, Secret or ServiceAccount of another namespace.
+
+What: the stream has an object of that kind and name, but only in other namespaces than the pods'. Objects without a
+namespace are not compared: they get the one that the manifests are applied to.
+
+Why: a pod finds these objects only in its own namespace. It stays Pending, or in ContainerCreating; for a
+ServiceAccount it is never created.
+
+Example:
+
+      apiVersion: v1
+      kind: PersistentVolumeClaim
+    - metadata: {name: imagenet, namespace: storage}
+    + metadata: {name: imagenet, namespace: research}
+      spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Ti}}}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train, namespace: research}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: data
+            persistentVolumeClaim:
+              claimName: imagenet  # <--
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: data, mountPath: /data}]
+
+Fix: put both into the same namespace.
+
+Source: Kubernetes 1.36, namespaces: names of claims, ConfigMaps, Secrets and ServiceAccounts are local.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.registry.references import references
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    namespace = as_string(subject.metadata.get("namespace"))
+    if not namespace:
+        return
+    for template in subject.templates:
+        for reference in references(template.spec, (*template.path, "spec")):
+            if reference.is_optional or not reference.name:
+                continue
+            objects = subject.objects.by_name(("v1", reference.kind), reference.name)
+            namespaces = {as_string(nested_map(manifest, "metadata").get("namespace")) for manifest in objects}
+            if namespaces and "" not in namespaces and namespace not in namespaces:
+                where = f"namespace{'s' if len(namespaces) > 1 else ''} {', '.join(sorted(namespaces))}"
+                yield found_at(
+                    reference.path,
+                    f"{reference.kind} {reference.name} is in {where}, but the pods are in {namespace}",
+                    "put both into the same namespace",
+                )
+
+
+RULE = Rule("object-in-other-namespace", _check, severity="warning", stage="run", authority="kubelet")

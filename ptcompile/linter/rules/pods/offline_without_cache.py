@@ -1,0 +1,96 @@
+"""Hugging Face libraries may not download, and nothing brings their cache.
+
+What: HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is on, the cache folder is on no volume, and the pod mounts no other volume
+from which models could come.
+
+Why: offline, a model or dataset that is not in the cache fails to load ("couldn't find it in the cached files"). Only
+an image that has the cache helps.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    +   volumes: [{name: cache, persistentVolumeClaim: {claimName: hub}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py, --model_name_or_path=meta-llama/Llama-3.1-8B]
+            env:
+    -         - {name: HF_HUB_OFFLINE, value: "1"}  # <--
+    +         - {name: HF_HUB_OFFLINE, value: "1"}
+    +         - {name: HF_HOME, value: /cache}
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+    +       volumeMounts: [{name: cache, mountPath: /cache}]
+
+Fix: mount a volume with the cache and set HF_HOME to it, or put the cache into the image.
+
+Source: huggingface_hub 0.35, environment variables HF_HOME, HF_HUB_CACHE, HF_HUB_OFFLINE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.pod_spec import SHM_PATH
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import EnvEntry, ManifestContainer, ManifestTemplate
+from ptcompile.linter.volumes import is_in_memory, mount_for, mount_path, volume_of, written_checkpoints
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+_OFFLINE: Final = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+_TRUE: Final = frozenset({"1", "on", "yes", "true"})
+_CACHES: Final = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME")
+_CONFIGURATION: Final = ("configMap", "secret", "projected", "downwardAPI")
+_DEFAULT_CACHE: Final = "/root/.cache/huggingface"
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        for container in template.main_containers:
+            entry = _offline_entry(container)
+            if entry is None or container.spec.get("envFrom") or any(item.is_init for item in template.containers):
+                continue
+            values = {item.name: item.value or "" for item in container.env}
+            folder = next((values[name] for name in _CACHES if name in values), _DEFAULT_CACHE)
+            if mount_for(container, folder) is None and not _has_data(template, container):
+                yield found_at(
+                    (*entry.path, "value"),
+                    f"models come from the cache only, but {folder} is on no volume",
+                    "mount a volume with the cache and set HF_HOME to it, unless the image has the models",
+                )
+
+
+def _offline_entry(container: ManifestContainer) -> EnvEntry | None:
+    """Return the variable that forbids downloads, or None."""
+    entries = (entry for entry in container.env if entry.name in _OFFLINE)
+    return next((entry for entry in entries if (entry.value or "").lower() in _TRUE), None)
+
+
+def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:
+    """Return whether a mount may hold models: neither memory, configuration nor the folder for outputs."""
+    mounts = [mount_for(container, checkpoint.folder) for checkpoint in written_checkpoints(container)]
+    outputs = {as_string(mount[1].get("name")) for mount in mounts if mount is not None}
+    return any(
+        _is_data(template, mount) and as_string(mount.get("name")) not in outputs and mount_path(mount) != SHM_PATH
+        for _, mount in container.mounts
+    )
+
+
+def _is_data(template: ManifestTemplate, mount: Json) -> bool:
+    volume = volume_of(template, mount)
+    return volume is None or not (
+        is_in_memory(volume[1]) or "emptyDir" in volume[1] or any(key in volume[1] for key in _CONFIGURATION)
+    )
+
+
+RULE = Rule("offline-without-cache", _check, severity="warning", stage="run", authority="ptcompile")

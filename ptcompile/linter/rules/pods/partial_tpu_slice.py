@@ -1,0 +1,107 @@
+"""A job uses part of a TPU slice, which works only as a whole.
+
+What: the pods select a cloud.google.com/gke-tpu-topology of several hosts, and the chips that they request together
+are not a multiple of the chips of the topology; or one pod requests more chips than a slice has.
+
+Why: the TPUs of a slice initialize only when a process runs on every one of its hosts. With fewer pods the job hangs at
+the first use of a device; with more, the last ones stay Pending.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+    -   completions: 3
+    -   parallelism: 3
+    +   completions: 4
+    +   parallelism: 4
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            subdomain: train
+            nodeSelector:
+              cloud.google.com/gke-tpu-accelerator: tpu-v5-lite-podslice
+    -         cloud.google.com/gke-tpu-topology: 4x4  # <--
+    +         cloud.google.com/gke-tpu-topology: 4x4
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi, google.com/tpu: 4}}
+
+Fix: run a pod on every host of the slice: pods = chips of the topology / chips of a host.
+
+Source: Google Cloud, "Plan TPUs in GKE" (2026): multi-host slices are atomic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.pod_spec import pinned_values
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
+
+_TPU = "google.com/tpu"
+_TOPOLOGY = "cloud.google.com/gke-tpu-topology"
+_MAX_SIDES = 3
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    if subject.job is None:
+        return  # the jobs of a runtime set its number of pods
+    totals: dict[str, int] = {}
+    pods: dict[str, tuple[ManifestTemplate, Path]] = {}
+    for template in subject.templates:
+        path, values = next(pinned_values(template.spec, _TOPOLOGY), ((), []))
+        chips, per_pod = _chips_in(values[0]) if len(values) == 1 else 0, _chips_of_pod(template)
+        if not chips or not per_pod or not template.replicas:
+            continue
+        if per_pod > chips:
+            yield _finding((*template.path, "spec", *path), values[0], f"a pod requests {per_pod}")
+        elif per_pod < chips:  # the roles of a job share the slice
+            totals[values[0]] = totals.get(values[0], 0) + per_pod * template.replicas
+            pods.setdefault(values[0], (template, (*template.path, "spec", *path)))
+    for topology, (template, path) in pods.items():
+        if totals[topology] % _chips_in(topology):
+            count = totals[topology] // _chips_of_pod(template)
+            text = f"{count} pod{'s' if count > 1 else ''} with {_chips_of_pod(template)} each make {totals[topology]}"
+            yield _finding(path, topology, text)
+
+
+def _finding(path: Path, topology: str, text: str) -> Finding:
+    return found_at(
+        path,
+        f"a {topology} slice has {_chips_in(topology)} chips, but {text}",
+        "request all chips of the slice: it starts only if all its hosts run",
+    )
+
+
+def _chips_in(topology: str) -> int:
+    """Return the number of chips of a topology such as 4x4, or 0 if it is not one."""
+    sides = topology.split("x")
+    is_shape = 1 < len(sides) <= _MAX_SIDES and all(
+        side.isdecimal() and side.isascii() and len(side) < 4 for side in sides
+    )
+    return prod(int(side) for side in sides) if is_shape else 0
+
+
+def _chips_of_pod(template: ManifestTemplate) -> int:
+    """Return the chips that a pod requests; 0 if unreadable."""
+    amounts = [
+        as_int(amount) or (int(amount) if isinstance(amount, str) and amount.isdecimal() and len(amount) < 5 else 0)
+        for container in template.containers
+        if not container.is_init
+        for amount in [container.limits.get(_TPU, container.requests.get(_TPU))]
+    ]
+    return sum(amounts)
+
+
+RULE = Rule("partial-tpu-slice", _check, severity="warning", stage="run", authority="ptcompile")

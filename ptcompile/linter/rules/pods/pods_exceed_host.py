@@ -1,0 +1,71 @@
+"""All pods of a job are pinned to one node, which has too few accelerators for them.
+
+What: a nodeSelector or required affinity names one node by kubernetes.io/hostname, and the pods together request more
+accelerators than the selected machine type has; if none is selected, more than 8.
+
+Why: the node takes as many pods as it has accelerators for. The others stay Pending, and the ranks that run wait for
+them.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+    -       nodeSelector: {kubernetes.io/hostname: gpu-7}  # <--
+    +       nodeSelector: {acme.example/pool: gpu}
+            volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 64, memory: 640Gi, nvidia.com/gpu: 8}}
+                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+
+Fix: select the nodes by a label that enough of them have.
+
+Source: Kubernetes 1.36, assigning pods to nodes; the vendors' tables of machine types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.hardware.nodes import HOST
+from ptcompile.kubernetes.pod_spec import pinned_values
+from ptcompile.linter.machines import pinned_machines
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_USUAL_DEVICES = 8
+"""Number of accelerators of the largest usual machine; few have 16."""
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    totals: dict[str, int] = {}
+    for template in subject.templates:
+        path, hosts = next(pinned_values(template.spec, HOST), ((), []))
+        if len(hosts) != 1:
+            continue
+        devices = sum(container.accelerators for container in template.containers if not container.is_init)
+        totals[hosts[0]] = totals.get(hosts[0], 0) + devices * template.replicas
+        pins = pinned_machines(template)
+        most = max((machine.devices for machine in pins.machines), default=_USUAL_DEVICES) if pins else _USUAL_DEVICES
+        if totals[hosts[0]] > most and devices:
+            machine = f"{pins.label} has {most}" if pins is not None else f"most machines have {most} at most"
+            yield found_at(
+                (*template.path, "spec", *path),
+                f"the pods on {hosts[0]} request {totals[hosts[0]]} accelerators, but {machine}",
+                "select the nodes by a label that enough of them have",
+            )
+            return
+
+
+RULE = Rule("pods-exceed-host", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -1,0 +1,81 @@
+"""A pod requests TPUs without the node selectors that GKE requires.
+
+What: a container requests google.com/tpu, and the pod selects no cloud.google.com/gke-tpu-accelerator or no
+gke-tpu-topology. Jobs in a queue are not checked: its flavors may add the selectors.
+
+Why: GKE rejects such pods at admission ("GKE Warden rejected the request"), and elsewhere a pod may land on part of a
+larger slice, whose TPUs initialize only with all its hosts.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    +   nodeSelector:
+    +     cloud.google.com/gke-tpu-accelerator: tpu-v5-lite-podslice
+    +     cloud.google.com/gke-tpu-topology: 2x4
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       resources: {limits: {cpu: 8, memory: 64Gi, google.com/tpu: 8}}  # <--
+    +       resources: {limits: {cpu: 8, memory: 64Gi, google.com/tpu: 8}}
+
+Fix: select both, as the node pool has them.
+
+Source: Google Cloud, "Deploy TPU workloads in GKE" (2026); AI-Hypercomputer/xpk pull request 1173.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.pod_spec import terms_of
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.registry.queue_systems import QUEUE_LABELS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_TPU: Final = "google.com/tpu"
+_LABELS: Final = ("cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology")
+_SUBSTITUTES: Final = ("cloud.google.com/compute-class", "cloud.google.com/gke-nodepool", "kubernetes.io/hostname")
+"""Labels that choose the nodes, and with them the slice, in another way."""
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    labels = string_map(subject.metadata.get("labels"))
+    if any(queue in labels for queue, _ in QUEUE_LABELS.values()):
+        return
+    for template in subject.templates:
+        missing = _missing_labels(template)
+        for container in template.containers if missing else ():
+            half = next((half for half in ("limits", "requests") if _TPU in container.resource_list(half)), None)
+            if half is not None:
+                yield found_at(
+                    (*container.path, "resources", half, _TPU),
+                    f"the pod does not select {' and '.join(missing)}, but GKE rejects pods with TPUs that do not",
+                    "add them to nodeSelector, with the values of the node pool",
+                )
+
+
+def _missing_labels(template: ManifestTemplate) -> list[str]:
+    """Return the labels that the template should select and does not."""
+    selected = {
+        *string_map(template.spec.get("nodeSelector")),
+        *(
+            as_string(expression.get("key"))
+            for term in terms_of(template.spec)
+            for expression in as_mappings(term.get("matchExpressions"))
+        ),
+    }
+    return [] if selected & {*_SUBSTITUTES} else [label for label in _LABELS if label not in selected]
+
+
+RULE = Rule("tpu-without-selectors", _check, severity="warning", stage="pod", authority="ptcompile")

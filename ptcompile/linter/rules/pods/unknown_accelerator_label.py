@@ -1,0 +1,155 @@
+"""A pod selects nodes by an accelerator that no node has.
+
+What: a nodeSelector or required affinity has a value of cloud.google.com/gke-accelerator, gke-tpu-accelerator,
+gke-tpu-topology, nvidia.com/gpu.product or the instance type that no node has, but that is close to one: another name
+of the same accelerator, or a misspelling. Values that resemble none are not reported, since the cloud may offer newer
+ones.
+
+Why: the scheduler compares the whole value. No node matches, no node pool is scaled up, and the pods stay Pending.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector:
+    -     cloud.google.com/gke-accelerator: nvidia-tesla-h100  # <--
+    +     cloud.google.com/gke-accelerator: nvidia-h100-80gb
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: use the value that the nodes have (`kubectl get nodes -L cloud.google.com/gke-accelerator`).
+
+Source: Google Cloud, GPU and TPU platforms of GKE (2026-08); NVIDIA k8s-device-plugin 0.17, gpu-feature-discovery;
+machine types as of 2026-08.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.spelling import nearest
+from ptcompile.hardware.accelerators import ROWS
+from ptcompile.hardware.machines import machines_by_name
+from ptcompile.hardware.nodes import ANYWHERE
+from ptcompile.kubernetes.pod_spec import pinned_values
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_GPU: Final = "cloud.google.com/gke-accelerator"
+_TPU: Final = "cloud.google.com/gke-tpu-accelerator"
+_TOPOLOGY: Final = "cloud.google.com/gke-tpu-topology"
+_PRODUCT: Final = "nvidia.com/gpu.product"
+_INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
+_OTHER_VALUES: Final = frozenset(
+    {f"nvidia-tesla-{card}" for card in ("k80", "p4", "p100", "p4-vws", "p100-vws", "t4-vws")}
+    | {"nvidia-l4-vws", "nvidia-rtx-pro-6000-vws"}
+    | {"tpu-v3-device", "tpu-v3-slice", "tpu-v5-lite-device", "tpu-v6e-device"}
+)
+"""Values of GKE's two labels for accelerators that are not in the catalog."""
+_is_bare_model = Pattern(r"(?i)(?:nvidia-?)?[a-z]{1,2}\d{1,3}[a-z]?").fullmatch
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        for label, find in (
+            (_GPU, _gpu_values),
+            (_TPU, _tpu_values),
+            (_TOPOLOGY, _topologies),
+            (_PRODUCT, _products),
+            (_INSTANCE_TYPE, _instance_types),
+        ):
+            for path, values in pinned_values(template.spec, label):
+                suggestions = [find(template, value) for value in values]
+                if suggestions and all(suggestion is not None for suggestion in suggestions):
+                    known = list(dict.fromkeys(name for names in suggestions for name in names or ()))
+                    help = f"did you mean {' or '.join(known[:3])}?" if known else "use a value that the nodes have"
+                    yield found_at((*template.path, "spec", *path), f"no node has {' or '.join(values)}", help)
+
+
+def _gpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
+    """Return values of GKE's label for the accelerator meant, or None if the value may be right."""
+    known = _label_values("nvidia")
+    if value in known or value in _OTHER_VALUES:
+        return None
+    return _other_names(value, known) or ((near,) if (near := _misspelled(value, known)) else _tesla(value))
+
+
+@cache
+def _label_values(vendor: str) -> frozenset[str]:
+    """Return the values of GKE's label for the accelerators of a vendor."""
+    return frozenset(name for row in ROWS.values() if row.vendor == vendor for name in row.nodes.get("gke", ()))
+
+
+def _tesla(value: str) -> Sequence[str] | None:
+    """Return no values for a Tesla name, whose list is closed; None for any other name."""
+    return () if value.startswith("nvidia-tesla-") else None
+
+
+def _tpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
+    known = _label_values("tpu")
+    if value in known or value in _OTHER_VALUES:
+        return None
+    return _other_names(value, known) or ((near,) if (near := _misspelled(value, known)) else None)
+
+
+def _other_names(value: str, known: frozenset[str]) -> Sequence[str] | None:
+    """Return the label values of the accelerators that a product's name means, or None if it means none."""
+    from ptcompile.hardware.products import accelerators_named
+
+    values = [name for row in accelerators_named(value) if row in ROWS for name in ROWS[row].nodes.get("gke", ())]
+    return tuple(dict.fromkeys(name for name in values if name in known)) or None
+
+
+def _topologies(template: ManifestTemplate, value: str) -> Sequence[str] | None:
+    """Return the nearest topologies of the selected TPU, or None if it has this one or the TPU is unknown."""
+    selected = {name for _, names in pinned_values(template.spec, _TPU) for name in names}
+    rows = [row for row in ROWS.values() if row.vendor == "tpu" and selected & set(row.nodes.get("gke", ()))]
+    topologies = {shape for row in rows for shape in row.slices}
+    if not rows or value in topologies:
+        return None
+    ordered = "x".join(sorted(value.lower().split("x"), key=lambda side: (len(side), side)))
+    return (ordered,) if ordered in topologies else ()
+
+
+def _products(template: ManifestTemplate, value: str) -> Sequence[str] | None:
+    """Return the products that a bare model such as `A100` means; full names of other products may be right."""
+    if not _is_bare_model(value):
+        return None
+    from ptcompile.hardware.products import accelerators_named
+
+    known = tuple(
+        name for row in accelerators_named(value) if row in ROWS for name in ROWS[row].nodes.get(ANYWHERE, ())
+    )
+    return None if value in known else known or None
+
+
+def _instance_types(template: ManifestTemplate, value: str) -> Sequence[str] | None:
+    known = machines_by_name()
+    near = _misspelled(value, known) if value not in known else None
+    return (near,) if near is not None else None
+
+
+def _misspelled(value: str, known: Iterable[str]) -> str | None:
+    """Return the name that a value misspells, or None.
+
+    Names that differ in a number or in the first letter are different machines: g5 is not p5.
+    """
+    near = nearest(value, frozenset(name for name in known if name[:1] == value[:1]))
+    digits = [sign for sign in value if sign.isdigit()]
+    return near if near is not None and [sign for sign in near if sign.isdigit()] == digits else None
+
+
+RULE = Rule("unknown-accelerator-label", _check, severity="warning", stage="run", authority="ptcompile")

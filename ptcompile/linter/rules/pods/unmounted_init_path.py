@@ -1,0 +1,93 @@
+"""An init container fills or reads a folder of a volume that it does not mount.
+
+What: the command of an init container names a path below a mount of a main container, and the init container itself
+mounts nothing there.
+
+Why: each container has its own file system. What the init container writes there is gone when it ends, and the training
+finds an empty volume.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: data, emptyDir: {sizeLimit: 100Gi}}]
+        initContainers:
+          - name: download
+            image: ghcr.io/acme/tools:1.0
+    -       command: [aws, s3, cp, --recursive, "s3://acme/imagenet", /data]  # <--
+    +       command: [aws, s3, cp, --recursive, "s3://acme/imagenet", /data]
+    +       volumeMounts: [{name: data, mountPath: /data}]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: data, mountPath: /data}]
+
+Fix: mount the volume in the init container too.
+
+Source: Kubernetes 1.36, volumes: each container mounts them itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
+from ptcompile.linter.volumes import is_in_memory, mount_for, mount_path, volume_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_PATH = Pattern(r"(?:^|[\s\"'=:>(])(/[\w./-]+)")
+_SYSTEM = "tmp dev proc sys etc usr var run bin lib lib64 sbin root boot"
+_SYSTEM_FOLDERS = frozenset(_SYSTEM.split())
+"""Folders that every image has: the init container may mean its own."""
+_FILLED = ("emptyDir", "ephemeral", "persistentVolumeClaim", "hostPath", "nfs", "csi")
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        running = [container for container in template.containers if not container.is_init]
+        for init in template.containers:
+            if init.is_init:
+                yield from _unmounted_paths(template, init, running)
+
+
+def _unmounted_paths(
+    template: ManifestTemplate, init: ManifestContainer, running: list[ManifestContainer]
+) -> Iterator[Finding]:
+    """Yield the first path of each token that is on a volume of another container only."""
+    for token in init.argv:
+        for match in _PATH.finditer(token.text):
+            path = match[1].rstrip("/.") or "/"
+            if path.split("/")[1] in _SYSTEM_FOLDERS or mount_for(init, path) is not None:
+                continue
+            mounts = [entry[1] for container in running if (entry := mount_for(container, path)) is not None]
+            mount = next((item for item in mounts if _is_filled(template, item)), None)
+            if mount is not None:
+                name = as_string(mount.get("name"))
+                yield found_at(
+                    token.path,
+                    f"{path} is on the volume {name} of other containers, but {init.name} does not mount it",
+                    f"mount {name} at {mount_path(mount)} in {init.name}",
+                )
+                break
+
+
+def _is_filled(template: ManifestTemplate, mount: Json) -> bool:
+    """Return whether a mount is of a volume that a container may fill."""
+    volume = volume_of(template, mount)
+    return volume is not None and not is_in_memory(volume[1]) and any(key in volume[1] for key in _FILLED)
+
+
+RULE = Rule("unmounted-init-path", _check, severity="warning", stage="run", authority="kubelet")

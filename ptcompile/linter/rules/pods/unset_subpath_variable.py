@@ -1,0 +1,78 @@
+"""A mount's subPathExpr uses a variable that the container does not have.
+
+What: subPathExpr has $(X), and no entry of env, envFrom or the operator sets X in that container; or subPath has
+$(X), which is not replaced there (a warning).
+
+Why: the kubelet does not start the container: "missing value for X", CreateContainerConfigError. With subPath all pods
+share a folder that is literally called $(X).
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: logs, persistentVolumeClaim: {claimName: logs}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    +       env: [{name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts:
+              - name: logs
+                mountPath: /logs
+    -           subPathExpr: $(POD_NAME)  # <--
+    +           subPathExpr: $(POD_NAME)
+
+Fix: set the variable in env of the same container.
+
+Source: kubelet 1.36, pkg/kubelet/container/helpers.go: ExpandContainerVolumeMounts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.spelling import closest_match
+from ptcompile.kubernetes.unstructured import as_mapping, as_string
+from ptcompile.linter.environment import names_from_stream
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.workload import container_views
+
+_REFERENCE = Pattern(r"\$\$|\$\(([A-Za-z_.-][\w.-]{0,253})\)")
+_is_service_variable = Pattern(r"\w{1,253}_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\w+)?)").fullmatch
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for path, container, view, pod in container_views(subject):
+        mounts = container.get("volumeMounts")
+        for i, item in enumerate(mounts if isinstance(mounts, list) else ()):
+            mount, mount_path = as_mapping(item), (*path, "volumeMounts", i)
+            literal = [match[1] for match in _REFERENCE.finditer(as_string(mount.get("subPath"))) if match[1]]
+            if literal:
+                yield found_at(
+                    (*mount_path, "subPath"),
+                    f"$({literal[0]}) is not replaced here, so all pods share a folder of that name",
+                    "write subPathExpr instead of subPath",
+                    severity="warning",
+                )
+            names = [match[1] for match in _REFERENCE.finditer(as_string(mount.get("subPathExpr"))) if match[1]]
+            imported = names_from_stream(subject, view.spec, pod.view.namespace) if names else None
+            if imported is None:
+                continue
+            known = {as_string(entry.get("name")) for entry in view.env} | imported
+            missing = [name for name in names if name not in known and not _is_service_variable(name)]
+            if missing:
+                suggestion = closest_match(missing[0], sorted(known))
+                yield found_at(
+                    (*mount_path, "subPathExpr"),
+                    f"the container has no variable {missing[0]}, so it never starts",
+                    f"did you mean $({suggestion})?" if suggestion else f"set {missing[0]} in env of the container",
+                )
+
+
+RULE = Rule("unset-subpath-variable", _check, severity="error", stage="pod", authority="kubelet")

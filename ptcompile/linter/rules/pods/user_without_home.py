@@ -1,0 +1,73 @@
+"""A training runs as a user whom the image may not have, without HOME.
+
+What: runAsUser is a user ID of 10000 or more, the container starts a training, and no variable sets HOME. Smaller IDs
+are not reported: images that run as such a user usually have it.
+
+Why: a user ID that is not in the image's /etc/passwd has the home folder / and no name. Caches of Hugging Face, Triton
+and torch.compile fail with "Permission denied: '/.cache'" or "getpwuid(): uid not found".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        securityContext:
+          runAsUser: 20001  # <--
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --standalone, --nproc-per-node=1, train.py]
+    +       env:
+    +         - {name: HOME, value: /tmp}
+    +         - {name: USER, value: train}
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: set HOME to a folder that the user may write, and USER to any name; or add the user to the image.
+
+Source: Kubernetes 1.36, security contexts; Python 3.11, os.path.expanduser and getpass.getuser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.linter.containers import read_launch, starts_training
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
+
+_MADE_UP_USERS = 10_000
+"""The first user ID that images rarely have: those of OpenShift, or chosen not to collide with a node's users."""
+_HOME_MAKERS = ("useradd", "adduser", "/etc/passwd", "HOME=", "nss_wrapper")
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        for container in template.main_containers:
+            path, user = _user(template, container)
+            if user < _MADE_UP_USERS or container.spec.get("envFrom") or not starts_training(container):
+                continue
+            if read_launch(container).launcher == "mpirun":
+                continue  # images for MPI have the user, since sshd needs it
+            is_set = any(entry.name == "HOME" for entry in container.env)
+            if not is_set and not any(part in token for token in container.tokens for part in _HOME_MAKERS):
+                yield found_at(
+                    path,
+                    f"if the image has no user {user}, its home folder is /, where no cache can be written",
+                    "set HOME to a writable folder, and USER",
+                )
+
+
+def _user(template: ManifestTemplate, container: ManifestContainer) -> tuple[Path, int]:
+    """Return the container's user ID and its path; 0 if it is root or not set."""
+    own, shared = nested_map(container.spec, "securityContext"), nested_map(template.spec, "securityContext")
+    is_own = own.get("runAsUser") is not None
+    owner_path = container.path if is_own else (*template.path, "spec")
+    return (*owner_path, "securityContext", "runAsUser"), as_int((own if is_own else shared).get("runAsUser"))
+
+
+RULE = Rule("user-without-home", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,12 @@
+"""Rules for objects that select pods by their labels."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+RULES: Final[dict[str, str]] = {
+    "selects_no_pod": "selector/podSelector",
+}
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

@@ -1,0 +1,43 @@
+"""A note on objects of an operator that has a successor, once per file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ptcompile.diagnostics import Problem
+from ptcompile.registry.table import BY_TARGET, KINDS
+from ptcompile.source import streams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.diagnostics import Diagnostic
+
+SUCCESSOR: Final = "operator-with-successor"
+_SUCCESSORS: Final = {
+    kind.key: (operator, operator.conversion.successor)
+    for operator, kind in KINDS.values()
+    if operator.conversion.successor
+}
+"""The operators whose jobs another target takes over, by kind."""
+_WORDS: Final = tuple(name.encode() for _, name in _SUCCESSORS)
+
+
+def successor_notes(content: bytes, filename: str | None) -> Iterable[Diagnostic]:
+    """Yield a note at the first object of a text whose operator has a successor."""
+    if not any(word in content for word in _WORDS):
+        return
+    for document in streams.read(content, filename).documents:
+        for path, manifest in streams.objects_in(document.data):
+            key = str(manifest.get("apiVersion")), str(manifest.get("kind"))
+            if key not in _SUCCESSORS:
+                continue
+            operator, target = _SUCCESSORS[key]
+            successor = BY_TARGET[target].kinds[0].name
+            owner = operator.install.software or operator.folder
+            message = f"kind: {key[1]} ({owner}, {key[0]}) has a successor: {successor}"
+            help = f"convert it once the cluster has the successor: ptcompile convert --target {target}"
+            problem = Problem(SUCCESSOR, ("kind",), message, help, "note", "style", "ptcompile")
+            yield streams.to_diagnostic(problem, document, filename, path, manifest)
+            return

@@ -1,0 +1,33 @@
+"""The shortcut of same-node-rank: a pod's rank is read from its variable without reading its command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.linter.rules.launch import same_node_rank
+from tests.linter.manifests import found, task, template, volcano
+
+SHORT = "--node-rank=$(RANK)"
+
+
+@pytest.mark.parametrize(
+    ("options", "is_same"),
+    [
+        ([SHORT, "--master-addr=$(MASTER_ADDR)"], False),
+        (["--node-rank=$(VC_TASK_INDEX)", "--master-addr=$(MASTER_ADDR)"], True),
+        ([SHORT, "--node-=1", "--master-addr=$(MASTER_ADDR)"], True),
+        ([SHORT, "$(LAST)", "--master-addr=$(MASTER_ADDR)"], True),
+        (["--master-addr=$(MASTER_ADDR)"], True),
+        (["--master-addr=$(MASTER_ADDR)", "--node-=$(RANK)"], False),
+    ],
+)
+@pytest.mark.parametrize("start", [["torchrun"], ["env", "PET_NODE_RANK=0", "torchrun"]])
+def test_findings_are_those_of_the_whole_command_lines(
+    start: list[str], options: list[str], is_same: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [*start, "--nnodes=3", "--master-port=1", *options, "train.py"]
+    pod = template(command=command, container={"env": [{"name": "LAST", "value": "--node-rank=2"}]})
+    job = volcano(task("master", 1, pod=pod), task("worker", 2, pod=pod), plugins={"pytorch": [], "svc": [], "env": []})
+    assert ("same-node-rank" in found(job)) is is_same
+    monkeypatch.setattr(same_node_rank, "_rank_variable", lambda role: None)
+    assert ("same-node-rank" in found(job)) is is_same
