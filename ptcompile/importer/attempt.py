@@ -8,14 +8,30 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Problem
 from ptcompile.differ import DiffSide, ObjectDifference, compare
-from ptcompile.importer.draft import draft, unify_main_names, without_compiled_env
-from ptcompile.importer.lifting import lift_launch, lift_pod_security, lift_queue, lift_run_policy
-from ptcompile.importer.residue import ImportGap, all_gaps, close_gaps, compile_manifests, shrink_spec
+from ptcompile.differ.world import is_for_torchrun
+from ptcompile.importer.candidate import Candidate, compile_candidate
+from ptcompile.importer.draft import draft, is_ignored, name_containers, without_compiled_env, without_ignored
+from ptcompile.importer.lifting import (
+    lift_launch,
+    lift_pod_security,
+    lift_queue,
+    lift_run_policy,
+    lift_torchrun_defaults,
+)
+from ptcompile.importer.residue import (
+    MISSING,
+    ImportGap,
+    all_gaps,
+    close_gaps,
+    shrink_spec,
+    sort_fields,
+)
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.operators.trainer.read import read_with_runtime
 from ptcompile.registry.reading import Read
 from ptcompile.registry.table import kind_named
+from ptcompile.simulator.launchers.shell import single_command
 from ptcompile.simulator.rendezvous import training_roles
 from ptcompile.simulator.world import simulate
 from ptcompile.spec import devices as hardware
@@ -64,7 +80,9 @@ def prove_spec(spec: SpecData, manifest: Json, related: Objects, cluster: Cluste
     others = Objects((), related, frozenset(replaceable)) if replaceable else related
     before = DiffSide([manifest, *replaceable.values()], cluster.versions(), others)
     after = DiffSide([*compiled.manifests, *kept], cluster.versions(), others)
-    return Proof(compare(before, after), compiled.problems, compiled=True)
+    unmasked = compare(before, after, masks=False)
+    has_facts = any(difference.facts for difference in unmasked)
+    return Proof(compare(before, after) if has_facts else unmasked, compiled.problems, compiled=True)
 
 
 def _identity(manifest: Json) -> tuple[object, ...]:
@@ -73,15 +91,21 @@ def _identity(manifest: Json) -> tuple[object, ...]:
 
 _MAX_ROUNDS = 4
 _REJECTED_RANK = 1 << 20
+_CHANGED_RANK = 1 << 10
 
 
 class Attempt(NamedTuple):
     """A spec built from one reading, with its proof."""
 
-    spec: SpecData
+    candidate: Candidate
     proof: Proof
     read: Read
     lifted: bool
+
+    @property
+    def spec(self) -> SpecData:
+        """The spec itself."""
+        return self.candidate.spec
 
 
 class ImportOutcome(NamedTuple):
@@ -110,11 +134,15 @@ def import_object(manifest: Json, related: Objects, cluster: ClusterProfile, *, 
     """
     best: Attempt | None = None
     problems: list[Problem] = []
+    original, manifest = manifest, without_ignored(manifest)
     for reading in kind_named(kind_of(manifest)).read(manifest, tuple(related)):
         problems += reading.problems
-        expected, read = unify_main_names(manifest, reading)
-        for spec, lifts in () if read.problems else _candidate_specs(expected, read, related, cluster, exact=exact):
-            attempt = _refine_spec(spec, manifest, expected, read, related, cluster, lifts=lifts)
+        read = name_containers(reading)
+        for spec, lifts in () if read.problems else _candidate_specs(manifest, read, related, cluster, exact=exact):
+            refined = _refine_spec(spec, manifest, read, related, cluster, lifts=lifts)
+            attempt = Attempt(refined, prove_spec(refined.spec, original, related, cluster), read, lifts)
+            if not attempt.proof.compiled:  # perhaps for a field that the smallest spec does not have
+                attempt = _shrink_attempt(attempt, original, related, cluster)
             if (
                 best is None
                 or _rank_attempt(attempt) < _rank_attempt(best)
@@ -124,22 +152,38 @@ def import_object(manifest: Json, related: Objects, cluster: ClusterProfile, *, 
                 best = attempt
             if _rank_attempt(attempt) == 0:
                 break
+        has_equal_names = read is reading
         if (
             best is not None
             and _rank_attempt(best) == 0
-            and (read is reading or _all_train(manifest, read, related, cluster))
+            and (has_equal_names or _all_train(manifest, read, related, cluster))
         ):
-            return ImportOutcome(best)
-    return ImportOutcome(best, tuple(problems) if best is None else ())
+            return ImportOutcome(_shrink_attempt(best, original, related, cluster))
+    if best is None:
+        return ImportOutcome(None, tuple(problems))
+    return ImportOutcome(_shrink_attempt(best, original, related, cluster))
+
+
+def _shrink_attempt(attempt: Attempt, manifest: Json, related: Objects, cluster: ClusterProfile) -> Attempt:
+    """Return the attempt with the smallest spec that compiles to the same objects."""
+    smallest = shrink_spec(lift_pod_security(attempt.candidate, cluster), cluster)
+    smallest = lift_torchrun_defaults(smallest, cluster)
+    smallest = smallest._replace(spec=sort_fields(smallest.spec))
+    is_proved = attempt.proof.compiled and smallest.manifests == attempt.candidate.manifests
+    proof = attempt.proof if is_proved else prove_spec(smallest.spec, manifest, related, cluster)
+    return attempt._replace(candidate=smallest, proof=proof)
 
 
 def _rank_attempt(attempt: Attempt) -> int:
-    """Return 0 for an attempt without a patch; more per patched field; most if it differs or does not compile."""
+    """Return 0 for an attempt without a patch; more per patched field, and yet more if other fields change; most if the
+    pods differ or it does not compile.
+    """
     if not attempt.proof.compiled:
         return _REJECTED_RANK
     if not attempt.proof.same_world:
         return _REJECTED_RANK - 1
-    return min(_count_leaves(attempt.spec["spec"].get("manifest", {})), _REJECTED_RANK - 2)
+    changed = _CHANGED_RANK if any(differences(attempt)) else 0
+    return min(changed + _count_leaves(attempt.spec["spec"].get("manifest", {})), _REJECTED_RANK - 2)
 
 
 def _all_train(manifest: Json, read: Read, related: Objects, cluster: ClusterProfile) -> bool:
@@ -172,36 +216,42 @@ def _candidate_specs(
 def _refine_spec(
     spec: SpecData,
     manifest: Json,
-    expected: Json,
     read: Read,
     related: Objects,
     cluster: ClusterProfile,
     *,
     lifts: bool,
-) -> Attempt:
-    """Return the proved attempt: the spec gets fields for everything in which it differs from `wanted`."""
-    spec = lift_queue(without_compiled_env(spec), expected, related, cluster)
-    spec = lift_run_policy(spec, expected, read, cluster)
+) -> Candidate:
+    """Return the spec with fields for everything in which it differs from the manifest."""
+    candidate = lift_queue(without_compiled_env(spec), manifest, related, cluster)
+    candidate = lift_run_policy(candidate, manifest, read, cluster)
     for _ in range(_MAX_ROUNDS):
-        compiled = compile_manifests(spec, cluster)
-        if compiled is None:
+        if candidate.manifests is None:
             break
-        gaps = [gap for gap in all_gaps(compiled, expected, read) if not (lifts and _is_in_launch(gap))]
-        closed = close_gaps(spec, gaps, expected, read)
-        if not gaps or closed.spec == spec:
+        differing = all_gaps(candidate.manifests, manifest, read)
+        gaps = [gap for gap in differing if not (lifts and _is_in_launch(gap, candidate.spec))]
+        closed = close_gaps(candidate.spec, gaps, manifest, read)
+        if not gaps or closed.spec == candidate.spec:
             break
-        spec = closed.spec
-    spec = shrink_spec(lift_pod_security(spec, cluster), cluster)
-    return Attempt(spec, prove_spec(spec, manifest, related, cluster), read, lifts)
+        candidate = compile_candidate(closed.spec, cluster)
+    return candidate
 
 
-def _is_in_launch(gap: ImportGap) -> bool:
-    """Return whether a gap is in a command line, which a lifted launch writes differently."""
-    return _is_launch_path(gap.path)
+def _is_in_launch(gap: ImportGap, spec: SpecData) -> bool:
+    """Return whether a lifted launch writes a gap differently: the command line, or what passes torchrun options."""
+    if gap.path in _PROCESSES_PATHS:
+        return gap.theirs is MISSING
+    return _is_launch_path(gap.path) and f"$({gap.path[-1].strip('[]')})" not in str(spec)
+
+
+_PROCESSES_PATHS = {("spec", "nprocPerNode")}
+"""Fields from which an operator sets torchrun's number of processes."""
 
 
 def _is_launch_path(path: tuple[str, ...]) -> bool:
-    return any(part in {"command", "args"} for part in path)
+    if path in _PROCESSES_PATHS or not {"command", "args"}.isdisjoint(path):
+        return True
+    return path[-2:-1] == ("env",) and is_for_torchrun(path[-1].strip("[]"))
 
 
 def differences(attempt: Attempt) -> Iterator[str]:
@@ -212,8 +262,14 @@ def differences(attempt: Attempt) -> Iterator[str]:
         for fact in obj.facts:
             yield f"{fact.subject}: {fact.what} changes from {fact.before or 'absent'} to {fact.after or 'absent'}"
         for change in () if obj.facts else obj.changes:
-            if not (attempt.lifted and _is_launch_path(change.path)):
+            is_same = is_ignored(change.path) or _is_legacy_selector(change.path)
+            if not is_same and not (attempt.lifted and _is_launch_path(change.path)):
                 yield f"{obj.before}: {'.'.join(change.path)} is {change.kind}"
+
+
+def _is_legacy_selector(path: tuple[str, ...]) -> bool:
+    """Return whether a path is in a Service's selector of a Job's pods by either of the two labels that they have."""
+    return path[:2] == ("spec", "selector") and path[-1] in {"job-name", "batch.kubernetes.io/job-name"}
 
 
 def compile_errors(attempt: Attempt) -> Iterator[Problem]:
@@ -222,10 +278,12 @@ def compile_errors(attempt: Attempt) -> Iterator[Problem]:
 
 
 def inline_runtime(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> SpecData | None:
-    """Return the spec with the pods of its runtime written out, or None if it uses no runtime or the runtime is
-    unknown.
+    """Return the spec with the pods of its runtime written out, or None if it uses no runtime, the runtime is unknown,
+    or compile writes the runtime itself.
     """
-    if "runtimeRef" not in spec["spec"]:
+    base = kind_named(kind_of(manifest)).runtime(manifest, related, cluster.versions())
+    is_written = base is None or object_name(base.source) == object_name(manifest)
+    if is_written and "runtimeRef" not in spec["spec"]:
         return None
     read = read_with_runtime(manifest, tuple(related))
     if read is None:
@@ -265,7 +323,7 @@ def _comments(attempt: Attempt, manifest: Json) -> Iterator[tuple[Path, str]]:
     if nulls:
         yield ("spec", "elastic"), _NULL_ELASTIC_COMMENT
     yield from _pod_comments(spec, ("spec",))
-    if nested_map(spec, "names").keys() - {"container"}:
+    if nested_map(spec, "names").keys() & {"node", "master", "worker", "service"}:
         yield ("spec", "names"), "host names are derived from them"
     if "manifest" in spec:
         yield ("spec", "manifest"), "for this target only: no spec field expresses it"
@@ -289,10 +347,9 @@ def _launch_text(attempt: Attempt) -> str:
         for container in as_mappings(nested_map(pods.template, "spec").get("containers")):
             args = [str(arg) for arg in (*(container.get("command") or ()), *(container.get("args") or ()))]
             if container.get("name") == pods.main and args:
-                launch = " ".join(args[: args.index(entry)] if entry in args else args)
-                return (
-                    launch if len(launch) <= _MAX_LAUNCH_LENGTH and "\n" not in launch else f"{launch.split()[0]} ..."
-                )
+                words = single_command(args) or args
+                launch = " ".join(words[: words.index(entry)] if entry in words else words)
+                return launch if len(launch) <= _MAX_LAUNCH_LENGTH and "\n" not in launch else f"{words[0]} ..."
     return "torchrun"
 
 

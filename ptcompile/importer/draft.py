@@ -11,7 +11,7 @@ from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.importer.pod_template import pod_fields
 from ptcompile.ir import pods as pod_template
 from ptcompile.kubernetes.images import is_placeholder
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.registry.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.spec.pod_fields import spec_fields_in
 
@@ -57,46 +57,60 @@ def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
     }
 
 
-def unify_main_names(manifest: Json, read: Read) -> tuple[Json, Read]:
-    """Give all training roles the same main container name, because a spec has one name for all of them.
+_COMPLETION_INDEX = "JOB_COMPLETION_INDEX"
+_INDEX_SOURCES = tuple(
+    f"metadata.{holder}['batch.kubernetes.io/job-completion-index']" for holder in ("annotations", "labels")
+)
+_IGNORED_METADATA = frozenset({"name", "generateName", "namespace"})
+"""Fields of a pod template's metadata that controllers set themselves."""
 
-    Only `kubectl logs -c` depends on the name.
+
+def without_ignored(manifest: Json) -> SpecData:
+    """Return a manifest without what has no effect: names in pod templates, and the variable JOB_COMPLETION_INDEX with
+    the value that the Job controller gives it anyway.
     """
+    spec = nested_map(manifest, "spec")
+    is_indexed = "replicatedJobs" in spec or spec.get("completionMode") == "Indexed"
+    copy: SpecData = _without_ignored(manifest, is_indexed=is_indexed)
+    return copy
+
+
+def _without_ignored(value: Any, *, is_indexed: bool) -> Any:
+    if isinstance(value, list):
+        items = [item for item in value if not (is_indexed and _is_own_index(item))]
+        return [_without_ignored(item, is_indexed=is_indexed) for item in items]
+    if not isinstance(value, Mapping):
+        return value
+    copy = {key: _without_ignored(inner, is_indexed=is_indexed) for key, inner in value.items()}
+    template = copy.get("template")
+    if isinstance(template, dict) and "containers" in nested_map(template, "spec"):
+        metadata = nested_map(template, "metadata")
+        kept = {key: metadata[key] for key in metadata if key not in _IGNORED_METADATA}
+        copy["template"] = without_empty({**template, "metadata": kept})
+    return copy
+
+
+def _is_own_index(item: Any) -> bool:
+    if not isinstance(item, Mapping) or item.get("name") != _COMPLETION_INDEX:
+        return False
+    return nested_map(item, "valueFrom", "fieldRef").get("fieldPath") in _INDEX_SOURCES
+
+
+def is_ignored(path: Sequence[str]) -> bool:
+    """Return whether a changed field is one that `without_ignored` removes."""
+    *above, last = path
+    in_template = above[-2:] == ["template", "metadata"] and last in _IGNORED_METADATA
+    return last.strip("[]") == _COMPLETION_INDEX or in_template or above[-1:] == ["template"]
+
+
+def name_containers(read: Read) -> Read:
+    """Return the reading with a name for the training container of each role if they differ."""
     training = [pods for pods in read.pods if pods.trains]
     if len({pods.main for pods in training}) < 2:
-        return manifest, read
-    main_name = training[0].main
-    renamed = []
-    for pods in read.pods:
-        taken = any(
-            c.get("name") == main_name for c in as_mappings(nested_map(pods.template, "spec").get("containers"))
-        )
-        if pods.trains and pods.main != main_name and not taken and pods.path and not pods.holder:
-            template = _rename_container(pods.template, pods.main, main_name)
-            manifest = _replace_at(manifest, pods.path, template)
-            renamed.append(pods._replace(template=template, main=main_name))
-        else:
-            renamed.append(pods)
-    return manifest, read._replace(pods=tuple(renamed))
-
-
-def _rename_container(template: Json, name: str, new_name: str) -> SpecData:
-    spec = nested_map(template, "spec")
-    containers = [
-        {**container, "name": new_name} if container.get("name") == name else container
-        for container in as_mappings(spec.get("containers"))
-    ]
-    return {**template, "spec": {**spec, "containers": containers}}
-
-
-def _replace_at(data: Any, path: Sequence[str | int], value: Any) -> Any:
-    """Return a copy of the data with the value at `path` replaced."""
-    if not path:
-        return value
-    head, *rest = path
-    if isinstance(head, int):
-        return [_replace_at(item, rest, value) if index == head else item for index, item in enumerate(data)]
-    return {**data, head: _replace_at(data[head], rest, value)}
+        return read
+    by_role = {f"{pods.role}Container": pods.main for pods in training if pods.main != MAIN_CONTAINER}
+    names = {part: name for part, name in nested_map(read.fields, "names").items() if part != "container"}
+    return read._replace(fields={**read.fields, "names": {**names, **by_role}})
 
 
 def _pod_blocks(read: Read, gpu: str) -> SpecData:

@@ -10,10 +10,11 @@ defaults. The caller compiles and compares the lifted spec to decide whether it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 
-from ptcompile.importer.residue import all_gaps, compile_manifests, gaps
+from ptcompile.importer.candidate import Candidate, compile_candidate, compile_manifests, compile_with_policies
+from ptcompile.importer.residue import all_gaps, gaps
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mapping,
@@ -29,7 +30,7 @@ from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS, Rendezvous
 from ptcompile.simulator.launchers.shell import single_command
-from ptcompile.simulator.launchers.torchrun import conf_of
+from ptcompile.simulator.launchers.torchrun import PROCESS_WORDS, conf_of
 from ptcompile.simulator.rendezvous import training_roles
 
 TYPE_CHECKING = False
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.simulator.pod import Pod
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -57,31 +59,28 @@ _ENDING_FIELDS = frozenset(
 _LIMIT_FIELDS = frozenset({"backoffLimit", "maxRestarts", "maxRetry"})
 
 
-def lift_run_policy(spec: SpecData, manifest: Json, read: Read, cluster: ClusterProfile) -> SpecData:
+def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: ClusterProfile) -> Candidate:
     """Return the spec with the run policy that leaves the fewest differences outside the pod templates."""
+    spec = candidate.spec
     if "runtimeRef" in spec["spec"]:
-        return spec  # the runtime sets the run policy
-    best: tuple[int, SpecData] | None = None
+        return candidate  # the runtime sets the run policy
+    best, fewest = candidate, -1
     theirs = _without_pods(manifest, read, 0)
     bare = read._replace(objects=tuple(_without_pods(obj, read, index) for index, obj in enumerate(read.objects, 1)))
-    for policy in _run_policies(manifest, read):
-        set_fields = {field: value for field, value in policy.items() if value is not None}
-        run_policy = {**spec["spec"].get("runPolicy", {}), **set_fields}
-        candidate = {**spec, "spec": {**spec["spec"], "runPolicy": run_policy}}
-        compiled = compile_manifests(candidate, cluster)
-        if compiled is None:
-            continue
-        ours = [*(_without_pods(obj, read, 1) for obj in compiled[:-1]), _without_pods(compiled[-1], read, 0)]
+    policies = ({**spec["spec"].get("runPolicy", {}), **fields} for fields in _run_policies(manifest, read))
+    for with_policy in compile_with_policies(spec, policies, cluster):
+        *others, job = with_policy.manifests or ()
+        ours = [*(_without_pods(obj, read, 1) for obj in others), _without_pods(job, read, 0)]
         gap_count = sum(not _ENDING_FIELDS.isdisjoint(gap.path) for gap in all_gaps(ours, theirs, bare))
-        if best is None or gap_count < best[0]:
-            best = (gap_count, candidate)
+        if fewest < 0 or gap_count < fewest:
+            best, fewest = with_policy, gap_count
         if gap_count == 0:
             break
-    return best[1] if best is not None else spec
+    return best
 
 
 def _run_policies(manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
-    """Yield candidate run policies, those with the fewest fields first."""
+    """Yield the fields of candidate run policies, those with the fewest fields first."""
     limits: list[Any] = [None]
     if read.target in {"pytorchjob", "pod"} and "backoffLimit" not in nested_map(manifest, "spec", "runPolicy"):
         limits = ["Unlimited", None]  # the meaning of an absent limit for these kinds
@@ -89,7 +88,7 @@ def _run_policies(manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
     several = sum(pods.replicas for pods in read.pods if pods.trains) > 1
     every = product(limits, _FAILURE, _DISRUPTION, _SUCCESS if several else (None,))
     yield from (
-        dict(zip(_RUN_POLICY_FIELDS, values, strict=True))
+        {field: value for field, value in zip(_RUN_POLICY_FIELDS, values, strict=True) if value is not None}
         for values in sorted(every, key=lambda values: len(values) - values.count(None))
     )
 
@@ -131,16 +130,22 @@ _RESTRICTED_POD: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "Runt
 _RESTRICTED_CONTAINER: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 
 
-def lift_pod_security(spec: SpecData, cluster: ClusterProfile) -> SpecData:
+def lift_pod_security(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     """Return the spec with `podSecurity` instead of the single fields if it compiles to the same objects, else
     unchanged.
     """
+    spec = candidate.spec
     job = spec["spec"]
     if "podSecurity" in job or "allowPrivilegeEscalation" not in str(job):
-        return spec
-    candidate = {**spec, "spec": {**_unrestricted_block(job), "podSecurity": "restricted"}}
-    expected = compile_manifests(spec, cluster)
-    return candidate if expected is not None and compile_manifests(candidate, cluster) == expected else spec
+        return candidate
+    restricted = {**spec, "spec": {**_unrestricted_block(job), "podSecurity": "restricted"}}
+    return _if_same(candidate, restricted, cluster)
+
+
+def _if_same(candidate: Candidate, spec: SpecData, cluster: ClusterProfile) -> Candidate:
+    """Return the candidate with this spec if it compiles to the same manifests, else unchanged."""
+    manifests = candidate.manifests
+    return Candidate(spec, manifests) if manifests and compile_manifests(spec, cluster) == manifests else candidate
 
 
 def _unrestricted_block(block: Json) -> dict[str, Any]:
@@ -196,12 +201,14 @@ def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
     command, args = fields.get("command"), fields.get("args") or []
     if not command or not roles or not all(isinstance(field, str) for field in (*command, *args)):
         return None
-    launch = _parse_launch(command, args, fields.get("env") or {})
+    launch = _parse_launch(command, args, _container_variables(job.pod(roles[0][0], 0)))
     if launch is None or launch.options.keys() - DEFAULTS.keys() - _SWITCHES or not launch.entry:
         return None
     elastic = _elastic_fields(roles[0][2], sum(role.count for role, _, _ in roles))
     if elastic is None:
         return None
+    if "runtimeRef" in fields and "nproc-per-node" not in launch.options and "elastic" not in fields:
+        del elastic["nprocPerNode"]  # the runtime's
     entry, *arguments = launch.entry
     if entry.split() != [entry]:
         return None  # `script` takes no spaces
@@ -211,26 +218,36 @@ def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
     return {**spec, "spec": {**lifted, **_master_port(roles[0][2], fields)}}
 
 
-def _parse_launch(command: Sequence[str], args: Sequence[str], env: Mapping[str, Any]) -> Invocation | None:
+def _container_variables(pod: Pod) -> set[str]:
+    """Return the variables that a pod's training container has itself, and not from the runtime or the image."""
+    return {as_string(entry.get("name")) for entry in pod.main.env} if pod.main else set()
+
+
+def _parse_launch(command: Sequence[str], args: Sequence[str], variables: Collection[str]) -> Invocation | None:
     """Return the launch with its arguments as the kubelet expands them, or None if a shell runs more than one
     command.
+
+    The options keep the shell's variables: their values are read from the simulated pods.
     """
     launch = container_invocation(command, args, {})
     if launch.launcher != "torchrun":
         return None
     if not launch.in_shell:
         return None if "torch.distributed.launch" in command else launch
-    script = single_command([*command, *args])
-    if script is None:
+    words = single_command([*command, *args])
+    if words is None:
         return None
-    expanded = [_to_kubelet_variables(arg, env) for arg in script]
-    return None if None in expanded else container_invocation([arg for arg in expanded if arg is not None], [], {})
+    launch = container_invocation(words, [], {})
+    entry = [_to_kubelet_variables(arg, variables) for arg in launch.entry]
+    return None if None in entry else launch._replace(entry=tuple([arg for arg in entry if arg is not None]))
 
 
-def _to_kubelet_variables(arg: str, env: Mapping[str, Any]) -> str | None:
-    """Rewrite a shell's `$X` as the kubelet's `$(X)`, or return None if the container has no such variable."""
+def _to_kubelet_variables(arg: str, variables: Collection[str]) -> str | None:
+    """Rewrite a shell's `$X` as the kubelet's `$(X)`, or return None if the container has no such variable, or the
+    shell computes the value.
+    """
     names = [braced or bare for braced, bare in _VARIABLE.findall(arg)]
-    if any(name not in env for name in names):
+    if any(name not in variables for name in names) or "$" in _VARIABLE.sub("", arg):
         return None
     return _VARIABLE.sub(lambda match: f"$({match[1] or match[2]})", arg)
 
@@ -242,17 +259,21 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> dict[str, Any] | None:
     if nodes is None or (nodes[0] == nodes[1] != pods):
         return None  # each pod would train alone
     processes, interval = options["nproc-per-node"], options["monitor-interval"]
-    if not processes.isdecimal() and processes not in {"auto", "cpu", "gpu"}:
+    if not processes.isdecimal() and processes not in PROCESS_WORDS:
         return None
     if interval != DEFAULTS["monitor-interval"] and not interval.isdecimal():
+        return None
+    if not options["max-restarts"].isdecimal():
         return None
     conf = conf_of(options["rdzv-conf"])
     out: dict[str, Any] = {
         "nnodes": f"{nodes[0]}:{nodes[1]}" if nodes[0] < nodes[1] else None,
         "nprocPerNode": int(processes) if processes.isdecimal() else processes,
-        "maxRestarts": int(options["max-restarts"]) if options["max-restarts"].isdecimal() else 0,
+        "maxRestarts": int(options["max-restarts"]),
         "startMethod": options["start-method"],
-        "rdzvBackend": options["rdzv-backend"] if pods > 1 or nodes[1] > 1 else None,
+        "rdzvBackend": options["rdzv-backend"]
+        if max(pods, nodes[1]) > 1 or options["rdzv-backend"] == "static"
+        else None,
         "rdzvEndpoint": rendezvous.endpoint if options["rdzv-backend"].startswith("etcd") else None,
     }
     out = {field: value for field, value in out.items() if value is not None}
@@ -273,31 +294,69 @@ def _master_port(rendezvous: Rendezvous, fields: SpecData) -> SpecData:
     return {} if is_set else {"masterPort": int(port)}
 
 
-def lift_queue(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> SpecData:
+_TORCHRUN_VARIABLES = frozenset({"OMP_NUM_THREADS", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "PET_LOCAL_ADDR"})
+"""Variables that compile adds unless torchrun's defaults apply."""
+
+
+def lift_torchrun_defaults(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
+    """Return the spec with `elastic.defaults` instead of the nulls that leave settings to torchrun, if it compiles to
+    the same objects.
+    """
+    spec = candidate.spec
+    job = spec["spec"]
+    bare = _without_nulls(job, ("elastic",)) if "elastic" in job else job
+    for path in (("env",), ("master", "env"), ("worker", "env")):
+        bare = _without_nulls(bare, path, _TORCHRUN_VARIABLES)
+    if bare == job:
+        return candidate
+    with_defaults = {**spec, "spec": {**bare, "elastic": {"defaults": "torchrun", **bare.get("elastic", {})}}}
+    return _if_same(candidate, with_defaults, cluster)
+
+
+def _without_nulls(block: SpecData, path: Sequence[str], names: Collection[str] | None = None) -> SpecData:
+    """Return a copy without the nulls below a path, or only those of these names, and without what that empties."""
+    if path and path[0] not in block:
+        return block
+    if path:
+        inner = _without_nulls(block[path[0]], path[1:], names)
+        kept = {field: inner if field == path[0] else value for field, value in block.items()}
+        return kept if inner or path[0] in {"master", "worker"} else {k: v for k, v in kept.items() if k != path[0]}
+    kept = {
+        field: _without_nulls(value, (), names) if isinstance(value, dict) else value for field, value in block.items()
+    }
+    return {
+        field: value
+        for field, value in kept.items()
+        if not ((value is None and (names is None or field in names)) or (value == {} and block[field]))
+    }
+
+
+def lift_queue(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> Candidate:
     """Return the spec with queue, priority and topology fields if that leaves fewer differences than labels and
     annotations.
     """
-    best, fewest = spec, _count_differences(spec, manifest, related, cluster)
-    for candidate in _queued_specs(spec, manifest, related, cluster):
+    best = compile_candidate(spec, cluster)
+    fewest = _count_differences(best, manifest, related)
+    for queued_spec in _queued_specs(spec, manifest, related, cluster):
         if fewest == 0:
             break
-        count = _count_differences(candidate, manifest, related, cluster)
+        candidate = compile_candidate(queued_spec, cluster)
+        count = _count_differences(candidate, manifest, related)
         if count < fewest:
             best, fewest = candidate, count
     return best
 
 
-def _count_differences(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> int:
-    compiled = compile_manifests(spec, cluster)
-    if compiled is None:
+def _count_differences(candidate: Candidate, manifest: Json, related: Objects) -> int:
+    if candidate.manifests is None:
         return 1 << 30
     total = 0
-    for obj in compiled:
+    for obj in candidate.manifests:
         kind, name = kind_of(obj), object_name(obj)
         theirs = (
             [manifest] if (kind_of(manifest), object_name(manifest)) == (kind, name) else related.by_name(kind, name)
         )
-        total += len(gaps(obj, theirs[-1] if theirs else {}))
+        total += sum(1 for _ in gaps(obj, theirs[-1] if theirs else {}))
     return total
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ptcompile.importer.residue import compile_manifests, gaps
+from ptcompile.importer.candidate import compile_manifests
+from ptcompile.importer.residue import gaps
 from ptcompile.spec.reader import default_cluster, read_cluster
 
 TYPE_CHECKING = False
@@ -28,6 +29,28 @@ MINIMAL: Final[Json] = {
 def needs_profile(specs: Sequence[Json], profile: ClusterProfile) -> bool:
     """Return whether any spec compiles differently with the built-in profile than with this one."""
     return any(compile_manifests(spec, default_cluster()) != compile_manifests(spec, profile) for spec in specs)
+
+
+def needed_profile(specs: Sequence[Json]) -> Json | None:
+    """Return the minimal profile if any spec compiles differently with the built-in one, else None."""
+    profile = read_cluster(MINIMAL)
+    return MINIMAL if profile is not None and needs_profile(specs, profile) else None
+
+
+_NO_TOLERATIONS: Final[Json] = {"spec": {"tolerations": None}}
+"""The pod template that keeps the built-in profile from adding tolerations."""
+
+
+def without_added_tolerations(spec: Json, profile: ClusterProfile) -> Json | None:
+    """Return the spec with a pod template that makes it compile with the built-in profile as it does with this one, or
+    None if it needs none or if that is not enough.
+    """
+    manifests, job = compile_manifests(spec, profile), spec["spec"]
+    if "podTemplate" in job or compile_manifests(spec, default_cluster()) == manifests:
+        return None
+    closed = {**spec, "spec": {**job, "podTemplate": _NO_TOLERATIONS}}
+    alike = all(compile_manifests(closed, cluster) == manifests for cluster in (default_cluster(), profile))
+    return closed if alike else None
 
 
 MIN_JOBS = 3
@@ -98,7 +121,7 @@ def _compile_alike(specs: Sequence[Json], old: Json, new_specs: Sequence[Json], 
         ours, theirs = compile_manifests(spec, old_cluster), compile_manifests(new_spec, new_cluster)
         if ours is None or theirs is None or len(ours) != len(theirs) or "$(" in str(ours):
             return False
-        if any(gaps(x, y) for x, y in zip(ours, theirs, strict=True)):
+        if any(any(gaps(x, y)) for x, y in zip(ours, theirs, strict=True)):
             return False
     return True
 

@@ -10,44 +10,32 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.defaulting.meaning import is_default
-from ptcompile.compiler.build import build
-from ptcompile.compiler.checks.job import run_policy
-from ptcompile.compiler.frontend.lowering import lower
-from ptcompile.compiler.frontend.parts import parts_of
-from ptcompile.compiler.frontend.reader import decode_spec
-from ptcompile.differ.normal import Keyed, normalize, to_plain_data
+from ptcompile.differ.normal import (
+    Keyed,
+    NormalFields,
+    normalize,
+    normalize_value,
+    to_plain_data,
+    unfold,
+    without_server_fields,
+)
+from ptcompile.importer.candidate import Candidate, compile_candidate
 from ptcompile.importer.draft import blocks, may_be_compiled
-from ptcompile.ir.job import WAITS, Context
+from ptcompile.ir.job import WAITS
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
 from ptcompile.registry.reading import MAIN_CONTAINER, Read, ReadRole
-from ptcompile.registry.targets import default_target, target_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.importer.candidate import Manifests
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     JsonDict = dict[str, Any]
-
-
-def compile_manifests(spec: JsonDict, cluster: ClusterProfile) -> tuple[JsonDict, ...] | None:
-    """Return the manifests that the spec compiles to, or None if compile rejects it."""
-    read, _ = decode_spec(spec)
-    if read is None:
-        return None
-    parts = parts_of(read, cluster)
-    if any(problem.severity == "error" for problem in run_policy(parts)):
-        return None
-    job = lower(read, cluster, parts)
-    named = read.spec.target
-    target = target_named(named) if named is not None else default_target(job, cluster)
-    if any(problem.severity == "error" for problem in target.unsupported(job, cluster)):
-        return None
-    return build(read, job, Context(cluster, target)).named
 
 
 NamedPath = tuple[str, ...]
@@ -78,38 +66,41 @@ class GapClosure(NamedTuple):
     remaining: tuple[ImportGap, ...]
 
 
-def all_gaps(compiled: Sequence[Json], manifest: Json, read: Read) -> list[ImportGap]:
-    """Return all differences between the compiled objects and the original ones."""
-    out = gaps(compiled[-1], manifest)
+def all_gaps(compiled: Sequence[Json], manifest: Json, read: Read) -> Iterator[ImportGap]:
+    """Yield all differences between the compiled objects and the original ones."""
+    yield from gaps(compiled[-1], manifest)
     for holder, theirs in enumerate(read.objects, 1):
         ours = next((obj for obj in compiled if kind_of(obj) == kind_of(theirs)), {})
-        out += [gap._replace(holder=holder) for gap in gaps(ours, theirs)]
-    return out
+        yield from (gap._replace(holder=holder) for gap in gaps(ours, theirs))
 
 
-def gaps(ours: Json, theirs: Json) -> list[ImportGap]:
-    """Return all differences between two objects, ignoring fields at their defaults."""
-    if ours == theirs:
-        return []
-    a, b = normalize(ours), normalize(theirs)
-    return list(_iter_gaps(a, b, (), a, b))
+def gaps(ours: Json, theirs: Json) -> Iterator[ImportGap]:
+    """Yield all differences between two objects, ignoring fields at their defaults.
+
+    Only what differs is brought to normal form.
+    """
+    sides = without_server_fields(ours), without_server_fields(theirs)
+    return _iter_gaps(*sides, (), *map(NormalFields, sides))
 
 
 def _iter_gaps(a: Any, b: Any, path: NamedPath, ours: Json, theirs: Json) -> Iterator[ImportGap]:
-    if isinstance(a, dict) and isinstance(b, dict):
-        for key in dict.fromkeys((*b, *a)):
-            part = f"[{key}]" if isinstance(a, Keyed) or isinstance(b, Keyed) else str(key)
-            yield from _iter_gaps(a.get(key, MISSING), b.get(key, MISSING), (*path, part), ours, theirs)
-    elif a is MISSING or b is MISSING:
-        present, side = (b, ours) if a is MISSING else (a, theirs)
+    if a == b:
+        return
+    if a is MISSING or b is MISSING:
+        present = normalize_value(b if a is MISSING else a, path)
         if isinstance(present, Keyed):
             for key, item in present.items():
-                pair = (MISSING, item) if a is MISSING else (item, MISSING)
-                yield ImportGap((*path, f"[{key}]"), *pair)
-        elif path[-1].startswith("[") or not is_default(path, present, side):
-            yield ImportGap(path, a, b)
-    elif a != b:
-        yield ImportGap(path, a, b)
+                yield ImportGap((*path, f"[{key}]"), *((MISSING, item) if a is MISSING else (item, MISSING)))
+        elif path[-1].startswith("[") or not is_default(path, present, ours if a is MISSING else theirs):
+            yield ImportGap(path, *((MISSING, present) if a is MISSING else (present, MISSING)))
+        return
+    x, y = unfold(a, path), unfold(b, path)
+    if isinstance(x, dict) and isinstance(y, dict):
+        for key in dict.fromkeys((*y, *x)):
+            part = f"[{key}]" if isinstance(x, Keyed) or isinstance(y, Keyed) else str(key)
+            yield from _iter_gaps(x.get(key, MISSING), y.get(key, MISSING), (*path, part), ours, theirs)
+    elif (x := normalize_value(a, path)) != (y := normalize_value(b, path)):
+        yield ImportGap(path, x, y)
 
 
 def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: Read) -> GapClosure:
@@ -150,12 +141,14 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
 
 
 def _patch_object(spec: SpecData, gap: ImportGap, theirs: Json, read: Read) -> list[ImportGap]:
-    """Put a gap into the patch of the job's object (`theirs`, in normal form). Return the gap if it cannot be
-    patched.
+    """Put a gap into the patch of the job's object (`theirs`, in normal form) or of an object beside it. Return the gap
+    if it cannot be patched.
     """
+    key = read.target
     if gap.holder:
-        return [gap]
-    patch = spec["spec"].setdefault("manifest", {}).setdefault(read.target, {})
+        key = f"{read.target}/{kind_of(read.objects[gap.holder - 1])[1]}"
+        theirs = normalize(read.objects[gap.holder - 1])
+    patch = spec["spec"].setdefault("manifest", {}).setdefault(key, {})
     return [] if _put_in_patch(patch, gap.path, gap.theirs, theirs) else [gap]
 
 
@@ -299,6 +292,7 @@ _REMOVABLE = (
     "restartPolicy",
     "imagePullPolicy",
     "priority",
+    "minAvailable",
 )
 _FIRST_FIELDS = (
     "target", "runtimeRef", "image", "imagePullPolicy", "script", "module", "command", "args", "workingDir", "nodes",
@@ -312,25 +306,37 @@ _FIELD_ORDER = {field: index for index, field in enumerate(_FIRST_FIELDS)} | {
 _NESTED = ("names", "runPolicy", "elastic")
 
 
-def shrink_spec(spec: SpecData, cluster: ClusterProfile) -> SpecData:
-    """Return the smallest spec that compiles to the same bytes, by leaving fields out."""
-    expected = compile_manifests(spec, cluster)
-    for path in list(_removable_paths(spec)) if expected is not None else ():
-        candidate = _without(spec, path)
-        if _are_equivalent(compile_manifests(candidate, cluster), expected):
-            spec = candidate
+def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
+    """Return the smallest spec that compiles to the same objects, by leaving fields out."""
+    expected, rejected = candidate.manifests, None
+    for path in list(_removable_paths(candidate.spec)) if expected is not None else ():
+        spec = _without(candidate.spec, path)
+        if spec == rejected:  # without the only field of a block, as before without the block
+            continue
+        smaller = compile_candidate(spec, cluster)
+        if _are_equivalent(smaller.manifests, expected):
+            candidate = smaller
+        else:
+            rejected = spec
+    return candidate
+
+
+def sort_fields(spec: SpecData) -> SpecData:
+    """Return the spec with the fields of the job in the usual order."""
     job = spec["spec"]
     return {**spec, "spec": {field: job[field] for field in sorted(job, key=lambda field: _FIELD_ORDER.get(field, 99))}}
 
 
-def _are_equivalent(compiled: tuple[Json, ...] | None, expected: tuple[Json, ...] | None) -> bool:
+def _are_equivalent(compiled: Manifests, expected: Manifests) -> bool:
     """Return whether the manifests are equal, ignoring fields at their defaults."""
     if compiled is None or expected is None or len(compiled) != len(expected):
         return False
     if compiled == expected:
         return True
     has_references = "$(" in str(expected)  # a variable may refer to an earlier one
-    return not has_references and not any(gaps(ours, theirs) for ours, theirs in zip(compiled, expected, strict=True))
+    return not has_references and not any(
+        any(gaps(ours, theirs)) for ours, theirs in zip(compiled, expected, strict=True)
+    )
 
 
 def _removable_paths(spec: SpecData) -> Iterator[KeyPath]:

@@ -23,6 +23,7 @@ from ptcompile.importer.attempt import (
     prove_spec,
     without_nulls,
 )
+from ptcompile.importer.candidate import Candidate
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.reading import Read, ReadRole
@@ -39,7 +40,7 @@ def attempt(
     """Return an attempt with this proof, whose job starts with these words."""
     template = {"spec": {"containers": [{"name": "side", "args": ["a"]}, {"name": "main", "command": [*words]}]}}
     read = Read("job", (ReadRole("node", 1, template, None, "main", None),))
-    return Attempt({"spec": spec or {}}, Proof(objects, (), compiled=True), read, lifted)
+    return Attempt(Candidate({"spec": spec or {}}, None), Proof(objects, (), compiled=True), read, lifted)
 
 
 def changed(*path: str, kind: Any = "changed") -> ObjectDifference:
@@ -161,7 +162,7 @@ def test_comments(spec: dict[str, Any], expected: dict[tuple[str, ...], str]) ->
             {("spec", "script"): "was: torchrun --nnodes=2"},
         ),
         ({"module": "m"}, ("torchrun", "-m", "m"), {("spec", "module"): "was: torchrun -m"}),
-        ({"script": "t.py"}, ("bash", "-c", "a"), {("spec", "script"): "was: bash -c a"}),
+        ({"script": "t.py"}, ("bash", "-c", "set -e\ntorchrun t.py a"), {("spec", "script"): "was: torchrun"}),
         ({"script": "t.py"}, ("bash", "-c", "a\nb"), {("spec", "script"): "was: bash ..."}),
         ({"script": "t.py"}, tuple(LONG), {("spec", "script"): "was: torchrun ..."}),
         ({"script": "t.py"}, ("a" * 80, "t.py"), {("spec", "script"): f"was: {'a' * 80}"}),
@@ -218,11 +219,12 @@ def test_objects_of_the_same_name_elsewhere_are_neither_new_nor_gone() -> None:
     (manifest,) = (one for one in objects if one["kind"] == "Job")
     (service,) = (one for one in objects if one["kind"] == "Service")
     namesake = {**service, "metadata": {**service["metadata"], "namespace": "elsewhere"}}
-    for others, same in (([*objects, namesake], True), ([manifest, namesake], False)):
+    for others, patches in (([*objects, namesake], None), ([manifest, namesake], {"job/Service": None})):
         best = import_object(manifest, Objects(others), ClusterProfile(), exact=False).best
         assert best is not None
-        assert best.proof.same_manifest is same
-        assert [one.after for one in best.proof.objects if one.before is None] == ([] if same else ["Service/train"])
+        assert best.proof.same_manifest
+        assert best.spec["spec"].get("manifest") == patches
+        assert not [one.after for one in best.proof.objects if one.before is None]
         assert [one.before for one in best.proof.objects if one.after is None] == []
 
 

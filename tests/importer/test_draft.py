@@ -10,11 +10,11 @@ from ptcompile.importer.draft import (
     blocks,
     draft,
     may_be_compiled,
+    name_containers,
     placeholder_images,
     placeholder_warning,
     replace_images,
     substitute_images,
-    unify_main_names,
     without_compiled_env,
 )
 from ptcompile.kubernetes.pod_spec import SHM_PATH
@@ -242,49 +242,35 @@ def test_unshared_fields_do_not_stay_inherited() -> None:
     }
 
 
-def named(main: str, index: int, *others: str, **fields: Any) -> ReadRole:
-    """Return a role whose template stands at this index and has a main container of this name after others."""
-    template = {"spec": {"containers": [{"name": name, "image": "i"} for name in (*others, main)]}}
-    return ReadRole("node", 1, template, ("spec", index), main, None)._replace(**fields)
+def named(role_name: str, main: str, **fields: Any) -> ReadRole:
+    return ReadRole(role_name, 1, {"spec": {"containers": [{"name": main}]}}, ("spec",), main, None)._replace(**fields)
 
 
 @pytest.mark.parametrize(
     ("roles", "names"),
     [
-        pytest.param((named("a", 0),), ["a"], id="one role"),
-        pytest.param((named("a", 0), named("a", 1)), ["a", "a"], id="equal names"),
-        pytest.param((named("a", 0), named("b", 1)), ["a", "a"], id="the first role names all"),
-        pytest.param((named("a", 0), named("b", 1), named("c", 2)), ["a", "a", "a"], id="three roles"),
-        pytest.param((named("a", 0), named("b", 1, "c")), ["a", "a"], id="a sidecar keeps its name"),
-        pytest.param((named("a", 0), named("b", 1, "a")), ["a", "b"], id="a sidecar has the name"),
-        pytest.param((named("a", 0), named("b", 1, trains=False)), ["a", "b"], id="an auxiliary role"),
+        pytest.param((named("node", "a"),), {"container": "c", "node": "n"}, id="one role"),
+        pytest.param((named("master", "a"), named("worker", "a")), {"container": "c", "node": "n"}, id="equal names"),
         pytest.param(
-            (named("b", 0, trains=False), named("a", 1), named("c", 2)), ["b", "a", "a"], id="an auxiliary role first"
+            (named("master", "a"), named("worker", "b")),
+            {"node": "n", "masterContainer": "a", "workerContainer": "b"},
+            id="a name for each role",
         ),
-        pytest.param((named("a", 0), named("b", 1, path=None)), ["a", "b"], id="the template of a runtime"),
-        pytest.param((named("a", 0), named("b", 1, path=())), ["a", "b"], id="a Pod, which is its own template"),
-        pytest.param((named("a", 0), named("b", 1, holder=1)), ["a", "b"], id="the template of another object"),
+        pytest.param(
+            (named("master", "pytorch"), named("worker", "b")),
+            {"node": "n", "workerContainer": "b"},
+            id="one with the default",
+        ),
+        pytest.param(
+            (named("node", "a"), named("loader", "b", trains=False)),
+            {"container": "c", "node": "n"},
+            id="an auxiliary role",
+        ),
     ],
 )
-def test_training_containers_get_one_name_unless_another_has_it(roles: tuple[ReadRole, ...], names: list[str]) -> None:
-    manifest, read = unify_main_names({"spec": [pods.template for pods in roles], "kind": "k"}, Read("jobset", roles))
-    assert [pods.main for pods in read.pods] == names
-    assert manifest == {"spec": [pods.template for pods in read.pods], "kind": "k"}
-    renamed = [
-        pods._replace(
-            main=name,
-            template={
-                "spec": {
-                    "containers": [
-                        {**container, "name": name if container["name"] == pods.main else container["name"]}
-                        for container in pods.template["spec"]["containers"]
-                    ]
-                }
-            },
-        )
-        for pods, name in zip(roles, names, strict=True)
-    ]
-    assert list(read.pods) == renamed
+def test_training_containers_of_roles_keep_their_names(roles: tuple[ReadRole, ...], names: Json) -> None:
+    read = Read("jobset", roles, {"names": {"container": "c", "node": "n"}})
+    assert name_containers(read).fields == {"names": names}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 import ptcompile
+from ptcompile.importer.candidate import Candidate, compile_candidate
 from ptcompile.importer.lifting import (
     _candidate_limits,
     _queue_fields,
@@ -151,12 +152,12 @@ def test_fields_that_restricted_pod_security_fills_in(block: dict[str, Any], exp
 def test_pod_security_stays_if_it_is_set() -> None:
     spec: dict[str, Any] = yaml.safe_load(smallest("podSecurity: restricted"))
     spec["spec"] |= RESTRICTED
-    assert lift_pod_security(spec, ClusterProfile()) is spec
+    assert lift_pod_security(compile_candidate(spec, ClusterProfile()), ClusterProfile()).spec is spec
 
 
 def test_no_pod_security_for_a_spec_that_does_not_compile() -> None:
     spec = {"kind": "TrainingJob", "spec": {"nodes": "x", **RESTRICTED}}
-    assert lift_pod_security(spec, ClusterProfile()) is spec
+    assert lift_pod_security(compile_candidate(spec, ClusterProfile()), ClusterProfile()).spec is spec
 
 
 def launched(
@@ -179,6 +180,8 @@ def launched(
 
 
 PLAIN = {"nprocPerNode": 1, "maxRestarts": 0, "startMethod": "spawn", "monitorInterval": None}
+ALONE = {**PLAIN, "rdzvBackend": "static"}
+"""Of a single node without --standalone."""
 WAITS = {"timeout": None, "join_timeout": None}
 JOINED = {**PLAIN, "rdzvBackend": "c10d", "rdzvId": None, "rdzvConfigs": WAITS}
 ENDPOINT = "--rdzv-endpoint=j-0.j:29400"
@@ -194,7 +197,6 @@ C10D = ["--rdzv-backend=c10d", ENDPOINT, "t.py"]
         (("--nproc-per-node=gpu",), {"nprocPerNode": "gpu"}),
         (("--nproc-per-node=cpu",), {"nprocPerNode": "cpu"}),
         (("--nproc-per-node=3", "--max-restarts=2"), {"nprocPerNode": 3, "maxRestarts": 2}),
-        (("--max-restarts=x",), {}),
         (("--monitor-interval=7",), {"monitorInterval": 7}),
         (("--monitor-interval=0.1",), {}),
         (("--start-method=fork",), {"startMethod": "fork"}),
@@ -202,8 +204,9 @@ C10D = ["--rdzv-backend=c10d", ENDPOINT, "t.py"]
     ],
 )
 def test_options_of_torchrun_become_fields(options: tuple[str, ...], elastic: dict[str, Any]) -> None:
+    expected = {"script": "t.py", "elastic": {**ALONE, **elastic}, "masterPort": 29500}
+    assert launched(["torchrun", *options, "t.py"]) == expected
     expected = {"script": "t.py", "elastic": {**PLAIN, **elastic}}
-    assert launched(["torchrun", *options, "t.py"]) == {**expected, "masterPort": 29500}
     assert launched(["torchrun", "--standalone", *options, "t.py"]) == expected
 
 
@@ -263,6 +266,27 @@ def test_the_rendezvous_becomes_fields(
             id="a shell with variables",
         ),
         pytest.param(["sh", "-c", "torchrun t.py $M"], None, None, id="a variable that is not the container's"),
+        pytest.param(
+            ["bash", "-c", "# train\nset -euo pipefail\nexec torchrun \\\n  t.py $N\n"],
+            None,
+            {"script": "t.py", "args": ["$(N)"]},
+            id="options of the shell first",
+        ),
+        pytest.param(["bash", "-c", "set -- a b\ntorchrun t.py"], None, None, id="other words after set"),
+        pytest.param(
+            ["sh", "-c", "torchrun --node-rank=$JOB_COMPLETION_INDEX t.py $JOB_COMPLETION_INDEX"],
+            None,
+            {"script": "t.py", "args": ["$(JOB_COMPLETION_INDEX)"]},
+            id="the operator's variables",
+        ),
+        pytest.param(
+            ["sh", "-c", 'torchrun --node-rank="${HOSTNAME##*-}" --nproc-per-node=$((N / 2)) t.py'],
+            None,
+            {"script": "t.py"},
+            id="options that the shell computes",
+        ),
+        pytest.param(["sh", "-c", "torchrun t.py $((N * 2))"], None, None, id="an argument that the shell computes"),
+        pytest.param(["torchrun", "--max-restarts=x", "t.py"], None, None, id="an odd number of restarts"),
         pytest.param(["sh", "-c", "torchrun t.py && torchrun u.py"], None, None, id="two commands"),
         pytest.param(["python", "t.py"], None, None, id="no torchrun"),
         pytest.param(["python", "-m", "torch.distributed.launch", "t.py"], None, None, id="the former torchrun"),
@@ -276,7 +300,7 @@ def test_the_rendezvous_becomes_fields(
     ],
 )
 def test_launches(command: list[str], args: list[str] | None, expected: dict[str, Any] | None) -> None:
-    elastic = {"elastic": PLAIN, "masterPort": 29500}
+    elastic = {"elastic": ALONE, "masterPort": 29500}
     assert launched(command, args, {"N": "2"}) == (expected and {**expected, **elastic})
 
 
@@ -294,7 +318,7 @@ def test_pods_that_train_alone_are_not_lifted(command: list[str]) -> None:
     ],
 )
 def test_a_lifted_launch_keeps_the_other_fields(fields: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert launched(["torchrun", "t.py"], **fields) == {"script": "t.py", "elastic": PLAIN, **expected}
+    assert launched(["torchrun", "t.py"], **fields) == {"script": "t.py", "elastic": ALONE, **expected}
 
 
 def test_launches_of_unusual_types_are_not_lifted() -> None:
@@ -343,15 +367,15 @@ def test_run_policies_to_try(
     target: str, manifest: dict[str, Any], pods: tuple[ReadRole, ...], limits: list[Any], successes: bool
 ) -> None:
     policies = list(_run_policies(manifest, Read(target, pods)))
-    assert list(dict.fromkeys(policy["backoffLimit"] for policy in policies)) == sorted(
+    assert list(dict.fromkeys(policy.get("backoffLimit") for policy in policies)) == sorted(
         limits, key=lambda n: n is not None
     )
     expected = {None, "Node0", "AllNodes"} if successes else {None}
-    assert {policy["successPolicy"] for policy in policies} == expected
-    assert {policy["onPodFailure"] for policy in policies} == {None, "RestartPod", "RestartJob"}
-    assert {policy["onDisruption"] for policy in policies} == {None, "Ignore", "Count", "FailJob"}
+    assert {policy.get("successPolicy") for policy in policies} == expected
+    assert {policy.get("onPodFailure") for policy in policies} == {None, "RestartPod", "RestartJob"}
+    assert {policy.get("onDisruption") for policy in policies} == {None, "Ignore", "Count", "FailJob"}
     assert len(policies) == len(limits) * 3 * 4 * len(expected)
-    sizes = [sum(value is not None for value in policy.values()) for policy in policies]
+    sizes = list(map(len, policies))
     assert sizes == sorted(sizes)
 
 
@@ -408,20 +432,21 @@ def test_the_run_policy_is_the_smallest_that_means_the_same(target: str, policy:
     spec: dict[str, Any] = yaml.safe_load(smallest(f"nodes: 2\ntarget: {target}"))
     original = {**spec, "spec": {**spec["spec"], "runPolicy": policy}}
     manifests = list(ptcompile.compile(original).unwrap())
-    lifted = lift_run_policy(spec, manifests[-1], read(manifests), ClusterProfile())
+    candidate = compile_candidate(spec, ClusterProfile())
+    lifted = lift_run_policy(candidate, manifests[-1], read(manifests), ClusterProfile()).spec
     assert lifted == {**spec, "spec": {**spec["spec"], "runPolicy": lifted["spec"]["runPolicy"]}}
     assert list(ptcompile.compile(lifted).unwrap()) == manifests
     assert len(lifted["spec"]["runPolicy"]) <= len(policy)
 
 
 def test_a_run_policy_is_the_runtimes() -> None:
-    spec = {"spec": {"runtimeRef": {"name": "r"}}}
-    assert lift_run_policy(spec, {}, Read("trainjob"), ClusterProfile()) is spec
+    candidate = Candidate({"spec": {"runtimeRef": {"name": "r"}}}, ())
+    assert lift_run_policy(candidate, {}, Read("trainjob"), ClusterProfile()) is candidate
 
 
 def test_a_spec_that_does_not_compile_gets_no_run_policy() -> None:
-    spec = {"kind": "TrainingJob", "spec": {"nodes": "x"}}
-    assert lift_run_policy(spec, {"kind": "Job"}, Read("job"), ClusterProfile()) is spec
+    candidate = compile_candidate({"kind": "TrainingJob", "spec": {"nodes": "x"}}, ClusterProfile())
+    assert lift_run_policy(candidate, {"kind": "Job"}, Read("job"), ClusterProfile()) is candidate
 
 
 def profile(system: str) -> ClusterProfile:
@@ -456,10 +481,10 @@ def test_queue_and_topology(system: str, target: str, fields: dict[str, Any]) ->
     spec: dict[str, Any] = yaml.safe_load(smallest(f"nodes: 2\ntarget: {target}"))
     queued = {**spec, "spec": {**spec["spec"], **fields}}
     manifests = ptcompile.compile(queued, cluster=cluster).unwrap()
-    assert lift_queue(spec, manifests[-1], Objects(manifests), cluster) == queued
+    assert lift_queue(spec, manifests[-1], Objects(manifests), cluster).spec == queued
     labeled = {**spec, "metadata": manifests[-1]["metadata"]}
     same = ptcompile.compile(labeled, cluster=cluster).manifests == manifests
-    assert lift_queue(labeled, manifests[-1], Objects(manifests), cluster) == (
+    assert lift_queue(labeled, manifests[-1], Objects(manifests), cluster).spec == (
         labeled if same or not fields else queued
     )
 
@@ -472,7 +497,7 @@ def test_labels_stay_if_fields_leave_as_many_differences() -> None:
     (manifest,) = ptcompile.compile(spec, cluster=cluster).unwrap()
     labels = {**manifest["metadata"]["labels"], "other": "x"}
     changed = {**manifest, "metadata": {**manifest["metadata"], "labels": labels}}
-    assert lift_queue(spec, changed, Objects([changed]), cluster) is spec
+    assert lift_queue(spec, changed, Objects([changed]), cluster).spec is spec
 
 
 def test_labels_and_annotations_of_pods_for_another_queue_go() -> None:
@@ -485,7 +510,7 @@ def test_labels_and_annotations_of_pods_for_another_queue_go() -> None:
     left = {**queued, "spec": {field: value for field, value in queued["spec"].items() if field != "queue"}}
     left["metadata"] = {**left["metadata"], "annotations": {"g": "h", "kai.scheduler/topology": "other"}}
     left["spec"] |= {"podLabels": {"a": "b", "kai.scheduler/queue": "other"}}
-    assert lift_queue(left, manifests[-1], Objects(manifests), cluster) == queued
+    assert lift_queue(left, manifests[-1], Objects(manifests), cluster).spec == queued
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from ptcompile.differ.normal import Keyed
+from ptcompile.importer.candidate import compile_candidate
 from ptcompile.importer.residue import (
     MISSING,
     GapClosure,
@@ -15,9 +16,9 @@ from ptcompile.importer.residue import (
     _with_main_named,
     all_gaps,
     close_gaps,
-    compile_manifests,
     gaps,
     shrink_spec,
+    sort_fields,
 )
 from ptcompile.registry.reading import Read, ReadRole
 from ptcompile.spec.cluster_profile import ClusterProfile
@@ -47,7 +48,7 @@ def role(name: str, pod_template: Json, *path: str | int, **fields: Any) -> Read
 
 def closed(ours: Json, theirs: Json, *roles: ReadRole, spec: Json | None = None) -> GapClosure:
     """Return the closure of all gaps between two objects, with the spec's `spec` alone."""
-    closure = close_gaps({"spec": spec or {}}, gaps(ours, theirs), theirs, Read("job", roles))
+    closure = close_gaps({"spec": spec or {}}, list(gaps(ours, theirs)), theirs, Read("job", roles))
     return GapClosure(closure.spec["spec"], closure.remaining)
 
 
@@ -97,14 +98,14 @@ def closed(ours: Json, theirs: Json, *roles: ReadRole, spec: Json | None = None)
     ],
 )
 def test_gaps(ours: Json, theirs: Json, expected: list[tuple[Any, ...]]) -> None:
-    assert gaps(ours, theirs) == [ImportGap(*gap) for gap in expected]
+    assert list(gaps(ours, theirs)) == [ImportGap(*gap) for gap in expected]
 
 
 def test_gaps_of_all_objects() -> None:
     """The job's object is the last; the others are compared with the compiled object of their kind."""
     job, service, runtime = {"kind": "Job"}, {"kind": "Service"}, {"kind": "Runtime"}
     read = Read("job", objects=({**service, "a": 1}, {**runtime, "b": 1}, {"kind": "Other"}))
-    assert all_gaps([{**runtime, "b": 2}, service, {**job, "c": 1}], {**job, "c": 2}, read) == [
+    assert list(all_gaps([{**runtime, "b": 2}, service, {**job, "c": 1}], {**job, "c": 2}, read)) == [
         ImportGap(("c",), 1, 2),
         ImportGap(("a",), MISSING, 1, holder=1),
         ImportGap(("b",), 2, 1, holder=2),
@@ -384,15 +385,14 @@ def test_a_pod_is_its_own_template() -> None:
 
 
 def test_gaps_of_another_object() -> None:
-    """The template of a runtime is patched like that of the job; the rest of the runtime cannot be."""
+    """The template of a runtime is patched like that of the job, and the rest of the runtime by its kind."""
     runtime = {"kind": "Runtime", "spec": {"template": NAMED, "a": 1}}
     nodes = role("node", NAMED, "spec", "template", holder=1)
     read = Read("job", (nodes,), objects=(runtime,))
     ours = {"kind": "Runtime", "spec": {"template": BARE}}
-    found = all_gaps([ours, {"kind": "Job"}], {"kind": "Job"}, read)
-    assert close_gaps({"spec": {}}, found, {"kind": "Job"}, read) == GapClosure(
-        {"spec": PATCH}, (ImportGap(("spec", "a"), MISSING, 1, holder=1),)
-    )
+    found = list(all_gaps([ours, {"kind": "Job"}], {"kind": "Job"}, read))
+    patches = {"manifest": {"job/Runtime": {"spec": {"a": 1}}}}
+    assert close_gaps({"spec": {}}, found, {"kind": "Job"}, read) == GapClosure({"spec": {**PATCH, **patches}}, ())
 
 
 def test_the_template_of_an_unknown_runtime_has_no_path() -> None:
@@ -424,28 +424,8 @@ def spec_of(body: str) -> Json:
     return spec
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param("nodes: x", id="a spec that cannot be decoded"),
-        pytest.param("runPolicy: {maxWait: 1d, queue: q}", id="an unknown field"),
-        pytest.param("target: pytorchjob\nroles: {loader: {command: [x]}}", id="a field that the target lacks"),
-        pytest.param("runPolicy: {onPodFailure: FailJob, backoffLimit: 1}", id="a run policy that contradicts itself"),
-    ],
-)
-def test_rejected_specs_have_no_manifests(body: str) -> None:
-    assert compile_manifests(spec_of(body), ClusterProfile()) is None
-
-
-def test_the_manifests_of_a_spec() -> None:
-    compiled = compile_manifests(spec_of("target: job\nnodes: 2"), ClusterProfile())
-    assert compiled is not None
-    assert [manifest["kind"] for manifest in compiled] == ["Service", "Job"]
-
-
-def test_warnings_of_the_run_policy_and_the_target_keep_no_spec_from_compiling() -> None:
-    body = "target: job\nrunPolicy: {backoffLimit: 0, onPodFailure: RestartPod}"
-    assert compile_manifests(spec_of(body), ClusterProfile()) is not None
+def shrunk_spec(spec: Json) -> Json:
+    return shrink_spec(compile_candidate(spec, ClusterProfile()), ClusterProfile()).spec
 
 
 @pytest.mark.parametrize(
@@ -477,7 +457,7 @@ def test_warnings_of_the_run_policy_and_the_target_keep_no_spec_from_compiling()
     ],
 )
 def test_fields_without_an_effect_are_left_out(body: str, expected: Json) -> None:
-    shrunk = shrink_spec(spec_of(f"target: job\n{body}"), ClusterProfile())
+    shrunk = shrunk_spec(spec_of(f"target: job\n{body}"))
     assert shrunk["spec"] == {"target": "job", "image": "img:1", "script": "train.py", **expected}
 
 
@@ -513,14 +493,14 @@ def test_fields_without_an_effect_are_left_out(body: str, expected: Json) -> Non
     ],
 )
 def test_fields_of_roles_and_targets(target: str, body: str, expected: Json) -> None:
-    shrunk = shrink_spec(spec_of(f"target: {target}\n{body}"), ClusterProfile())
+    shrunk = shrunk_spec(spec_of(f"target: {target}\n{body}"))
     named = {} if "runtimeRef" in expected else {"target": target}
     assert shrunk["spec"] == {**named, "image": "img:1", "script": "train.py", **expected}
 
 
 def test_a_rejected_spec_keeps_its_fields() -> None:
     spec = spec_of("restartPolicy: Never\nnodes: x")
-    assert shrink_spec(spec, ClusterProfile()) == spec
+    assert shrunk_spec(spec) == spec
 
 
 def test_fields_are_in_the_order_of_the_guide() -> None:
@@ -528,4 +508,4 @@ def test_fields_are_in_the_order_of_the_guide() -> None:
     others, last = ["schedulerName", "nodeSelector"], ["restartPolicy", "runPolicy", "podTemplate"]
     body = "restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 1}\nenv: {A: x}\nschedulerName: s\nnodeSelector: {a: b}"
     body += "\nnodes: 2\nworkingDir: /\nsharedMemory: false\nimagePullPolicy: Always\ntarget: job\npodTemplate: {}"
-    assert list(shrink_spec(spec_of(body), ClusterProfile())["spec"]) == [*first, *others, *last]
+    assert list(sort_fields(shrunk_spec(spec_of(body)))["spec"]) == [*first, *others, *last]

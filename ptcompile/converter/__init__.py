@@ -1,0 +1,1 @@
+"""`convert`: what another operator does not do the same, and references to the first operator's labels."""

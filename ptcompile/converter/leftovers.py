@@ -1,0 +1,156 @@
+"""What the output still says of the first operator: its labels and annotations, and the host names of its pods."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptcompile.converter.selectors import PodPair
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name
+from ptcompile.registry.queue_systems import EMITTED_PREFIXES
+from ptcompile.registry.table import KINDS
+from ptcompile.simulator.rendezvous import short_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.registry.pods import PodView
+    from ptcompile.simulator.job import SimulatedJob
+
+    Json = dict[str, Any]
+
+_HOST_PATTERN: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+_METADATA: Final = ("labels", "annotations")
+
+
+def without_old_metadata(
+    objects: Sequence[Json], old_job: SimulatedJob, new_job: SimulatedJob
+) -> tuple[list[Json], list[Problem]]:
+    """Return the converted objects without labels and annotations of the first operator, and an error for each."""
+    domains = _domains(old_job) - _domains(new_job)
+    stale = {
+        key
+        for key in _metadata_keys(old_job.manifest)
+        if key.partition("/")[0] in domains and not key.startswith(EMITTED_PREFIXES)
+    }
+    present = sorted(stale.intersection(key for data in objects for key in _metadata_keys(data)))
+    operator = KINDS[kind_of(old_job.manifest)][0]
+    title = operator.title or kind_of(old_job.manifest)[1]
+    reported = operator.placing_annotations.keys() & nested_map(old_job.manifest, "metadata", "annotations").keys()
+    problems = [
+        _error(f"{key} means something to {title} alone, so it is left out", "remove it from the manifest")
+        for key in present
+        if key not in reported  # by compile
+    ]
+    return [_without_metadata(data, stale) for data in objects] if present else list(objects), problems
+
+
+def _domains(job: SimulatedJob) -> set[str]:
+    """Return the domains of an operator's labels, annotations and API."""
+    operator, kind = KINDS[kind_of(job.manifest)]
+    following = kind.following()
+    labels = (following.pods_label, following.role_label, following.index_label) if following is not None else ()
+    keys = {*labels, *operator.placing_annotations, kind.additions.job_label}
+    return {key.partition("/")[0] for key in keys if "/" in key} | {kind.api_version.partition("/")[0]}
+
+
+def _metadata_keys(value: Any) -> Iterator[str]:
+    """Yield the keys of all labels and annotations in an object."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key == "metadata" and isinstance(inner, Mapping):
+                for field in _METADATA:
+                    yield from map(str, inner.get(field) or ())
+            else:
+                yield from _metadata_keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _metadata_keys(inner)
+
+
+def _without_metadata(value: Any, keys: set[str]) -> Any:
+    """Return the data without these labels and annotations."""
+    if isinstance(value, list):
+        return [_without_metadata(inner, keys) for inner in value]
+    if not isinstance(value, Mapping):
+        return value
+    changed = {key: _without_metadata(inner, keys) for key, inner in value.items()}
+    metadata = changed.get("metadata")
+    if isinstance(metadata, dict):
+        for field in _METADATA:
+            if isinstance(metadata.get(field), dict):
+                metadata[field] = {key: inner for key, inner in metadata[field].items() if key not in keys}
+                if not metadata[field]:
+                    del metadata[field]
+    return changed
+
+
+def renamed_hosts(pairs: Sequence[PodPair]) -> dict[str, str]:
+    """Return the names under which the old pods find one another and that no new pod has, with the new pods' names."""
+    current = {name for pair in pairs for name in _host_names(pair.new)}
+    return {
+        name: (_host_names(pair.new) or [""])[-1]
+        for pair in pairs
+        for name in _host_names(pair.old)
+        if name not in current
+    }
+
+
+def names_host(value: Any, host: str) -> bool:
+    """Return whether a string in the data names a host."""
+    return any(match[0] == host for text in _texts(value) if host in text for match in _HOST_PATTERN.finditer(text))
+
+
+def with_new_hosts(value: Any, renamed: Mapping[str, str]) -> Any:
+    """Return the data with the old pods' host names replaced in all strings."""
+    if isinstance(value, str):
+        return _HOST_PATTERN.sub(lambda match: renamed.get(match[0]) or match[0], value)
+    if isinstance(value, list):
+        return [with_new_hosts(inner, renamed) for inner in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {key: inner if key == "name" else with_new_hosts(inner, renamed) for key, inner in value.items()}
+
+
+def rewrite_host_files(objects: Sequence[Json], renamed: Mapping[str, str]) -> tuple[list[Json], list[Problem]]:
+    """Return the objects with the new host names in ConfigMaps, and a finding for each object with an old one.
+
+    A ConfigMap is a file of the job; what other objects do with a host name is unknown.
+    """
+    changed: list[Json] = []
+    problems: list[Problem] = []
+    for data in objects:
+        is_file = kind_of(data) == ("v1", "ConfigMap")
+        words = (match[0] for text in _texts(data) for match in _HOST_PATTERN.finditer(text))
+        where = f"{data.get('kind')}/{object_name(data)}"
+        for name in dict.fromkeys(word for word in words if word in renamed):
+            now = renamed[name] or "a pod without a host name"
+            if is_file and renamed[name]:
+                text = f"spec: {where}: the host {name} becomes {now}, the pod of the same rank"
+                problems.append(Problem("convert-differs", ("spec",), text, None, "note", "run", "ptcompile"))
+            else:
+                problems.append(_error(f"{where} names the host {name}, which becomes {now}", f"write {now}"))
+        changed.append(with_new_hosts(data, renamed) if is_file else data)
+    return changed, problems
+
+
+def _host_names(pod: PodView) -> list[str]:
+    return short_names(pod.dns, pod.namespace) if pod.dns else []
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all strings in an object except its own name."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(inner) if key != "name" else ()
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _error(text: str, help: str) -> Problem:
+    return Problem("convert-differs", ("spec",), f"spec: {text}", help, "error", "run", "ptcompile")

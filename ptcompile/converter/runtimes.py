@@ -1,0 +1,58 @@
+"""Runtimes: objects from which a controller fills in a job's pods, and that other operators do not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.registry.table import kind_named
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.kubernetes.versions import Versions
+    from ptcompile.registry.model import Base
+
+
+def runtime_of(job: Json, objects: Sequence[Json], versions: Versions) -> Base | None:
+    """Return the runtime of a job, or None if its kind has none."""
+    return kind_named(kind_of(job)).runtime(job, objects, versions)
+
+
+def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions) -> Iterator[Problem]:
+    """Yield what a job without its runtime depends on: an error if no file and no release has the runtime."""
+    base = runtime_of(job, objects, versions)
+    if base is None or object_name(base.source) == object_name(job):
+        return
+    name = as_string(nested_map(job, "spec", "runtimeRef").get("name"))
+    if base.assumed:
+        message = f"spec: the runtime {name} is in none of the files, so the image and the rest of its pods are unknown"
+        help = "pass the runtime's manifest in the same file"
+        yield Problem("not-carried-over", ("spec",), message, help, "error", "run", "ptcompile")
+    elif any(base.source is item for item in objects):
+        message = (
+            f"spec: the runtime {name} is left out: its image, volumes and the rest of its pods are now the job's own"
+        )
+        help = "keep the runtime's manifest if other jobs use it"
+        yield Problem("done-differently", ("spec",), message, help, "warning", "run", "ptcompile")
+    else:
+        images = ", ".join(dict.fromkeys(_images(base.source)))
+        message = (
+            f"spec: the runtime {name} is in none of the files: the pods are those of the release's own copy, whose "
+            f"image is {images or 'unset'}; the cluster's copy may have another image, other volumes or node selectors"
+        )
+        help = "pass the cluster's runtime in the same file"
+        yield Problem("done-differently", ("spec",), message, help, "warning", "run", "ptcompile")
+
+
+def _images(value: object) -> Iterator[str]:
+    """Yield the images of the containers of an object."""
+    if isinstance(value, dict):
+        for container in as_mappings(value.get("containers")):
+            yield as_string(container.get("image"))
+        for inner in value.values():
+            yield from _images(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _images(inner)

@@ -1,0 +1,157 @@
+"""Label selectors that select a job's pods: rewritten to the labels of the pods after a conversion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name, string_map
+from ptcompile.linter.references import selects
+from ptcompile.registry.table import kind_named
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.registry.pods import PodView
+    from ptcompile.simulator.job import SimulatedJob
+
+    Json = dict[str, Any]
+    Labels = Mapping[str, str]
+
+_HOLDERS: Final = frozenset({"labelSelector", "podSelector", "selector"})
+"""Keys whose values select pods."""
+_MAX_ADDED: Final = 3
+"""Maximum number of labels that replace those of the first operator."""
+
+
+class PodPair(NamedTuple):
+    """One pod before and after a conversion."""
+
+    old: PodView
+    new: PodView
+
+
+class Rewritten(NamedTuple):
+    """Objects with other selectors, and the findings for them."""
+
+    objects: list[Json]
+    problems: list[Problem]
+
+
+def rewrite_selectors(objects: Sequence[Json], pairs: Sequence[PodPair], job: SimulatedJob) -> Rewritten:
+    """Return the objects with each selector of the old pods selecting the same new ones, where labels allow it.
+
+    `job` is the converted one, whose labels of role and index are tried first.
+    """
+    following = kind_named(kind_of(job.manifest)).following()
+    first = (following.pods_label, following.role_label, following.index_label) if following is not None else ()
+    order = [label for label in first if label]
+    rewritten: list[Json] = []
+    problems: list[Problem] = []
+    for data in objects:
+        changed: Any = data
+        for path, selector in _selectors(data, (), is_service=kind_of(data) == ("v1", "Service")):
+            replacement = _replacement(selector, pairs, order)
+            if replacement == selector:
+                continue
+            where = f"{data.get('kind')}/{object_name(data)}: {field_path(path)}"
+            if replacement is not None:
+                changed = _with_value(changed, path, replacement)
+            problems.append(_finding(where, selector, replacement))
+        rewritten.append(changed)
+    return Rewritten(rewritten, problems)
+
+
+def _selectors(value: Any, path: Path, *, is_service: bool) -> Iterator[tuple[Path, Json]]:
+    """Yield the label selectors in an object with their paths."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            is_selector = isinstance(inner, Mapping) and (
+                "matchLabels" in inner or "matchExpressions" in inner or (is_service and path == ("spec",))
+            )
+            if key in _HOLDERS and is_selector:
+                yield (*path, str(key)), dict(inner)
+            else:
+                yield from _selectors(inner, (*path, str(key)), is_service=is_service)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _selectors(inner, (*path, index), is_service=is_service)
+
+
+def _is_plain(selector: Json) -> bool:
+    return not selector.keys() & {"matchLabels", "matchExpressions"}
+
+
+def _as_selector(selector: Json) -> Json:
+    return {"matchLabels": selector} if _is_plain(selector) else selector
+
+
+def _replacement(selector: Json, pairs: Sequence[PodPair], order: Sequence[str]) -> Json | None:
+    """Return the selector for the new pods: itself if it selects the same, or None if no labels do."""
+    wanted = [selects(_as_selector(selector), pair.old.labels) for pair in pairs]
+    if not any(wanted) or wanted == [selects(_as_selector(selector), pair.new.labels) for pair in pairs]:
+        return selector
+    kept = _without_changed_keys(_as_selector(selector), pairs)
+    chosen = [pair.new.labels for pair, is_wanted in zip(pairs, wanted, strict=True) if is_wanted]
+    common = {key: value for key, value in chosen[0].items() if all(labels.get(key) == value for labels in chosen)}
+    keys = [*(key for key in order if key in common), *sorted(common.keys() - set(order))]
+    for size in range(1, _MAX_ADDED + 1):
+        for added in combinations(keys, size):
+            if order and order[0] in common and order[0] not in added:
+                continue  # other jobs have pods too
+            labels = {**string_map(kept.get("matchLabels")), **{key: common[key] for key in added}}
+            candidate = {**kept, "matchLabels": labels}
+            if wanted == [selects(candidate, pair.new.labels) for pair in pairs]:
+                if _is_plain(selector):
+                    return None if "matchExpressions" in candidate else dict(labels)
+                return candidate
+    return None
+
+
+def _without_changed_keys(selector: Json, pairs: Sequence[PodPair]) -> Json:
+    """Return the selector without the labels that the conversion changes."""
+    changed = {
+        key
+        for pair in pairs
+        for key in {*pair.old.labels, *pair.new.labels}
+        if pair.old.labels.get(key) != pair.new.labels.get(key)
+    }
+    labels = {key: value for key, value in nested_map(selector, "matchLabels").items() if key not in changed}
+    expressions = [item for item in as_mappings(selector.get("matchExpressions")) if item.get("key") not in changed]
+    return {
+        **({"matchLabels": labels} if labels else {}),
+        **({"matchExpressions": expressions} if expressions else {}),
+    }
+
+
+def _with_value(data: Any, path: Path, value: Any) -> Any:
+    """Return a copy of the data with the value at `path`."""
+    if not path:
+        return value
+    if isinstance(data, list):
+        return [_with_value(item, path[1:], value) if index == path[0] else item for index, item in enumerate(data)]
+    return {**data, path[0]: _with_value(data[path[0]], path[1:], value)}
+
+
+def _finding(where: str, selector: Json, replacement: Json | None) -> Problem:
+    was = _as_text(selector)
+    if replacement is not None:
+        message = f"spec: {where}: the selector {was} becomes {_as_text(replacement)}, which selects the same pods"
+        return Problem("convert-differs", ("spec",), message, None, "note", "run", "ptcompile")
+    message = f"spec: {where}: no labels of the converted pods select what {was} selects"
+    help = "select the pods by labels of your own, and set those in the job's pod template"
+    return Problem("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")
+
+
+def _as_text(selector: Json) -> str:
+    """Return a selector as kubectl writes it."""
+    full = _as_selector(selector)
+    parts = [f"{key}={value}" for key, value in nested_map(full, "matchLabels").items()]
+    for item in as_mappings(full.get("matchExpressions")):
+        values = item.get("values")
+        listed = f" ({', '.join(map(str, values))})" if isinstance(values, list) and values else ""
+        parts.append(f"{item.get('key')} {item.get('operator')}{listed}")
+    return ",".join(parts)

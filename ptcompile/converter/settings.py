@@ -1,0 +1,66 @@
+"""Settings that only the manifest's own operator has: which of them a conversion loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.registry.table import BY_TARGET
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+
+class Settings(NamedTuple):
+    """The settings of one manifest that no spec field expresses."""
+
+    lost: tuple[Path, ...] = ()
+    left_behind: tuple[Path, ...] = ()
+    """Those without which the job trains the same."""
+
+
+def own_settings(spec: Mapping[str, Any], source: str) -> Settings:
+    """Return the settings of a spec's patch for the target `source` that another target loses.
+
+    A null or an empty list is no setting: it removes what compile would add for that target.
+    """
+    conversion = BY_TARGET[source].conversion
+    covered = (*conversion.endings, *conversion.without_effect)
+    lost: list[Path] = []
+    left_behind: list[Path] = []
+    for path, value in set_values(spec.get("manifest", {}).get(source, {})):
+        if path in conversion.left_behind:
+            left_behind += [path] if conversion.left_behind[path].word in str(value) else []
+        elif not any(path[: len(prefix)] == prefix for prefix in covered):
+            lost.append(path)
+    return Settings(tuple(lost), tuple(left_behind))
+
+
+def set_values(patch: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield the values that a patch sets, with their paths; a list counts as one value, null and an empty list as
+    none.
+    """
+    if isinstance(patch, Mapping) and patch:
+        for key, inner in patch.items():
+            yield from set_values(inner, (*path, str(key)))
+    elif patch not in (None, {}, []) and path:
+        yield path, patch
+
+
+def lost_settings(settings: Settings, source: str, target: str) -> Iterator[Problem]:
+    """Yield the findings for settings of the manifest that only its own operator has."""
+    for path in settings.left_behind:
+        effect, help, _ = BY_TARGET[source].conversion.left_behind[path]
+        message = f"spec: {field_path(path)} has no counterpart on the target {target}: {effect}"
+        yield Problem("not-carried-over", ("spec",), message, help, "warning", "run", "ptcompile")
+    if settings.lost:
+        listed = ", ".join(map(field_path, settings.lost))
+        message = f"spec: the target {target} has nothing for these settings of {source}: {listed}"
+        help = "use --lossy, or lossy=True, to drop them with a warning"
+        yield Problem("not-carried-over", ("spec",), message, help, "error", "run", "ptcompile")
+
+
+TIME_TO_LIVE: Final = ("spec", "runPolicy", "ttlSecondsAfterFinished")
+"""The spec field that says how long a finished job is kept: a job without it trains the same."""
