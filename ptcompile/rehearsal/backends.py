@@ -39,6 +39,8 @@ class Ground(NamedTuple):
     """Variables that processes need to find programs: PATH, unless an image sets it."""
     engine: str
     """Container engine and its version, or empty if pods are not containers."""
+    limits_memory: bool = True
+    """Whether memory limits of pods are enforced."""
 
 
 Opening = Callable[[str, RehearsalSettings, Sequence[str]], AbstractContextManager[Ground]]
@@ -76,7 +78,7 @@ def _local_ground(namespaces: Namespaces, settings: RehearsalSettings) -> Ground
     python = find_interpreter(settings.python)
     env = {"PATH": f"{os.path.dirname(os.path.abspath(python))}:{_SYSTEM_PATH}"}
     torch, *launchers = torch_and_launchers(python)
-    return Ground(namespaces, python, torch, tuple(launchers), namespaces.network, env, "")
+    return Ground(namespaces, python, torch, tuple(launchers), namespaces.network, env, "", namespaces.limits_memory)
 
 
 @contextmanager
@@ -95,7 +97,14 @@ def _container_ground(
                 "image, or --python to name another interpreter in it"
             ) from error
         yield Ground(
-            containers, python, torch, tuple(launchers), containers.network, {}, f"{engine.name} {engine.version}"
+            containers,
+            python,
+            torch,
+            tuple(launchers),
+            containers.network,
+            {},
+            f"{engine.name} {engine.version}",
+            containers.limits_memory,
         )
 
 

@@ -13,6 +13,7 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.rehearsal.settings import RehearsalError
+from ptcompile.rehearsal.volumes import PodSurroundings, claims_of, describe_surroundings, surroundings_of
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers import LAUNCHERS, launcher_of
 from ptcompile.simulator.launchers.torchrun import SWITCHES, conf_of, option_name
@@ -146,6 +147,7 @@ class Actor(NamedTuple):
     """Image of the manifest, or empty if it names none."""
     directory: str | None
     """Working directory of the manifest (`workingDir`)."""
+    surroundings: PodSurroundings
     rank: str | None
     """Node rank that `simulate` predicts, or None if it is assigned at the rendezvous."""
 
@@ -157,9 +159,16 @@ class Cast(NamedTuple):
     stand_ins: tuple[str, ...]
 
 
-def cast(job: SimulatedJob, *, max_processes: int, own_command: bool = False, script: str | None = None) -> Cast:
+def cast(
+    job: SimulatedJob,
+    *,
+    max_processes: int,
+    own_command: bool = False,
+    script: str | None = None,
+    mounts: Mapping[str, str] | None = None,
+) -> Cast:
     """Return the training pods of a job with at most `max_processes` processes each. `script` replaces the stand-in
-    script.
+    script; `mounts` are folders of this machine by claim.
 
     Raises:
         RehearsalError: the job cannot be rehearsed, for example because of its launcher.
@@ -170,13 +179,25 @@ def cast(job: SimulatedJob, *, max_processes: int, own_command: bool = False, sc
         raise RehearsalError("the job has no training pods")
     if len(pods) > MAX_PODS:
         raise RehearsalError(f"{sum(role.count for role in roles)} pods are too many to rehearse: at most {MAX_PODS}")
+    folders = mounts or {}
+    claims = list(dict.fromkeys(claim for pod in pods for claim in claims_of(pod)))
+    if unknown := next((claim for claim in folders if claim not in claims), None):
+        known = f"the claims are {', '.join(claims)}" if claims else "no training pod mounts one"
+        raise RehearsalError(f"no training pod mounts a claim {unknown}: {known}")
     actors = tuple(
-        _actor(number, pod, max_processes, len(pods), own_command=own_command) for number, pod in enumerate(pods)
+        _actor(number, pod, max_processes, len(pods), folders, own_command=own_command)
+        for number, pod in enumerate(pods)
     )
-    return Cast(actors, tuple(dict.fromkeys(_stand_ins(job, pods, actors, script, own_command=own_command))))
+    stand_ins = (
+        *_stand_ins(job, pods, actors, script, own_command=own_command),
+        *describe_surroundings(pods[0], actors[0].surroundings, folders),
+    )
+    return Cast(actors, tuple(dict.fromkeys(stand_ins)))
 
 
-def _actor(number: int, pod: Pod, max_processes: int, pods: int, *, own_command: bool) -> Actor:
+def _actor(
+    number: int, pod: Pod, max_processes: int, pods: int, claims: Mapping[str, str], *, own_command: bool
+) -> Actor:
     processes = min(max_processes, pod.rendezvous.processes or max_processes)
     env = {name: value for name, value in pod.env.items() if name not in _DROPPED_VARIABLES}
     if "PET_NPROC_PER_NODE" in env:
@@ -203,6 +224,7 @@ def _actor(number: int, pod: Pod, max_processes: int, pods: int, *, own_command:
         processes=processes,
         image=as_string(pod.main.spec.get("image")) if pod.main else "",
         directory=as_string(pod.main.spec.get("workingDir")) or None if pod.main else None,
+        surroundings=surroundings_of(pod, claims),
         rank=pod.rendezvous.node_rank if pod.rendezvous.node_rank.isdigit() else None,
     )
 
@@ -243,8 +265,6 @@ def _stand_ins(
     spec = first.view.spec
     if init_containers := [as_string(entry.get("name")) for entry in as_mappings(spec.get("initContainers"))]:
         yield f"init containers do not run: {', '.join(init_containers)}"
-    if volumes := [as_string(entry.get("name")) for entry in as_mappings(spec.get("volumes"))]:
-        yield f"volumes are absent: {', '.join(volumes)}"
     if first.main is not None and first.main.spec.get("envFrom"):
         yield "the variables of envFrom are absent"
     unknown_variables = sorted(name for name, value in first.env.items() if _is_unknown_value(value))

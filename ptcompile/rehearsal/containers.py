@@ -35,6 +35,8 @@ class Engine(NamedTuple):
     version: str
     user: str
     """User and group in a container that map to those of this process."""
+    rootless: bool = False
+    """Whether it runs without root, so that it may not be allowed to limit memory."""
 
     @property
     def isolated(self) -> tuple[str, ...]:
@@ -71,7 +73,8 @@ def _engine(name: str) -> Engine | None:
     except RehearsalError:
         return None
     rootless = "rootless=true" in about or "name=rootless" in about
-    return Engine(name, version, "0:0" if rootless else f"{os.getuid()}:{os.getgid()}") if version else None
+    user = "0:0" if rootless else f"{os.getuid()}:{os.getgid()}"
+    return Engine(name, version, user, rootless) if version else None
 
 
 def missing_images(engine: Engine, images: Iterable[str]) -> list[str]:
@@ -90,11 +93,13 @@ _CLEANUP_TIMEOUT_SECONDS = 60
 """Time limit of the sweeper for removing all containers."""
 _NETWORK_NUMBERS = range(77, 109)
 """Candidates for N in 10.N.0.0/16: the first network that is not in use is taken."""
+_HOST_SHM_BYTES = 8 << 30
+"""Size of /dev/shm in a pod that shares this machine's."""
 _NOT_STARTED = 125
 """Exit status of `docker run` and `podman run` if no container started."""
 _RUN_OPTIONS = (
     "--rm", "--pull=never", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--security-opt=label=disable",
-    "--read-only", "--tmpfs=/tmp", "--tmpfs=/run", "--shm-size=1g", "--sysctl=net.ipv6.conf.all.disable_ipv6=1",
+    "--read-only", "--tmpfs=/tmp", "--tmpfs=/run", "--sysctl=net.ipv6.conf.all.disable_ipv6=1",
 )  # fmt: skip
 """Options that match the namespaces: only the pod's folder is writable, no capabilities, no IPv6. `label`: SELinux."""
 
@@ -107,6 +112,8 @@ class Containers:
             raise RehearsalError(
                 f"{engine.name} has no image {', '.join(absent)}: pull it, or name an image that has torch with --image"
             )
+        self.limits_memory = not engine.rootless
+        """Whether memory limits of pods are enforced: an engine without root may not be allowed to."""
         self._engine, self._folder, self._label = engine, folder, os.path.basename(folder)
         self._running: dict[int, tuple[str, str, subprocess.Popen[bytes]]] = {}
         """Log file, container name and waiting client process of each pod."""
@@ -137,7 +144,7 @@ class Containers:
     def start(self, pod: int, config: dict[str, Any]) -> None:
         """Start a pod from the configuration that namespaces use too, with its image."""
         name = f"{self._label}-{next(self._numbers)}"
-        with open(os.path.join(config["folder"], "log"), "ab") as log:
+        with open(config["log"], "ab") as log:
             options = (*_RUN_OPTIONS, *self._container_options(name, config))
             client = subprocess.Popen(  # noqa: S603
                 [self._engine.name, "run", *options, *_image_and_command(config)],
@@ -153,6 +160,11 @@ class Containers:
             yield f"--workdir={config['directory']}"
         yield f"--volume={config['folder']}:{config['folder']}"
         yield from (f"--volume={path}:{target}:ro" for target, path in config["files"].items())
+        for path, source, is_read_only in config["mounts"]:
+            yield f"--volume={source}:{path}{':ro' if is_read_only else ''}"
+        yield f"--shm-size={config['shm'] or _HOST_SHM_BYTES}"
+        if self.limits_memory and config["memory"]:
+            yield from (f"--memory={config['memory']}", f"--memory-swap={config['memory']}")
         variables = os.path.join(self._folder, f"{name}.env")
         with open(variables, "w", encoding="utf-8") as file:  # command lines would reveal secrets in the process list
             file.writelines(f"{key}={value}\n" for key, value in config["env"].items() if "\n" not in value)
@@ -164,6 +176,18 @@ class Containers:
         if pod in self._running:
             with contextlib.suppress(RehearsalError):  # the container has just exited
                 self._engine.run("kill", f"--signal={number}", self._running[pod][1])
+
+    def training_pods(self) -> set[int] | None:
+        """Return None: engines do not show the connections of a container."""
+        return None
+
+    def ran_out_of_memory(self, pod: int) -> bool:
+        """Return False: engines forget a container that has ended."""
+        return False
+
+    def fail_process(self, pod: int) -> bool:
+        """Return False: engines do not show which process trains."""
+        return False
 
     def exits(self) -> Iterator[tuple[int, int]]:
         """Yield the pods that exited since the last call, with their exit status.

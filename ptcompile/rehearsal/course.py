@@ -1,23 +1,28 @@
-"""The course of a rehearsal: starts pods, injects faults and records what happens."""
+"""The course of a rehearsal: starts pods, injects faults, plays the operator and records what happens."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ptcompile.rehearsal.cast import Actor
-from ptcompile.rehearsal.places import Places, RehearsalSettings
+from ptcompile.rehearsal.logs import PodLog
+from ptcompile.rehearsal.places import TRAINING_FILE, Places, RehearsalSettings
+from ptcompile.rehearsal.restarts import Answer, Restarts
 from ptcompile.simulator.faults import Fault
 
-_ERROR_LINE = re.compile(r"^[ \t]*(([\w.]{1,200}|torchrun: error): .+)$", re.MULTILINE)
-_ERROR_MARKS = ("Error", "Exception", "Timeout", "torchrun: error")
-_MAX_ERROR_LENGTH = 200
-"""Maximum number of characters of an error."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Sign = Literal["rounds", "file", "connections", "start", "time"]
+    """How it was seen that all pods train: by the stand-in's rounds, by the file that the script creates, or by its
+    connections; else faults count from the start, or from the moment when waiting for training ended.
+    """
 
 
 class Round(NamedTuple):
@@ -66,24 +71,19 @@ def read_rounds(folder: str, start_time: float) -> list[Round]:
     ]
 
 
-def find_error(folder: str) -> str | None:
-    """Return the first line of a pod's log that is an error, or None."""
-    try:
-        with open(os.path.join(folder, "log"), encoding="utf-8", errors="replace") as file:
-            matches = _ERROR_LINE.finditer(file.read())
-            error = next((match for match in matches if any(name in match[2] for name in _ERROR_MARKS)), None)
-    except FileNotFoundError:
-        return None
-    return error[1].strip()[:_MAX_ERROR_LENGTH] if error else None
-
-
-GRACE_SECONDS = 30.0
-"""Seconds from SIGTERM to SIGKILL: a pod's terminationGracePeriodSeconds (Kubernetes 1.36)."""
 QUIET_SECONDS = 90.0
 """Seconds without changes after which the course stops waiting for pods to join."""
 LINGER_SECONDS = 20.0
 """Seconds without changes that the other pods have to end after a pod failed without a fault."""
+TRAINING_SECONDS = 300.0
+"""Seconds that a script has until its processes train; then the times of the faults count."""
+CRASHES = 4
+"""Failures of one pod since the last fault after which it is not started again: the cluster would go on for hours."""
+_TIMED_KINDS = ("kill", "drain", "fail-process")
+"""Faults whose times count from the moment when all pods train."""
 _TICK_SECONDS = 0.1
+_LOOK_SECONDS = 0.5
+"""Seconds between looks at logs and connections."""
 
 Progress = Callable[[str], None]
 
@@ -100,6 +100,28 @@ class Backend(Protocol):
     def exits(self) -> Iterable[tuple[int, int]]:
         """Yield the pods that exited since the last call, with their exit status."""
 
+    def training_pods(self) -> set[int] | None:
+        """Return the pods whose processes have joined a process group, or None if the back end cannot see it."""
+
+    def fail_process(self, pod: int) -> bool:
+        """Kill one training process of a pod, and return whether that is possible."""
+
+    def ran_out_of_memory(self, pod: int) -> bool:
+        """Return whether a process of the pod was killed for using more memory than the pod's limit."""
+
+
+class Training(NamedTuple):
+    """When all pods trained, from which the times of faults count."""
+
+    seconds: float
+    """Seconds since the start."""
+    sign: Sign
+
+
+class _Due(NamedTuple):
+    time: float
+    action: Callable[[], None]
+
 
 class Course:
     """A rehearsal from the first start to the last exit."""
@@ -111,26 +133,43 @@ class Course:
         places: Places,
         backend: Backend,
         settings: RehearsalSettings,
+        logs: Sequence[PodLog],
         recreated: Sequence[range] = (),
+        operator: Restarts | None = None,
     ) -> None:
         """Prepare the course. `recreated[pod]` are the pods that the operator recreates if it loses `pod`."""
-        self._faults, self._places, self._backend, self._settings = faults, places, backend, settings
-        self._recreated = recreated
+        self._actors, self._faults, self._places, self._backend = actors, faults, places, backend
+        self._settings, self._logs, self._recreated, self._operator = settings, logs, recreated, operator
         self._pods = range(len(actors))
         self._starts = dict.fromkeys(self._pods, 0)
         self._exits: dict[int, int] = {}
         self._lost_pods: set[int] = set()
+        """Pods that a fault or the operator ended and that have not been started again."""
+        self._past_rounds: dict[int, list[Round]] = {pod: [] for pod in self._pods}
+        """Rounds of earlier lives of each pod, whose folders are gone."""
         self._last_starts = dict.fromkeys(self._pods, 0.0)
         """Time of each pod's last start."""
-        self._schedule: list[tuple[float, Callable[[], None]]] = []
+        self._schedule: list[_Due] = []
+        self._waiting: dict[tuple[str, ...], tuple[set[int], float]] = {}
+        """Pods that the operator recreates together, and when."""
+        self._planned: list[tuple[float, Fault]] = []
+        """Faults that are not injected yet, and when they are due."""
+        self._crashes = dict.fromkeys(self._pods, 0)
         self._kill_times: dict[int, float] = {}
         """Pods that got SIGTERM, and when they get SIGKILL."""
         self._start_time = time.monotonic()
         self._wall_clock_start = time.time()
-        self._last_fault = 0.0
-        self._last_change = 0.0
+        self._last_fault = self._last_change = self._last_look = 0.0
+        self._is_finishing = False
+        """Whether the pods were told to finish, and none has started since."""
         self.limited = False
         """Whether the time limit ended the rehearsal."""
+        self._marks_training = places.script_marks_training()
+        self.training: Training | None = None
+        self.skipped: list[tuple[Fault, str]] = []
+        """Faults that were not injected, and why."""
+        self.events: list[tuple[float, str]] = []
+        """What the operator did, with the time in seconds."""
 
     @property
     def now(self) -> float:
@@ -142,49 +181,45 @@ class Course:
         for pod in self._pods:
             self._start(pod)
         self._places.write_hosts()
-        has_trained, is_finishing, last_line = self._settings.blind, False, ""
-        if has_trained:  # the script does not report when it trains, so fault times count from the start
-            self._plan_faults()
+        last_line = ""
         while not self._is_over():
             if self.now > self._settings.limit:
                 self.limited = True
                 break
             time.sleep(_TICK_SECONDS)
             self._process_events()
-            if not has_trained and self._are_all_training():
-                has_trained = True
+            if self.training is None and (sign := self._sign_of_training()):
+                self.training = Training(self.now, sign)
                 self._plan_faults()
-            if (
-                not is_finishing
-                and has_trained
-                and not self._schedule
-                and (self._are_all_training() or self._is_quiet())
-            ):
-                is_finishing = True
+            if not self._is_finishing and self._may_finish():
                 self._finish()
             if (line := self._progress_line()) != last_line:
                 progress(f"{self.now:6.1f} s  {line}")
                 last_line, self._last_change = line, self.now
+        self._skip_planned()
         return tuple(self._observe(pod) for pod in self._pods)
 
-    def _start(self, pod: int) -> None:
+    def _start(self, pod: int, *, in_place: bool = False) -> None:
         is_first_start = self._starts[pod] == 0
-        late = next(
-            (fault for fault in self._faults if is_first_start and fault.kind == "late" and fault.pod == pod), None
-        )
-        dns_lag = next(
-            (fault for fault in self._faults if is_first_start and fault.kind == "dns-lag" and fault.pod == pod), None
-        )
+        delays = {fault.kind: fault.at for fault in self._faults if is_first_start and fault.pod == pod}
         self._starts[pod] += 1
+        self._is_finishing = False
         self._exits.pop(pod, None)
-        self._places.assign_address(pod)
-        if dns_lag is None:
-            self._publish_names(pod)
+        self._lost_pods.discard(pod)
+        if not is_first_start:
+            self._past_rounds[pod] = self._rounds(pod)
+        self._places.renew(pod, keep_volumes=in_place)
+        if not in_place:
+            self._places.assign_address(pod)
+        if "dns-lag" in delays:
+            # unscaled: it races against the start of a program, which takes as long as ever
+            self._schedule.append(_Due(self.now + delays["dns-lag"], lambda: self._publish_names(pod)))
         else:
-            self._schedule.append((self.now + self._scale(dns_lag.at), lambda: self._publish_names(pod)))
+            self._publish_names(pod)
         self._places.write_hosts()
         self._last_starts[pod] = self.now
-        self._backend.start(pod, self._places.config(pod, self._scale(late.at) if late else 0.0))
+        config = self._places.config(pod, self._scale(delays.get("late", 0.0)), self._logs[pod].path)
+        self._backend.start(pod, config)
 
     def _publish_names(self, pod: int) -> None:
         self._places.resolvable.add(pod)
@@ -194,60 +229,151 @@ class Course:
         return seconds / self._settings.scale
 
     def _process_events(self) -> None:
-        """Record exited pods, kill pods whose grace period is over, and run the actions that are due."""
-        for pod, status in self._backend.exits():
-            self._exits[pod] = status
-            if pod in self._lost_pods:
-                self._places.release_address(pod)
-                self._places.write_hosts()
+        """Record exited pods, kill pods whose grace period is over, and run what is due."""
+        self._record_exits()
         for pod, deadline in list(self._kill_times.items()):
             if pod in self._exits or self.now > deadline:
                 del self._kill_times[pod]
             if pod not in self._exits and self.now > deadline:
                 self._backend.signal(pod, signal.SIGKILL)
-        for time_due, action in sorted(self._schedule, key=lambda entry: entry[0]):
-            if time_due <= self.now:
-                self._schedule = [entry for entry in self._schedule if entry[1] is not action]
-                action()
+        if self.now - self._last_look > _LOOK_SECONDS:
+            self._last_look = self.now
+            for log in self._logs:
+                log.shorten()
+        self._run_due()
+
+    def _record_exits(self) -> None:
+        for pod, status in self._backend.exits():
+            self._exits[pod] = status
+            if pod in self._lost_pods:
+                self._places.release_address(pod)
+                self._places.write_hosts()
+            elif status:
+                self._ask_operator(pod, status)
+
+    def _run_due(self) -> None:
+        for due, fault in sorted(self._planned, key=lambda entry: entry[0]):
+            if due <= self.now:
+                self._planned.remove((due, fault))
+                self._inject(fault)
+        for entry in sorted(self._schedule, key=lambda entry: entry.time):
+            if entry.time <= self.now:
+                self._schedule.remove(entry)
+                entry.action()
+        for key, (pods, due) in list(self._waiting.items()):
+            if due <= self.now:
+                del self._waiting[key]
+                self._recreate(sorted(pods))
 
     def _plan_faults(self) -> None:
+        """Plan the faults whose times count from the moment when all pods train."""
         for fault in self._faults:
-            if fault.kind in ("kill", "drain", "fail-process"):
-                self._schedule.append((self.now + self._scale(fault.at), lambda fault=fault: self._inject(fault)))  # type: ignore[misc]
+            if fault.kind in _TIMED_KINDS:
+                self._planned.append((self.now + self._scale(fault.at), fault))
 
     def _inject(self, fault: Fault) -> None:
+        if fault.pod in self._exits or fault.pod in self._lost_pods:
+            self.skipped.append((fault, self._state_text(fault.pod)))
+            return
         self._last_fault = self._last_change = self.now
+        self._crashes = dict.fromkeys(self._pods, 0)
         if fault.kind == "fail-process":
-            self._touch(fault.pod, "fail")
+            self._fail_process(fault)
             return
         peers = [pod for pod in self._recreated[fault.pod] if pod != fault.pod] if self._recreated else []
+        answer = self._operator.answer(fault.pod, None) if self._operator is not None else None
+        if answer is not None and not answer.pods and self._recreated and self._recreated[fault.pod]:
+            self._note(f"pod {fault.pod} is lost for good: {answer.text}")
+            fault, peers = fault._replace(back=None), []
         self._lost_pods.update((fault.pod, *peers))
-        terminated = peers
-        if fault.kind == "drain":
-            terminated = [fault.pod, *peers]
-        else:
+        if fault.kind == "kill":
             self._backend.signal(fault.pod, signal.SIGKILL)
-        for pod in (pod for pod in terminated if pod not in self._exits):
+        self._terminate(peers if fault.kind == "kill" else [fault.pod, *peers])
+        if recreated := [fault.pod, *peers] if fault.back is not None else peers:
+            due = self.now + self._scale(fault.back or 0)
+            self._schedule.append(_Due(due, lambda: self._recreate(recreated)))
+
+    def _fail_process(self, fault: Fault) -> None:
+        if not self._settings.blind:
+            self._touch(fault.pod, "fail")
+        elif not self._backend.fail_process(fault.pod):
+            self.skipped.append((fault, f"the training processes of pod {fault.pod} were not found"))
+
+    def _terminate(self, pods: Iterable[int]) -> None:
+        """Send SIGTERM to running pods, and SIGKILL after their grace periods."""
+        for pod in (pod for pod in pods if pod not in self._exits):
             self._backend.signal(pod, signal.SIGTERM)
-            self._kill_times[pod] = self.now + GRACE_SECONDS
-        recreated = [fault.pod, *peers] if fault.back is not None else peers
-        if recreated:
-            self._schedule.append((self.now + self._scale(fault.back or 0), lambda: self._recreate(recreated)))
+            self._kill_times[pod] = self.now + self._actors[pod].surroundings.grace
+
+    def _ask_operator(self, pod: int, status: int) -> None:
+        """Let the operator or the kubelet answer a pod that failed without a fault."""
+        answer = self._operator.answer(pod, status) if self._operator is not None else None
+        out_of_memory = ", out of memory (OOMKilled)" if self._backend.ran_out_of_memory(pod) else ""
+        what = f"pod {pod} failed with status {status}{out_of_memory}"
+        if answer is None:
+            if out_of_memory:
+                self._note(what)
+            return
+        self._crashes[pod] += 1
+        if not answer.pods:
+            self._note(f"{what}: {answer.text}")
+        elif self._crashes[pod] >= CRASHES:
+            self._note(f"{what}, for the {CRASHES}th time: the rehearsal ends, the cluster would go on ({answer.text})")
+        else:
+            delay = self._scale(answer.delay)
+            self._note(f"{what}: {answer.text}" + (f", after {delay:g} s" if delay else ""))
+            self._last_change = self.now
+            self._plan_restart(pod, answer, self.now + delay)
+
+    def _plan_restart(self, pod: int, answer: Answer, due: float) -> None:
+        if answer.in_place:
+            self._schedule.append(_Due(due, lambda: self._start(pod, in_place=True)))
+            return
+        pods, _ = self._waiting.get(answer.together, (set(), 0.0))
+        self._waiting[answer.together] = (pods | set(answer.pods), due)
+        self._lost_pods.update(answer.pods)
+        self._terminate(other for other in answer.pods if other != pod)
 
     def _recreate(self, pods: Sequence[int]) -> None:
         if any(pod not in self._exits for pod in pods):  # the operator waits until the old pods have exited
-            self._schedule.append((self.now + 1, lambda: self._recreate(pods)))
+            self._schedule.append(_Due(self.now + 1, lambda: self._recreate(pods)))
             return
-        self._lost_pods.difference_update(pods)
         self._last_fault = self._last_change = self.now
         for pod in pods:
             self._start(pod)
+
+    def _note(self, text: str) -> None:
+        self.events.append((self.now, text))
+
+    def _state_text(self, pod: int) -> str:
+        if pod in self._lost_pods:
+            return f"pod {pod} was gone already"
+        status = self._exits.get(pod)
+        return f"pod {pod} had {'already succeeded' if status == 0 else f'already failed with status {status}'}"
+
+    def _skip_planned(self) -> None:
+        """Record the faults that were never injected."""
+        faults = [fault for _, fault in self._planned]
+        if self.training is None:
+            faults = [fault for fault in self._faults if fault.kind in _TIMED_KINDS]
+        for fault in faults:
+            running = fault.pod not in self._exits and fault.pod not in self._lost_pods
+            self.skipped.append((fault, "the rehearsal ended before" if running else self._state_text(fault.pod)))
 
     def _touch(self, pod: int, name: str) -> None:
         with open(os.path.join(self._places.folder(pod), name), "w", encoding="ascii"):
             pass
 
+    def _may_finish(self) -> bool:
+        """Return whether the training may end: no fault or restart is due, and all pods train or will not."""
+        if self._schedule or self._waiting or self._planned:
+            return False
+        if self._settings.blind:
+            return self.training is not None or not any(fault.kind in _TIMED_KINDS for fault in self._faults)
+        return self.training is not None and (self._are_all_training() or self._is_quiet())
+
     def _finish(self) -> None:
+        self._is_finishing = True
         for pod in self._pods:
             self._touch(pod, "finish")
 
@@ -255,10 +381,31 @@ class Course:
         return [pod for pod in self._pods if pod not in self._exits]
 
     def _is_over(self) -> bool:
-        if self._schedule:
+        if self._schedule or self._waiting:
+            return False
+        if len(self._exits) == len(self._pods):
+            return True
+        if self._planned:
             return False
         has_failed = any(status for pod, status in self._exits.items() if pod not in self._lost_pods)
-        return len(self._exits) == len(self._pods) or (has_failed and self.now - self._last_change > LINGER_SECONDS)
+        return has_failed and self.now - self._last_change > LINGER_SECONDS
+
+    def _sign_of_training(self) -> Sign | None:
+        """Return how it shows that all running pods train, or None if they do not train yet."""
+        if not self._settings.blind:
+            return "rounds" if self._are_all_training() else None
+        running = set(self._running_pods())
+        marked = {pod for pod in running if os.path.exists(os.path.join(self._places.folder(pod), TRAINING_FILE))}
+        if running and running == marked:
+            return "file"
+        if self._marks_training:
+            return None
+        training = self._backend.training_pods()
+        if training is None:
+            return "start"
+        if running and running <= training | marked:
+            return "connections"
+        return "time" if self.now > min(TRAINING_SECONDS, self._settings.limit / 2) else None
 
     def _are_all_training(self) -> bool:
         """Return whether all running pods have joined one rendezvous since the last fault."""
@@ -271,9 +418,6 @@ class Course:
                 return False
         return bool(running)
 
-    def _is_quiet(self) -> bool:
-        return self.now - max(self._last_change, self._last_fault) > QUIET_SECONDS
-
     def _progress_line(self) -> str:
         """Return the progress in one line."""
         running = self._running_pods()
@@ -282,15 +426,17 @@ class Course:
         world = max((last_round.world for last_round in training), default=0)
         return f"{len(running)} of {len(self._pods)} pods run, {len(training)} have met, world {world}"
 
+    def _is_quiet(self) -> bool:
+        return self.now - max(self._last_change, self._last_fault) > QUIET_SECONDS
+
     def _rounds(self, pod: int) -> list[Round]:
-        return read_rounds(self._places.folder(pod), self._wall_clock_start)
+        return [*self._past_rounds[pod], *read_rounds(self._places.folder(pod), self._wall_clock_start)]
 
     def _observe(self, pod: int) -> Observation:
-        folder = self._places.folder(pod)
         return Observation(
             rounds=tuple(self._rounds(pod)),
             starts=self._starts[pod],
             exit=self._exits.get(pod),
             lost=pod in self._lost_pods,
-            error=find_error(folder),
+            error=self._logs[pod].first_error(),
         )

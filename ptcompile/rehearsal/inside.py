@@ -24,6 +24,9 @@ _SETUP_FAILED = 97
 
 def main(config: dict[str, Any], ready: int, go: int) -> None:
     """Set up a pod's environment and become its program. `ready` and `go` are pipes to and from the stage."""
+    if config["cgroup"]:
+        with open(os.path.join(config["cgroup"], "cgroup.procs"), "w", encoding="ascii") as file:
+            file.write("0")
     _mount("--make-rprivate", "/")
     os.write(ready, b"x")
     os.read(go, 1)  # eth0 exists now
@@ -34,14 +37,17 @@ def main(config: dict[str, Any], ready: int, go: int) -> None:
         target = os.path.realpath(path_in_pod)
         if os.path.exists(target):
             _mount("--bind", source, target)
-    _make_read_only(config["folder"])
+    writable = _mount_volumes(config["root"], config["mounts"]) if config["mounts"] else []
+    _make_read_only(config["folder"], config["shm"], writable)
     _drop_capabilities()
     time.sleep(config["hold"])
-    log = os.open(os.path.join(config["folder"], "log"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    os.chdir(config["folder"])
+    os.chdir(config["directory"] if _is_below(config["directory"], config["folder"]) else config["folder"])
     os.execvpe(config["argv"][0], config["argv"], config["env"])  # noqa: S606 - that is the point
+
+
+def _is_below(path: "str | None", folder: str) -> bool:
+    """Return whether a working directory is in the pod's folder; others exist only in an image."""
+    return path is not None and os.path.join(path, "").startswith(os.path.join(folder, ""))
 
 
 def _mount(*arguments: str) -> None:
@@ -64,17 +70,72 @@ def _configure_network(address: str) -> None:
     _run("ip", "link", "set", "eth0", "up")
 
 
-def _make_read_only(folder: str) -> None:
-    """Make every mount read-only, except the pod's folder."""
-    _mount("--bind", folder, folder)
-    for path in ("/dev/shm", "/run"):  # noqa: S108 - mounts; in /run are the sockets of the machine's services
+def _mount_volumes(root: str, mounts: "list[tuple[str, str, bool]]") -> "list[str]":
+    """Make a root in which every volume has its mount point, and change to it. Return the writable mount points.
+
+    The root is a tmpfs whose folders are those of this machine, where nothing is created.
+    """
+    _mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", root)
+    # the folder with the new root comes first: its copy must not contain copies of the others
+    names = sorted(os.listdir("/"), key=lambda name: not root.startswith(f"/{name}/"))
+    _bind_entries("/", root, names)
+    paths = [os.path.realpath(path) for path, _, _ in mounts]
+    for path, (_, source, is_read_only) in sorted(zip(paths, mounts, strict=True)):
+        _make_folder(root, path)
+        _mount("--bind", source, root + path)
+        if is_read_only:
+            _mount("-o", "remount,bind,ro", root + path)
+    os.chroot(root)
+    os.chdir("/")
+    return [path for path, (_, _, is_read_only) in zip(paths, mounts, strict=True) if not is_read_only]
+
+
+def _bind_entries(source: str, target: str, names: "list[str]") -> None:
+    """Give an empty folder the entries of another: links as copies, files and folders as mounts."""
+    for name in names:
+        path, copy = os.path.join(source, name), os.path.join(target, name)
+        if os.path.islink(path):
+            os.symlink(os.readlink(path), copy)
+            continue
         if os.path.isdir(path):
-            _mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", path)
+            os.mkdir(copy)
+        else:
+            os.close(os.open(copy, os.O_CREAT | os.O_WRONLY, 0o644))
+        _mount("--rbind", path, copy)
+
+
+def _make_folder(root: str, path: str) -> None:
+    """Create a folder in the new root. A folder of this machine on its way is replaced by a tmpfs with its entries."""
+    here = root
+    for number, part in enumerate(path.strip("/").split("/")):
+        parent, here = here, os.path.join(here, part)
+        if os.path.isdir(here):
+            continue
+        if os.stat(parent).st_dev != os.stat(root).st_dev:
+            original = os.path.join(root, f".{number}{path.replace('/', '-')}")
+            os.mkdir(original)
+            _mount("--rbind", parent, original)
+            mode = f"{os.stat(parent).st_mode & 0o7777:o}"
+            _mount("-t", "tmpfs", "-o", f"mode={mode}", "tmpfs", parent)
+            _bind_entries(original, parent, sorted(os.listdir(original)))
+            _run("umount", "--lazy", "--no-mtab", original)
+            os.rmdir(original)
+            root = parent
+        os.mkdir(here)
+
+
+def _make_read_only(folder: str, shm: "int | None", writable: "list[str]") -> None:
+    """Make every mount read-only, except the pod's folder and writable volumes. `shm` is the size of /dev/shm."""
+    _mount("--bind", folder, folder)
+    sizes = {"/dev/shm": shm, "/run": None}  # noqa: S108 - mounts; in /run are the sockets of the machine's services
+    for path, size in sizes.items():
+        if os.path.isdir(path):
+            _mount("-t", "tmpfs", "-o", "mode=1777" + (f",size={size}" if size else ""), "tmpfs", path)
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         mounts = [line.split(" ")[4:6] for line in file]
     for mount_point, options in mounts:
         path = mount_point.encode().decode("unicode_escape")
-        if path in (folder, "/run") or path.startswith(_KERNEL_MOUNTS) or not os.path.exists(path):
+        if path in (folder, "/run", *writable) or path.startswith(_KERNEL_MOUNTS) or not os.path.exists(path):
             continue
         flags = [flag for flag in options.split(",") if flag in _KEPT_FLAGS]
         _mount("-o", ",".join(["remount", "bind", "ro", *flags]), path)

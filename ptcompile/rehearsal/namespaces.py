@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
+from ptcompile.rehearsal.cgroups import MemoryLimits
 from ptcompile.rehearsal.settings import RehearsalError
 
 _STAGE_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stage.py")
@@ -52,6 +53,12 @@ class Namespaces:
         self._events = _require_pipe(self._process.stdout).fileno()
         os.set_blocking(self._events, False)
         self._pending = b""
+        self._limits = MemoryLimits(os.path.basename(folder))
+        self.limits_memory = self._limits.works
+        """Whether memory limits of pods are enforced."""
+        self._training: set[int] = set()
+        """Pods whose processes had joined a process group at the last look."""
+        self._is_looking = False
 
     @staticmethod
     def _read_event(stream: IO[str]) -> dict[str, Any]:
@@ -63,10 +70,11 @@ class Namespaces:
         """Start a pod from a configuration: argv, env, address, host name, folder, and files to mount over the
         machine's.
         """
+        config = {**config, "cgroup": self._limits.group(pod, config["memory"])}
         path = os.path.join(self._folder, f"pod{pod}.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(config, file)
-        self._send_command(do="start", pod=pod, config=path, log=os.path.join(config["folder"], "log"))
+        self._send_command(do="start", pod=pod, config=path, log=config["log"])
 
     def signal(self, pod: int, number: int) -> None:
         """Send a signal to a pod's first process."""
@@ -86,7 +94,26 @@ class Namespaces:
         *lines, self._pending = (self._pending + read).split(b"\n")
         for line in lines:
             event = json.loads(line)
-            yield event["pod"], event["code"]
+            if event["event"] == "training":
+                self._training, self._is_looking = set(event["pods"]), False
+            else:
+                yield event["pod"], event["code"]
+
+    def training_pods(self) -> set[int]:
+        """Return the pods whose processes have joined a process group, as far as known, and look again."""
+        if not self._is_looking:
+            self._is_looking = True
+            self._send_command(do="look")
+        return self._training
+
+    def ran_out_of_memory(self, pod: int) -> bool:
+        """Return whether a process of the pod was killed for using more memory than the pod's limit."""
+        return self._limits.ran_out(pod)
+
+    def fail_process(self, pod: int) -> bool:
+        """Kill one training process of a pod, and return whether the pod has one."""
+        self._send_command(do="fail", pod=pod)
+        return pod in self._training
 
     def _send_command(self, **command: Any) -> None:
         stdin = _require_pipe(self._process.stdin)
@@ -103,6 +130,8 @@ class Namespaces:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if hasattr(self, "_limits"):
+            self._limits.close()
 
 
 def _require_pipe(stream: IO[str] | None) -> IO[str]:

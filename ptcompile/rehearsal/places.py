@@ -8,9 +8,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ptcompile.rehearsal.cast import HOSTFILE, MODULES, SCRIPT, Actor, scale_conf, with_fields
+from ptcompile.rehearsal.folders import copy_files, find_files
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _STAND_IN_SCRIPT = os.path.join(_HERE, "stand_in.py")
+TRAINING_VARIABLE, TRAINING_FILE = "PTCOMPILE_TRAINING_FILE", "training"
+"""Variable with the path of a file that the user's script may create when it trains, and the file's name."""
+_MAX_SCRIPT_BYTES = 1 << 20
 _LOOPBACK_HOSTS = ("127.0.0.1 localhost", "::1 localhost ip6-localhost")
 
 
@@ -29,6 +33,13 @@ class RehearsalSettings(NamedTuple):
     """Time limit in seconds."""
     image: str | None = None
     """Image that replaces the manifest's; pods then run as containers."""
+    keep_logs: str | None = None
+    """Folder for the pods' logs, or None to remove them at the end."""
+
+    mounts: Mapping[str, str] = {}  # never changed
+    """Folders of this machine by the claim that they replace."""
+    restarts: bool = True
+    """Whether the operator and the kubelet start failed pods again."""
 
     @property
     def blind(self) -> bool:
@@ -50,17 +61,59 @@ class Places:
         self.resolvable: set[int] = set()
         """Pods whose names DNS resolves."""
         self._actors = tuple(actors)
-        for actor in self._actors:
-            os.makedirs(os.path.join(self.folder(actor.number), "tmp"))
-            shutil.copyfile(settings.script or _STAND_IN_SCRIPT, os.path.join(self.folder(actor.number), SCRIPT))
-            hosts = "".join(f"{peer.hostname} slots={peer.processes}\n" for peer in self._actors)
-            _write(os.path.join(self.folder(actor.number), HOSTFILE), hosts)
+        self.files = find_files(settings.script) if settings.script else None
+        """The user's script and the files next to it."""
         _write(os.path.join(root, "resolv.conf"), "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
         _write(os.path.join(root, "nsswitch.conf"), "passwd: files\ngroup: files\nhosts: files\n")
 
     def folder(self, pod: int) -> str:
         """Return a pod's folder, the only one it can write to."""
         return os.path.join(self._root, f"pod{pod}")
+
+    def renew(self, pod: int, *, keep_volumes: bool = False) -> None:
+        """Create a pod's folder and volumes, without anything that an earlier life of the pod wrote there.
+
+        `keep_volumes`: only the container starts again, so the volumes of its pod remain.
+        """
+        folder = self.folder(pod)
+        if not keep_volumes:
+            shutil.rmtree(self._volumes(pod), ignore_errors=True)
+        os.makedirs(os.path.join(self._volumes(pod), "root"), exist_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(os.path.join(folder, "tmp"))
+        os.makedirs(self._script_folder(pod), exist_ok=True)
+        if self.files is None:
+            shutil.copyfile(_STAND_IN_SCRIPT, os.path.join(folder, SCRIPT))
+        else:
+            copy_files(self.files, self._script_folder(pod))
+        hosts = "".join(f"{peer.hostname} slots={peer.processes}\n" for peer in self._actors)
+        _write(os.path.join(self._script_folder(pod), HOSTFILE), hosts)
+
+    def _volumes(self, pod: int) -> str:
+        """Return the folder of a pod's volumes, and of the mount point of its root."""
+        return os.path.join(self._root, f"volumes{pod}")
+
+    def _mounts(self, actor: Actor) -> list[tuple[str, str, bool]]:
+        """Return the path, the folder of this machine and whether it is read-only, of each volume of a pod."""
+        mounts = []
+        for volume in actor.surroundings.volumes:
+            own = os.path.join(self._volumes(actor.number), "empty", volume.name)
+            top = own if volume.claim is None else os.path.abspath(self._settings.mounts[volume.claim])
+            source = os.path.normpath(os.path.join(top, volume.sub_path))
+            os.makedirs(source, exist_ok=True)
+            mounts.append((volume.path, source, volume.is_read_only))
+        return mounts
+
+    def _script_folder(self, pod: int) -> str:
+        """Return the folder in which a pod's script runs."""
+        return self.folder(pod) if self.files is None else os.path.join(self.folder(pod), "files")
+
+    def script_marks_training(self) -> bool:
+        """Return whether the user's script mentions the variable with which it can say that it trains."""
+        if self.files is None:
+            return False
+        with open(os.path.join(self.files.folder, self.files.script), "rb") as file:
+            return TRAINING_VARIABLE.encode() in file.read(_MAX_SCRIPT_BYTES)
 
     def assign_address(self, pod: int) -> None:
         """Assign a new address to a pod, as when it is recreated."""
@@ -72,8 +125,11 @@ class Places:
         self._addresses.pop(pod, None)
         self.resolvable.discard(pod)
 
-    def config(self, pod: int, hold: float) -> dict[str, Any]:
-        """Return the configuration with which `inside` sets up a pod and starts its process after `hold` seconds."""
+    def config(self, pod: int, hold: float, log: str) -> dict[str, Any]:
+        """Return the configuration with which `inside` sets up a pod and starts its process after `hold` seconds.
+
+        The process writes to the file `log`.
+        """
         actor, address = self._actors[pod], self._addresses[pod]
         files = {
             "/etc/hosts": os.path.join(self._root, f"hosts{pod}"),
@@ -85,7 +141,12 @@ class Places:
             "hostname": actor.hostname,
             "image": self._settings.image or actor.image,
             "folder": self.folder(pod),
-            "directory": actor.directory if self._settings.own_command else self.folder(pod),
+            "directory": actor.directory if self._settings.own_command else self._script_folder(pod),
+            "log": log,
+            "mounts": self._mounts(actor),
+            "root": os.path.join(self._volumes(pod), "root"),
+            "shm": actor.surroundings.shm,
+            "memory": actor.surroundings.memory,
             "files": files,
             "argv": [with_fields(argument, actor, address) for argument in self._argv(actor)],
             "env": {name: with_fields(value, actor, address) for name, value in self._env(actor).items()},
@@ -93,7 +154,8 @@ class Places:
         }
 
     def _argv(self, actor: Actor) -> list[str]:
-        program, *arguments = actor.argv
+        name = self.files.script if self.files else SCRIPT
+        program, *arguments = (name if argument == SCRIPT else argument for argument in actor.argv)
         if self._settings.own_command:
             return list(actor.argv)
         if program not in MODULES:
@@ -115,6 +177,8 @@ class Places:
         """
         folder = self.folder(actor.number)
         env = {**self._base_env, "HOME": folder, "TMPDIR": os.path.join(folder, "tmp"), **actor.env}
+        if self._settings.blind:
+            env[TRAINING_VARIABLE] = os.path.join(folder, TRAINING_FILE)
         if self._settings.scale != 1 and "PET_RDZV_CONF" in env:
             env["PET_RDZV_CONF"] = scale_conf(env["PET_RDZV_CONF"], self._settings.scale)
         return env

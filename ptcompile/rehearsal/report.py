@@ -31,23 +31,65 @@ def text(rehearsal: Rehearsal) -> str:
     lines = [
         f"{rehearsal.job.title}{target}, PyTorch {rehearsal.torch}",
         *with_label("faults", faults),
+        *with_label("train since", _training_texts(rehearsal)),
+        *with_label("not injected", [f"{fault_text(fault)}: {why}" for fault, why in rehearsal.skipped]),
+        *with_label("operator", [f"{seconds:.0f} s: {event}" for seconds, event in rehearsal.events]),
         "",
         *table(rows),
         "",
-        *with_label("simulate", [f"{END_TEXTS[verdict.claimed.end]}: {verdict.claimed.why}"]),
+        *with_label("simulate", [f"{END_TEXTS[verdict.claimed.end]}: {verdict.claimed.why}", *_step_texts(rehearsal)]),
         *with_label("seen", [f"{END_TEXTS[verdict.seen]} ({ended})"]),
         *with_label("differs", verdict.differences),
         *with_label("verdict", [_verdict_text(rehearsal)]),
+        *with_label("hint", rehearsal.hints),
+        *with_label("logs", [rehearsal.settings.keep_logs] if rehearsal.settings.keep_logs else []),
         *with_label("stand-ins", rehearsal.stand_ins),
     ]
     return join_escaped(lines)
 
 
+_SIGN_TEXTS = {
+    "rounds": "all pods had met",
+    "file": "the script of each pod had created its PTCOMPILE_TRAINING_FILE",
+    "connections": "the processes of all pods were connected",
+    "start": "containers do not show when they train, so faults count from the start",
+    "time": "no process group was seen until then, so faults count from then",
+}
+
+
+def _training_texts(rehearsal: Rehearsal) -> list[str]:
+    """Return from when the times of faults count, if a script trains that does not report it."""
+    timed = any(fault.kind in ("kill", "drain", "fail-process") for fault in rehearsal.faults)
+    if rehearsal.training is None or not timed or not rehearsal.settings.blind:
+        return []
+    return [f"{rehearsal.training.seconds:.0f} s after the start: {_SIGN_TEXTS[rehearsal.training.sign]}"]
+
+
+def _step_texts(rehearsal: Rehearsal) -> list[str]:
+    """Return the steps of the prediction, which only several faults need."""
+    if len(rehearsal.faults) < 2:
+        return []
+    return [f"after {step.at:.0f} s: {step.text}" for step in rehearsal.verdict.claimed.steps]
+
+
 def _verdict_text(rehearsal: Rehearsal) -> str:
+    own_failures = [
+        f"pod {actor.number}: {seen.error}"
+        for actor, seen in zip(rehearsal.actors, rehearsal.seen, strict=True)
+        if rehearsal.settings.blind and seen.exit and seen.error and not seen.lost
+    ]
+    claimed, seen = rehearsal.verdict.claimed.end, rehearsal.verdict.seen
+    if seen == "fail" and own_failures and (rehearsal.verdict.differences or claimed == "all"):
+        return f"failed: {own_failures[0]}"
+    running = [str(a.number) for a, s in zip(rehearsal.actors, rehearsal.seen, strict=True) if s.exit is None]
+    if rehearsal.settings.blind and rehearsal.limited and running:
+        return f"failed: pods {', '.join(running)} still ran at the time limit"
     if rehearsal.verdict.differences:
         return "failed: differs from what simulate predicts"
-    if rehearsal.verdict.seen == "fail":
-        return "failed, as simulate predicts" if rehearsal.verdict.claimed.end else "failed"
+    if seen == "fail" and claimed == "all":
+        return "failed: the script failed after the pods had met"
+    if seen == "fail":
+        return "failed, as simulate predicts" if claimed else "failed"
     return "passed"
 
 
@@ -110,6 +152,14 @@ def to_dict(rehearsal: Rehearsal) -> dict[str, Any]:
             "seen": verdict.seen,
             "differences": list(verdict.differences),
         },
+        "training": rehearsal.training._asdict() | {"seconds": round(rehearsal.training.seconds, 1)}
+        if rehearsal.training
+        else None,
+        "skipped": [{**fault._asdict(), "why": why} for fault, why in rehearsal.skipped],
+        "events": [{"seconds": round(seconds, 1), "text": event} for seconds, event in rehearsal.events],
+        "hints": list(rehearsal.hints),
+        "logs": rehearsal.settings.keep_logs,
+        "mounts": dict(rehearsal.settings.mounts),
         "standIns": list(rehearsal.stand_ins),
     }
 

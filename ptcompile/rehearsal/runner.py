@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import tempfile
+import os
 import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ptcompile.kubernetes.versions import parse_version
 from ptcompile.rehearsal.backends import Ground, Opening, open_ground
-from ptcompile.rehearsal.cast import MODULES, Actor, cast
-from ptcompile.rehearsal.course import Course, Observation, Progress
+from ptcompile.rehearsal.cast import MODULES, Actor, Cast, cast
+from ptcompile.rehearsal.course import Course, Observation, Progress, Training
+from ptcompile.rehearsal.folders import describe_files, open_folder, remove_leftovers
+from ptcompile.rehearsal.logs import KEPT_BYTES, MAX_BYTES, PodLog, open_logs
 from ptcompile.rehearsal.places import Places, RehearsalSettings
+from ptcompile.rehearsal.restarts import Restarts
 from ptcompile.rehearsal.settings import RehearsalError
-from ptcompile.rehearsal.verdict import RehearsalVerdict, judge
+from ptcompile.rehearsal.verdict import RehearsalVerdict, judge, predict_end
+from ptcompile.simulator.agents import agents_of
 from ptcompile.simulator.faults import Fault, recreated_with
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.torchrun import has_same_torchrun, torch_of
+from ptcompile.simulator.rendezvous import job_rendezvous
 from ptcompile.source.secrets.masking import masker_of
 
 
@@ -35,6 +40,14 @@ class Rehearsal(NamedTuple):
     seconds: float
     limited: bool
     """Whether the time limit ended the rehearsal."""
+    training: Training | None
+    """When all pods trained, from which the times of faults count; None if that was never seen."""
+    skipped: tuple[tuple[Fault, str], ...]
+    """Faults that were not injected, each with the reason."""
+    events: tuple[tuple[float, str], ...]
+    """What the operator did, each with the time."""
+    hints: tuple[str, ...]
+    """Options that would make the rehearsal faster or more telling."""
 
 
 def rehearse(
@@ -51,18 +64,53 @@ def rehearse(
     Raises:
         RehearsalError: the job or a fault cannot be rehearsed, on this machine or at all.
     """
-    rehearsed = cast(job, max_processes=max_processes, own_command=settings.own_command, script=settings.script)
+    rehearsed = cast(
+        job,
+        max_processes=max_processes,
+        own_command=settings.own_command,
+        script=settings.script,
+        mounts=settings.mounts,
+    )
     for fault in faults:
         if fault.pod >= len(rehearsed.actors):
             raise RehearsalError(
                 f"no pod {fault.pod} to {fault.kind}: {len(rehearsed.actors)} pods train, counted from 0"
             )
     start = time.monotonic()
+    if leftovers := remove_leftovers():
+        progress(f"removed {len(leftovers)} folders of rehearsals that were killed: {', '.join(leftovers)}")
+    if hint := _long_wait_hint(job, faults, settings):
+        progress(f"hint: {hint}")
+    course, observations, ground, stand_ins = _play(job, rehearsed, faults, settings, progress, opening)
+    if masker := masker_of([job.manifest]):
+        observations = tuple(
+            fault._replace(error=masker(fault.error) if fault.error else None) for fault in observations
+        )
+    injected = [fault for fault in faults if fault not in [skipped for skipped, _ in course.skipped]]
+    verdict = judge(
+        job,
+        rehearsed.actors,
+        injected,
+        observations,
+        blind=settings.blind,
+        met=course.training is not None,
+        restarts=settings.restarts,
+        torch=parse_version(ground.torch),
+    )
+    return Rehearsal(
+        job, rehearsed.actors, tuple(faults), settings, ground.torch, observations, verdict, stand_ins,
+        time.monotonic() - start, course.limited, course.training, tuple(course.skipped), tuple(course.events),
+        (hint,) if hint and course.limited else (),
+    )  # fmt: skip
+
+
+def _play(
+    job: SimulatedJob, rehearsed: Cast, faults: Sequence[Fault], settings: RehearsalSettings, progress: Progress,
+    opening: Opening,
+) -> tuple[Course, tuple[Observation, ...], Ground, tuple[str, ...]]:  # fmt: skip
+    """Run the pods, and return the course, what it observed, the back end, and what differs from the cluster."""
     images = [actor.image for actor in rehearsed.actors]
-    with (
-        tempfile.TemporaryDirectory(prefix="ptcompile-rehearsal-") as folder,
-        opening(folder, settings, images) as ground,
-    ):
+    with open_folder() as folder, opening(folder, settings, images) as ground:
         if missing := {actor.argv[0] for actor in rehearsed.actors} & set(MODULES) - {"torchrun", *ground.launchers}:
             raise RehearsalError(
                 f"{ground.python} has no {missing.pop()}, which starts the processes: install it there"
@@ -70,26 +118,20 @@ def rehearse(
         places = Places(
             folder, rehearsed.actors, settings, python=ground.python, network=ground.network, env=ground.env
         )
+        logs = open_logs(settings.keep_logs or os.path.join(folder, "logs"), len(rehearsed.actors))
+        operator = Restarts(job) if settings.restarts else None
         recreated = tuple(recreated_with(job, actor.number) for actor in rehearsed.actors)
-        course = Course(rehearsed.actors, faults, places, ground.backend, settings, recreated)
+        course = Course(rehearsed.actors, faults, places, ground.backend, settings, logs, recreated, operator)
         observations = course.play(progress)
-    if masker := masker_of([job.manifest]):
-        observations = tuple(
-            fault._replace(error=masker(fault.error) if fault.error else None) for fault in observations
-        )
-    verdict = judge(
-        job, rehearsed.actors, faults, observations, blind=settings.blind, torch=parse_version(ground.torch)
-    )
-    return Rehearsal(
-        job, rehearsed.actors, tuple(faults), settings, ground.torch, observations, verdict,
-        (
+        stand_ins = (
             *_environment_stand_ins(images[0], ground, settings),
             *rehearsed.stand_ins,
             *_version_stand_ins(job, images[0], ground, settings),
             *_recreation_stand_ins(job, faults),
-        ),
-        time.monotonic() - start, course.limited,
-    )  # fmt: skip
+            *_file_stand_ins(places, logs),
+            *_limit_stand_ins(rehearsed, ground),
+        )
+    return course, observations, ground, stand_ins
 
 
 def _environment_stand_ins(image: str, ground: Ground, settings: RehearsalSettings) -> Iterator[str]:
@@ -110,13 +152,46 @@ def _version_stand_ins(job: SimulatedJob, image: str, ground: Ground, settings: 
             "profile's versions.torch, else the newest known)"
         )
     if settings.scale != 1:
-        yield f"torchrun's timeouts and the times of the faults are {settings.scale:g} times shorter"
+        yield f"torchrun's timeouts and the times of the faults, except --dns-lag, are {settings.scale:g} times shorter"
 
 
 def _recreation_stand_ins(job: SimulatedJob, faults: Sequence[Fault]) -> Iterator[str]:
     """Yield a sentence if a fault recreates a pod that the operator does not recreate."""
     if any(fault.back is not None and not recreated_with(job, fault.pod) for fault in faults):
         yield "the faults recreate a lost pod, which the operator does not"
+
+
+def _file_stand_ins(places: Places, logs: Sequence[PodLog]) -> Iterator[str]:
+    """Yield sentences about the files next to the script and about logs that were too long."""
+    if places.files is not None and (text := describe_files(places.files)):
+        yield text
+    if shortened := [os.path.basename(log.path) for log in logs if log.is_shortened]:
+        yield (
+            f"logs longer than {MAX_BYTES >> 20} MiB keep the first and the last {KEPT_BYTES >> 20} MiB: "
+            f"{', '.join(shortened)}"
+        )
+
+
+def _limit_stand_ins(rehearsed: Cast, ground: Ground) -> Iterator[str]:
+    """Yield a sentence about limits that are not enforced."""
+    if not ground.limits_memory and any(actor.surroundings.memory for actor in rehearsed.actors):
+        yield "memory limits are not enforced: this machine does not let the rehearsal create cgroups"
+
+
+_LONG_WAIT_SECONDS = 120
+"""Wait for missing pods from which shorter waits are suggested."""
+
+
+def _long_wait_hint(job: SimulatedJob, faults: Sequence[Fault], settings: RehearsalSettings) -> str | None:
+    """Return the sentence that suggests --scale if torchrun will wait long for pods that do not come, or None."""
+    agents = agents_of(job, job_rendezvous(job))
+    if agents is None or settings.scale != 1 or settings.own_command:
+        return None
+    wait = max(agents.wait_for_first, agents.wait_for_others)
+    waits = not faults or any(fault.kind in ("late", "dns-lag") or fault.back is None for fault in faults)
+    if wait < _LONG_WAIT_SECONDS or not waits or predict_end(job, faults).end in ("all", "fewer"):
+        return None
+    return f"torchrun may wait {wait} s for missing pods: --scale 20 makes all waits 20 times shorter"
 
 
 def default_limit(faults: Sequence[Fault], scale: float) -> float:

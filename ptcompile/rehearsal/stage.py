@@ -15,6 +15,8 @@ from typing import Any
 
 _BRIDGE = "br0"
 _UNSHARE = ("unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child")
+_ESTABLISHED = "01"
+"""State of a connection in /proc/net/tcp."""
 _INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside.py")
 
 
@@ -73,6 +75,58 @@ class RunningPods:
         killed, self.killed = self.killed, self.killed - {pod for pod, _ in ended}
         return [(pod, 128 + signal.SIGKILL if pod in killed else status) for pod, status in ended]
 
+    def training(self) -> list[int]:
+        """Return the pods with a process that has joined a process group."""
+        return [pod for pod, process in self.running.items() if any(map(has_joined, descendants(process.pid)))]
+
+    def fail_process(self, pod: int) -> None:
+        """Kill the first process of a pod that has joined a process group."""
+        process = self.running.get(pod)
+        joined = [pid for pid in descendants(process.pid) if has_joined(pid)] if process else []
+        for pid in sorted(joined)[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes that a process started, and those that they started."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            children = [int(child) for child in file.read().split()]
+    except OSError:
+        return []
+    return [below for child in children for below in (child, *descendants(child))]
+
+
+def has_joined(pid: int) -> bool:
+    """Return whether a process has joined a process group: it is connected with each other process of its world.
+
+    gloo connects all processes when the group is initialized. Connections to the store do not count.
+    """
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            env = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0"))
+        world, store = int(env[b"WORLD_SIZE"]), int(env[b"MASTER_PORT"])
+        sockets = {os.readlink(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")}
+        if b"RANK" not in env or (world == 1 and b"LOCAL_RANK" not in env):
+            return False
+        return sum(f"socket:[{inode}]" in sockets for inode in connections(pid, store)) >= world - 1
+    except (OSError, KeyError, ValueError):  # it has just exited, or it does not train
+        return False
+
+
+def connections(pid: int, store: int) -> list[str]:
+    """Return the inodes of the established TCP connections in a process's network, except with the store's port."""
+    inodes = []
+    for family in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{family}", encoding="ascii") as file:
+            for row in file.read().splitlines()[1:]:
+                _, local, remote, state, *rest = row.split()
+                ports = {int(address.rpartition(":")[2], 16) for address in (local, remote)}
+                if state == _ESTABLISHED and store not in ports:
+                    inodes.append(rest[5])
+    return inodes
+
 
 def _ip(*arguments: str) -> None:
     subprocess.run(("ip", *arguments), check=True, capture_output=True, text=True)  # noqa: S603, S607
@@ -81,6 +135,17 @@ def _ip(*arguments: str) -> None:
 def _emit_event(**event: Any) -> None:
     sys.stdout.write(json.dumps(event) + "\n")
     sys.stdout.flush()
+
+
+def _obey(command: "dict[str, Any]", stage: RunningPods) -> None:
+    if command["do"] == "start":
+        stage.start(command["pod"], command["config"], command["log"])
+    elif command["do"] == "kill":
+        stage.kill(command["pod"], command["signal"])
+    elif command["do"] == "look":
+        _emit_event(event="training", pods=stage.training())
+    else:
+        stage.fail_process(command["pod"])
 
 
 def main() -> int:
@@ -103,11 +168,7 @@ def main() -> int:
                 return 0
             *lines, pending = (pending + read).split(b"\n")
             for line in lines:
-                command = json.loads(line)
-                if command["do"] == "start":
-                    stage.start(command["pod"], command["config"], command["log"])
-                else:
-                    stage.kill(command["pod"], command["signal"])
+                _obey(json.loads(line), stage)
         for pod, status in stage.collect_exits():
             _emit_event(event="exit", pod=pod, code=status)
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ptcompile.kubernetes.versions import Version
 from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.course import Observation
-from ptcompile.simulator.faults import Fault, Prediction, agents_of, predict, recreated_with
+from ptcompile.rehearsal.restarts import Restarts
+from ptcompile.simulator.agents import agents_of
+from ptcompile.simulator.faults import Fault, Prediction, predict, recreated_with
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import can_rendezvous, job_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.simulator.faults import End
+    from ptcompile.simulator.rounds import End
 
 END_TEXTS: dict[End | None, str] = {
     "all": "all pods train to completion",
@@ -38,10 +41,13 @@ class RehearsalVerdict(NamedTuple):
         return self.seen != "fail" and not self.differences
 
 
-def predict_end(job: SimulatedJob, faults: Sequence[Fault], torch: Version | None = None) -> Prediction:
-    """Return the end that `simulate` predicts with these faults; of several predictions the worst.
+def predict_end(
+    job: SimulatedJob, faults: Sequence[Fault], torch: Version | None = None, *, restarts: bool = False
+) -> Prediction:
+    """Return the end that `simulate` predicts with these faults.
 
-    `torch` is the PyTorch version, or None for the manifest's.
+    `torch` is the PyTorch version, or None for the manifest's. `restarts` is whether the operator starts failed pods
+    again.
     """
     rendezvous = job_rendezvous(job)
     can_meet = can_rendezvous(job, rendezvous) if rendezvous is not None else False
@@ -53,9 +59,8 @@ def predict_end(job: SimulatedJob, faults: Sequence[Fault], torch: Version | Non
         return Prediction("all", "nothing in the manifest prevents the pods from meeting")
     if agents is None:
         return Prediction(None, "faults are only modeled for torchrun with a static or c10d rendezvous")
-    predictions = [predict(agents, fault, recreated_with(job, fault.pod)) for fault in faults]
-    order: tuple[End | None, ...] = ("fail", None, "fewer", "all")
-    return min(predictions, key=lambda fault: order.index(fault.end))
+    recreated = [recreated_with(job, pod) for pod in range(agents.pods)]
+    return predict(agents, faults, recreated, partial(Restarts, job) if restarts else None)
 
 
 def judge(
@@ -65,13 +70,22 @@ def judge(
     observations: Sequence[Observation],
     *,
     blind: bool,
+    met: bool = False,
+    restarts: bool = False,
     torch: Version | None = None,
 ) -> RehearsalVerdict:
-    """Compare the observations with the prediction. If `blind`, only exit statuses are compared."""
-    expected = predict_end(job, faults, torch)
+    """Compare the observations with the prediction. If `blind`, only exit statuses are compared.
+
+    `met` is whether the processes of all pods were seen to train: without faults, a script that fails after that does
+    not contradict the prediction. `restarts` is whether the operator's restarts were played.
+    """
+    expected = predict_end(job, faults, torch, restarts=restarts)
     end = _observed_end(observations, blind=blind)
     differences = []
-    if expected.end is not None and end != expected.end:
+    if blind and not faults and expected.end == "all":
+        expected = expected._replace(why=f"{expected.why}; what the script does then is not predicted")
+    is_of_script = blind and not faults and met and end == "fail"
+    if expected.end is not None and end != expected.end and not is_of_script:
         differences.append(f"simulate predicts: {END_TEXTS[expected.end]} ({expected.why}); seen: {END_TEXTS[end]}")
     if end != "fail" and not blind:
         differences += _detail_differences(actors, observations)

@@ -22,7 +22,7 @@ import json, os, re, socket, sys, time
 if sys.argv[1] == "-c":
     print("2.13.0+fake")
     sys.exit(0)
-here = os.getcwd()
+here = os.environ.get("HOME", os.getcwd())
 words = sys.argv[1:]
 option = lambda name: next(w.partition("=")[2] for w in words if w.startswith("--" + name + "="))
 endpoint = option("rdzv-endpoint").rpartition(":")[0]
@@ -38,14 +38,14 @@ while True:
 nodes = int(option("nnodes").rpartition(":")[2])
 processes = int(option("nproc-per-node"))
 index = int(os.environ["JOB_COMPLETION_INDEX"])
-with open("address", "w") as file:
+with open(os.path.join(here, "address"), "w") as file:
     file.write(address)
 for local in range(processes):
     rank, world = index * processes + local, nodes * processes
     line = {{"rank": rank, "world": world, "hosts": nodes, "sum": world * (world - 1) // 2, "GROUP_RANK": str(index)}}
-    with open("seen.jsonl", "a") as file:
+    with open(os.path.join(here, "seen.jsonl"), "a") as file:
         file.write(json.dumps({{**line, "time": time.time()}}) + "\\n")
-while not os.path.exists("finish"):
+while not os.path.exists(os.path.join(here, "finish")):
     time.sleep(0.05)
 print("ValueError: not the first, but an error all the same")
 sys.exit({status})
@@ -90,6 +90,8 @@ class Scripted:
         self.running: set[int] = set()
         self.ended: list[tuple[int, int]] = []
         self.events: list[tuple[Any, ...]] = []
+        self.training: set[int] | None = set()
+        self.out_of_memory: set[int] = set()
 
     def opening(self) -> Opening:
         @contextmanager
@@ -128,6 +130,16 @@ class Scripted:
             line = {"rank": rank, "world": world, "hosts": world, "sum": total, "GROUP_RANK": str(rank)}
             with (self.folders[pod] / "seen.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps({**line, "time": self.clock.time() + 0.05}) + "\n")
+
+    def training_pods(self) -> set[int] | None:
+        return self.training
+
+    def ran_out_of_memory(self, pod: int) -> bool:
+        return pod in self.out_of_memory
+
+    def fail_process(self, pod: int) -> bool:
+        self.events.append(("fail-process", pod))
+        return True
 
     def exits(self) -> Iterable[tuple[int, int]]:
         for pod in sorted(self.running):

@@ -8,6 +8,7 @@ import ptcompile
 from ptcompile.registry.targets import TARGETS
 from ptcompile.rehearsal.cast import MAX_PODS, cast, scale_conf, with_fields
 from ptcompile.rehearsal.settings import RehearsalError
+from ptcompile.simulator.job import SimulatedJob
 from tests.rehearsal.jobs import C10D, RANGE, job
 
 
@@ -75,7 +76,6 @@ def test_differences_from_the_cluster_are_named() -> None:
         "script that checks",
         "processes per node: 2 instead of 4",
         "loader",
-        "shm",
         " T:",
         "IFNAME",
     ):
@@ -106,3 +106,53 @@ def test_timeouts_are_scaled_including_defaults() -> None:
     assert scale_conf("timeout=900,read_timeout=900,x=y", 10) == (
         "timeout=90,read_timeout=90,x=y,join_timeout=60,last_call_timeout=3,keep_alive_interval=1"
     )
+
+
+def _launched(*command: str, **env: str) -> SimulatedJob:
+    spec = {
+        "image": "i", "nodes": 2, "command": [*command], "env": env, "resources": {"gpu": 2},
+    }  # fmt: skip
+    document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "t"}, "spec": spec}
+    return ptcompile.simulate(document, target="job").jobs[0]
+
+
+ACCELERATE = (
+    "accelerate", "launch", "--num_machines=2", "--num_processes=4", "--machine_rank=$(JOB_COMPLETION_INDEX)",
+    "--main_process_ip=t-0.t", "--main_process_port=29500",
+)  # fmt: skip
+
+
+def test_accelerate_gets_its_machines_and_the_capped_processes() -> None:
+    company = cast(_launched(*ACCELERATE, "--mixed_precision=bf16", "train.py"), max_processes=1)
+    argv = company.actors[1].argv
+    assert argv[0] == "accelerate"
+    assert {"--multi_gpu", "--num_processes=2", "--num_machines=2", "--main_process_port=29500"} <= {*argv}
+    assert company.actors[1].processes == 1
+    assert "accelerate gets --multi_gpu and only the options with which pods meet" in company.stand_ins
+    assert "accelerate's config file is missing" not in company.stand_ins
+
+
+def test_a_single_process_of_accelerate_is_no_multi_gpu_run() -> None:
+    spec = {"image": "i", "command": ["accelerate", "launch", "--num_processes=1", "t.py"]}
+    document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "t"}, "spec": spec}
+    (actor,) = cast(ptcompile.simulate(document, target="job").jobs[0], max_processes=4).actors
+    assert "--num_processes=1" in actor.argv
+    assert "--multi_gpu" not in actor.argv
+
+
+def test_accelerate_s_config_file_is_missing() -> None:
+    company = cast(_launched(*ACCELERATE, "--config_file=c.yaml", "train.py"), max_processes=1)
+    assert "accelerate's config file is missing" in company.stand_ins
+    assert not any("config" in word for word in company.actors[0].argv)
+    with pytest.raises(RehearsalError, match="use --own-command"):
+        cast(_launched("accelerate", "launch", "--config_file=c.yaml", "train.py"), max_processes=1)
+
+
+def test_deepspeed_starts_without_ssh() -> None:
+    deepspeed = ("deepspeed", "--hostfile=/h", "--num_nodes=2", "--num_gpus=2", "--no_ssh",
+                 "--node_rank=$(JOB_COMPLETION_INDEX)", "--master_addr=t-0.t")  # fmt: skip
+    company = cast(_launched(*deepspeed, "train.py"), max_processes=1)
+    argv = company.actors[0].argv
+    assert "--no_ssh" in argv
+    assert "--hostfile=/h" not in argv
+    assert "a host file with all pods replaces deepspeed's" in company.stand_ins

@@ -27,7 +27,8 @@ def config(tmp_path: Path, *argv: str, pod: int = 0, network: str = "10.77", **m
     (tmp_path / "hosts").write_text(f"127.0.0.1 localhost\n{network}.0.5 zero\n{network}.0.6 one\n")
     return {
         "address": f"{network}.0.{pod + 5}/16", "hostname": f"host-{pod}", "folder": str(folder), "hold": 0.0,
-        "directory": str(folder), "files": {"/etc/hosts": str(tmp_path / "hosts")}, "argv": list(argv),
+        "directory": str(folder), "log": str(folder / "log"), "files": {"/etc/hosts": str(tmp_path / "hosts")},
+        "argv": list(argv), "mounts": [], "shm": 64 << 20, "memory": None,
         "env": {"ONLY": "this"}, "image": IMAGE, **more,
     }  # fmt: skip
 
@@ -66,7 +67,7 @@ def test_the_first_engine_that_answers_is_taken(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("PATH", f"{docker}:{podman}")
     assert find_engine() == Engine("docker", "20.10", f"{os.getuid()}:{os.getgid()}")
     (docker / "info").write_text("")
-    assert find_engine() == Engine("podman", "4.3.1", "0:0")
+    assert find_engine() == Engine("podman", "4.3.1", "0:0", rootless=True)
     monkeypatch.setenv("PATH", "")
     assert find_engine() is None
 
@@ -116,6 +117,31 @@ def test_a_late_pod_sleeps_in_its_container(docker: Path, tmp_path: Path) -> Non
         "python",
         "x.py",
     ]
+
+
+def test_volumes_and_limits_are_the_engine_s(docker: Path, tmp_path: Path) -> None:
+    stage = opened(tmp_path)
+    mounts = [("/ckpt", "/home/me/ckpt", False), ("/data", "/home/me/data", True)]
+    stage.start(0, config(tmp_path, "python", mounts=mounts, shm=96 << 20, memory=3 << 30))
+    ended(stage, 0)
+    assert (stage.limits_memory, stage.ran_out_of_memory(0), stage.training_pods()) == (True, False, None)
+    stage.close()
+    words = run_words(docker)
+    for word in (
+        "--volume=/home/me/ckpt:/ckpt", "--volume=/home/me/data:/data:ro", f"--shm-size={96 << 20}",
+        f"--memory={3 << 30}", f"--memory-swap={3 << 30}",
+    ):  # fmt: skip
+        assert word in words
+
+
+def test_an_engine_without_root_limits_no_memory(docker: Path, tmp_path: Path) -> None:
+    (docker / "info").write_text("20.10 [name=rootless]")
+    stage = opened(tmp_path)
+    stage.start(0, config(tmp_path, "python", memory=3 << 30))
+    ended(stage, 0)
+    stage.close()
+    assert not stage.limits_memory
+    assert not any(word.startswith("--memory") for word in run_words(docker))
 
 
 def test_the_working_directory_of_the_image_is_kept(docker: Path, tmp_path: Path) -> None:

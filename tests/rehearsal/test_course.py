@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jsonschema
 import pytest
@@ -121,6 +122,14 @@ def test_an_end_other_than_the_predicted_one_is_a_difference(tmp_path: Path) -> 
     assert "failed: differs from what simulate predicts" in text(rehearsal)
 
 
+def test_several_faults_list_the_predicted_steps(tmp_path: Path) -> None:
+    faults: list[tuple[FaultKind, str]] = [("kill", "1@0.2s,back=1s"), ("kill", "2@0.2s,back=1s")]
+    rehearsal = play(tmp_path, Scripted(), *faults)
+    assert rehearsal.verdict.passed, rehearsal.verdict
+    assert "after 0 s: pod 1 lost\n" in text(rehearsal)
+    assert "3 of 3 pods train\n" in text(rehearsal)
+
+
 def test_pods_that_never_rejoin_end_at_the_time_limit(tmp_path: Path) -> None:
     rehearsal = play(tmp_path, Scripted(rejoin=False), ("kill", "1@0.1s,back=0.2s"), limit=2.0)
     assert rehearsal.limited
@@ -141,6 +150,68 @@ def test_a_late_pod_is_held_and_times_are_scaled(tmp_path: Path) -> None:
     rehearsal = play(tmp_path, stage, ("late", "2=20s"), scale=10.0)
     assert [one[2] for one in stage.events if one[0] == "start"] == [0.0, 0.0, 2.0]
     assert "10 times shorter" in text(rehearsal)
+
+
+def test_a_dns_lag_is_not_scaled(tmp_path: Path) -> None:
+    """It races against the start of torchrun, whose time is the machine's."""
+
+    class Watching(Scripted):
+        """Collects when the other pods can resolve the endpoint."""
+
+        resolved: ClassVar[list[float]] = []
+
+        def exits(self) -> Iterable[tuple[int, int]]:
+            if "train-0" in (self.folders[1].parent / "hosts1").read_text(encoding="utf-8"):
+                self.resolved.append(self.clock.now - 1_700_000_000)
+            return super().exits()
+
+    stage = Watching()
+    play(tmp_path, stage, ("dns-lag", "2s"), scale=10.0)
+    assert 2 <= min(stage.resolved) < 3
+
+
+def test_a_fault_after_success_is_not_injected(tmp_path: Path) -> None:
+    class Quick(Scripted):
+        """The pod 1 succeeds at once."""
+
+        def exits(self) -> Iterable[tuple[int, int]]:
+            if 1 in self.running and self.clock.now > 1_700_000_003:
+                self.running.discard(1)
+                self.ended.append((1, 0))
+            return super().exits()
+
+    stage = Quick()
+    rehearsal = play(tmp_path, stage, ("kill", "1@6s,back=1s"), ("kill", "1@7s"))
+    assert [why for _, why in rehearsal.skipped] == ["pod 1 had already succeeded"] * 2
+    assert not [event for event in stage.events if event[0] == "signal"]
+    assert rehearsal.seen[1].starts == 1
+    assert "not injected pod 1 is killed 6 s after all pods train" in text(rehearsal)
+
+
+def test_a_script_that_hangs_is_the_verdict(tmp_path: Path) -> None:
+    class Hanging(Scripted):
+        def exits(self) -> Iterable[tuple[int, int]]:
+            return []
+
+    (tmp_path / "train.py").touch()
+    rehearsal = play(tmp_path, Hanging(), limit=2.0, script=str(tmp_path / "train.py"))
+    assert "verdict      failed: pods 0, 1, 2 still ran at the time limit" in text(rehearsal)
+
+
+def test_a_rendezvous_that_takes_the_limit_suggests_scale(tmp_path: Path) -> None:
+    lines: list[str] = []
+    settings = RehearsalSettings(fake_python(tmp_path), limit=2.0)
+    stage = Scripted(rejoin=False)
+    arguments: dict[str, Any] = {"max_processes": 1, "opening": stage.opening(), "progress": lines.append}
+    body = RANGE + "\nrunPolicy: {onPodFailure: RestartPod}"
+    stuck = rehearse(job(body), [fault("dns-lag", "30s")], settings=settings, **arguments)
+    hint = "torchrun may wait 900 s for missing pods: --scale 20 makes all waits 20 times shorter"
+    assert f"hint: {hint}" in lines
+    assert not stuck.hints or stuck.hints == (hint,)
+    lines.clear()
+    arguments["opening"] = Scripted().opening()
+    rehearse(job(body), [fault("kill", "1@0.1s,back=0.1s")], settings=settings, **arguments)
+    assert not any("--scale" in line for line in lines)
 
 
 def test_a_missing_pod_is_rejected(tmp_path: Path) -> None:
@@ -188,7 +259,7 @@ def test_the_prediction_is_for_the_installed_torch(tmp_path: Path) -> None:
 def test_secrets_in_errors_are_masked(tmp_path: Path) -> None:
     class Telling(Scripted):
         def start(self, pod: int, config: dict[str, Any]) -> None:
-            Path(config["folder"], "log").write_text(f"ValueError: bad token {config['env']['HF_TOKEN']}\n")
+            Path(config["log"]).write_text(f"ValueError: bad token {config['env']['HF_TOKEN']}\n")
             super().start(pod, config)
 
     rehearsal = play(tmp_path, Telling(), body=RANGE + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")

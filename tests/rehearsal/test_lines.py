@@ -44,7 +44,7 @@ def test_accelerate_gets_only_rendezvous_options() -> None:
 
 
 def test_a_single_machine_starts_as_many_processes_as_allowed() -> None:
-    assert played("[accelerate, launch, --num_processes=1, --num_machines=1, train.py]", nodes=1).actors[0].argv == (
+    assert played("[accelerate, launch, --num_processes=4, --num_machines=1, train.py]", nodes=1).actors[0].argv == (
         "accelerate", "--multi_gpu", "--num_processes=2", "--num_machines=1", "stand_in.py",
     )  # fmt: skip
 

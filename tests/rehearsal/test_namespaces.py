@@ -37,6 +37,8 @@ def config(tmp_path: Path, script: str, pod: int = 0, **more: Any) -> dict[str, 
     (tmp_path / "nsswitch").write_text("hosts: files\n")
     return {
         "address": f"10.77.0.{pod + 2}/16", "hostname": f"host-{pod}", "folder": str(folder), "hold": 0.0,
+        "directory": str(folder), "log": str(folder / "log"),
+        "mounts": [], "root": str(tmp_path), "shm": 64 << 20, "memory": None,
         "files": {"/etc/hosts": str(tmp_path / "hosts"), "/etc/nsswitch.conf": str(tmp_path / "nsswitch")},
         "argv": [sys.executable, "-c", script], "env": {"ONLY": "this"}, **more,
     }  # fmt: skip
@@ -81,6 +83,50 @@ def test_only_its_folder_is_writable(stage: Namespaces, tmp_path: Path) -> None:
     assert run(stage, tmp_path, script).split() == ["30", "30", "30", "30", "[]", "True"]
     assert (tmp_path / "pod0" / "mine").exists()
     assert not Path("/dev/shm/mine").exists()  # noqa: S108
+
+
+def test_volumes_are_mounted_where_the_machine_has_no_folder(stage: Namespaces, tmp_path: Path) -> None:
+    """No folder is created on this machine, and everything else is still there, read-only."""
+    shared, own, fixed = (tmp_path / name for name in ("shared", "own", "fixed"))
+    for folder in (shared, own, fixed, tmp_path / "root"):
+        folder.mkdir()
+    (fixed / "data").write_text("data")
+    base, below = "/ptcompile-test-volume", "/usr/ptcompile-test-volume"
+    mounts = [(f"{base}/a/b", str(shared), False), (below, str(own), False), (f"{base}/fixed", str(fixed), True)]
+    script = (
+        "import os\n"
+        f"open('{base}/a/b/x', 'w').write('x'); open('{below}/y', 'w')\n"
+        f"print(open('{base}/fixed/data').read(), os.getcwd() == {str(tmp_path / 'pod0')!r})\n"
+        "print(os.path.isdir('/usr/bin'))\n"
+        f"for path in ('{base}/fixed/z', '{base}/z', '/z', '/usr/z', '/etc/z'):\n"
+        "    try: open(path, 'w'); print('WROTE', path)\n"
+        "    except OSError as error: print(error.errno)\n"
+        "open('mine', 'w'); open('/dev/shm/mine', 'w')"
+    )
+    stage.start(0, config(tmp_path, script, mounts=mounts, root=str(tmp_path / "root")))
+    assert wait(stage, 0) == {0: 0}, said(tmp_path)
+    assert said(tmp_path).split() == ["data", "True", "True", *["30"] * 5]
+    assert [path.name for path in (*shared.iterdir(), *own.iterdir(), *fixed.iterdir())] == ["x", "y", "data"]
+    assert not Path(base).exists()
+    assert not Path(below).exists()
+
+
+def test_shared_memory_has_the_size_of_the_pod(stage: Namespaces, tmp_path: Path) -> None:
+    script = "import os; s = os.statvfs('/dev/shm'); print(s.f_blocks * s.f_frsize >> 20)"
+    stage.start(0, config(tmp_path, script, shm=96 << 20))
+    assert wait(stage, 0) == {0: 0}, said(tmp_path)
+    assert said(tmp_path).strip() == "96"
+
+
+def test_a_pod_that_uses_too_much_memory_is_killed(stage: Namespaces, tmp_path: Path) -> None:
+    if not stage.limits_memory:
+        pytest.skip("no cgroup can be created here")
+    stage.start(0, config(tmp_path, "x = bytearray(300 << 20); print(len(x))", memory=150 << 20))
+    stage.start(1, config(tmp_path, "x = bytearray(30 << 20)", pod=1, memory=150 << 20))
+    statuses = wait(stage, 0, 1)
+    assert statuses[0] in (KILLED, 1), "some versions of unshare do not report the signal"
+    assert statuses[1] == 0, said(tmp_path, 1)
+    assert (stage.ran_out_of_memory(0), stage.ran_out_of_memory(1)) == (True, False)
 
 
 def test_the_network_of_the_job_is_isolated(stage: Namespaces, tmp_path: Path) -> None:
@@ -188,3 +234,25 @@ def test_a_killed_rehearsal_ends_its_pods(stage: Namespaces, tmp_path: Path) -> 
     while _left():
         assert time.monotonic() < until, _left()
         time.sleep(0.1)
+
+
+CONNECTED = """
+import os, socket
+from ptcompile.rehearsal.stage import connections
+server = socket.create_server(("127.0.0.1", 0))
+port = server.getsockname()[1]
+client = socket.create_connection(("127.0.0.1", port))
+accepted, _ = server.accept()
+ends = [str(os.fstat(end.fileno()).st_ino) for end in (client, accepted, server)]
+for store in (1, port):
+    found = connections(os.getpid(), store)
+    print([end in found for end in ends])
+print(connections(0, port))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_connections_of_a_process_without_those_to_the_store() -> None:
+    """In a separate process: no test opens a connection."""
+    done = subprocess.run([sys.executable, "-c", CONNECTED], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[True, True, False]", "[False, False, False]", "[]"]

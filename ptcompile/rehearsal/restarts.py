@@ -1,0 +1,115 @@
+"""The operator's part in a rehearsal: which pods start again after a failure, until its limits are used up.
+
+What each operator does, with its limits and delays, is `Kind.restarts` in the registry.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.registry.model import Retry
+from ptcompile.registry.table import kind_named
+from ptcompile.simulator.job import SimulatedJob
+from ptcompile.simulator.rendezvous import training_roles
+
+_Counter = tuple[str, ...]
+"""Whose failures are counted, such as `("pod", "role", "worker", "0")`."""
+
+
+class Answer(NamedTuple):
+    """What the operator or the kubelet does about a failed pod."""
+
+    pods: tuple[int, ...]
+    """Numbers of the pods that start again; empty if the pod is not started again."""
+    in_place: bool
+    """Whether the container starts again in its pod, which keeps its address and its volumes."""
+    delay: float
+    """Seconds until they start."""
+    together: _Counter
+    """Pods that fail with the same counter start together, after the last delay; empty if each starts alone."""
+    text: str
+    """What happens and why, as a clause."""
+
+
+class _RolePods(NamedTuple):
+    name: str
+    start: int
+    size: int
+
+
+class Restarts:
+    """The operator of a job, with what it has counted so far."""
+
+    def __init__(self, job: SimulatedJob) -> None:
+        self._job = job
+        self._roles: list[_RolePods] = []
+        start = 0
+        for role, _, _ in training_roles(job):
+            self._roles.append(_RolePods(role.name, start, role.count))
+            start += role.count
+        self._pods = range(start)
+        self._counts: Counter[_Counter] = Counter()
+        self._container_failures: Counter[int] = Counter()
+
+    def answer(self, pod: int, exit_code: int | None) -> Answer | None:
+        """Count the failure of a pod and return what happens, or None if unknown.
+
+        `exit_code` is None for a lost pod.
+        """
+        role = next(role for role in self._roles if pod < role.start + role.size)
+        kind = kind_named(kind_of(self._job.manifest))
+        retries = kind.restarts(self._job.manifest, role.name, self._job.stream, exit_code)
+        if retries is None:
+            return None
+        used_up = []
+        for retry in retries:
+            counter = _counter(retry, role, pod)
+            if retry.limit is not None and self._counts[counter] >= retry.limit:
+                used_up.append(retry.text)
+                continue
+            self._counts[counter] += 1
+            return self._start_again(retry, role, pod, counter)
+        return Answer((), False, 0, (), f"{' and '.join(used_up)} used up" if used_up else "nothing restarts it")
+
+    def _start_again(self, retry: Retry, role: _RolePods, pod: int, counter: _Counter) -> Answer:
+        count = self._counts[counter]
+        limit = "" if retry.limit is None else f", {count} of {retry.limit}"
+        if retry.scope == "container":
+            self._container_failures[pod] += 1
+            delay = _delay(retry, self._container_failures[pod])
+            return Answer((pod,), True, delay, (), f"its container starts again ({retry.text}{limit})")
+        if retry.scope == "pod":
+            return Answer((pod,), False, _delay(retry, count), counter, f"the pod is recreated ({retry.text}{limit})")
+        pods = tuple(self._pods if retry.scope == "job" else _job_of(retry, role, pod))
+        for inner in [key for key in self._counts if key[0] in ("container", "pod") and _concerns(key, role, retry)]:
+            del self._counts[inner]
+        what = "all pods" if len(pods) == len(self._pods) else f"pods {', '.join(map(str, pods))}"
+        return Answer(pods, False, _delay(retry, count), counter, f"{what} are recreated ({retry.text}{limit})")
+
+
+def _counter(retry: Retry, role: _RolePods, pod: int) -> _Counter:
+    if retry.counted == "job":
+        return (retry.scope, "job")
+    if retry.counted == "pod":
+        return (retry.scope, "role", role.name, "pod", str(pod))
+    return (retry.scope, "role", role.name, str((pod - role.start) // retry.size if retry.size else 0))
+
+
+def _concerns(counter: _Counter, role: _RolePods, retry: Retry) -> bool:
+    return retry.scope == "job" or counter[2:3] == (role.name,)
+
+
+def _job_of(retry: Retry, role: _RolePods, pod: int) -> range:
+    """Return the pods that are recreated with `pod`: its role, or its Job if the role has several."""
+    if not retry.size:
+        return range(role.start, role.start + role.size)
+    start = role.start + (pod - role.start) // retry.size * retry.size
+    return range(start, start + retry.size)
+
+
+def _delay(retry: Retry, count: int) -> float:
+    """Return the delay after the failure number `count`."""
+    doublings = count - 2 if retry.immediate else count - 1
+    return min(retry.delay * 2.0 ** min(doublings, 30), retry.longest_delay) if doublings >= 0 else 0.0

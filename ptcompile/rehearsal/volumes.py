@@ -1,0 +1,114 @@
+"""What a pod's spec gives its processes: volumes, shared memory, a memory limit, and time to end."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
+from ptcompile.simulator.pod import Pod
+
+SHM_PATH: Final = "/dev/shm"  # noqa: S108 - where a container finds its shared memory
+SHM_BYTES = 64 << 20
+"""Size of /dev/shm in a pod without a volume there (containerd 2.1 and CRI-O 1.34)."""
+_GRACE_SECONDS = 30
+"""terminationGracePeriodSeconds of a pod that sets none (Kubernetes 1.36); 0 becomes 1."""
+
+
+class PodVolume(NamedTuple):
+    """A volume that a rehearsed pod has, and where it is mounted."""
+
+    path: str
+    """Path in the container."""
+    name: str
+    claim: str | None
+    """Claim with a folder of this machine, which all pods share; None for an empty folder that dies with the pod."""
+    sub_path: str
+    is_read_only: bool
+
+
+class PodSurroundings(NamedTuple):
+    """What the kubelet prepares for the main container of a pod."""
+
+    grace: float
+    """Seconds from SIGTERM to SIGKILL."""
+    shm: int | None
+    """Size of /dev/shm in bytes, or None for that of this machine, as with `hostIPC`."""
+    memory: int | None
+    """Memory limit in bytes, or None."""
+    volumes: tuple[PodVolume, ...]
+    absent: tuple[str, ...]
+    """Names of volumes that the rehearsal cannot provide."""
+
+
+def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
+    """Return the surroundings of a pod. `claims` are those with a folder of this machine."""
+    spec = pod.view.spec
+    main: Mapping[str, Any] = pod.main.spec if pod.main else {}
+    sources = {as_string(volume.get("name")): volume for volume in as_mappings(spec.get("volumes"))}
+    memory = _bytes(nested_map(main, "resources", "limits").get("memory"))
+    shm = None if spec.get("hostIPC") is True else SHM_BYTES
+    volumes, provided = [], set()
+    for mount in as_mappings(main.get("volumeMounts")):
+        name, path = as_string(mount.get("name")), posixpath.normpath(as_string(mount.get("mountPath")) or "/")
+        source = sources.get(name, {})
+        if path == SHM_PATH and nested_map(source, "emptyDir").get("medium") == "Memory":
+            shm = _bytes(nested_map(source, "emptyDir").get("sizeLimit")) or memory
+        elif _is_available(source, claims) and path.startswith("/") and path != "/":
+            claim = as_string(nested_map(source, "persistentVolumeClaim").get("claimName")) or None
+            sub_path = posixpath.normpath(as_string(mount.get("subPath")) or ".")
+            if sub_path.startswith(("/", "..")) or mount.get("subPathExpr"):
+                continue
+            volumes.append(PodVolume(path, name, claim, sub_path, mount.get("readOnly") is True))
+        else:
+            continue
+        provided.add(name)
+    return PodSurroundings(
+        grace=float(max(as_int(spec.get("terminationGracePeriodSeconds"), _GRACE_SECONDS), 1)),
+        shm=shm,
+        memory=memory,
+        volumes=tuple(volumes),
+        absent=tuple(name for name in sources if name not in provided),
+    )
+
+
+def _is_available(source: Mapping[str, Any], claims: Container[str]) -> bool:
+    """Return whether a volume is an empty folder, or a claim with a folder of this machine."""
+    claim = as_string(nested_map(source, "persistentVolumeClaim").get("claimName"))
+    return "emptyDir" in source or "ephemeral" in source or (bool(claim) and claim in claims)
+
+
+def _bytes(value: object) -> int | None:
+    amount = quantity.parse(str(value)) if isinstance(value, (str, int)) else None
+    return amount.value if amount is not None and amount.value > 0 else None
+
+
+def claims_of(pod: Pod) -> list[str]:
+    """Return the claims that a pod's main container mounts."""
+    names = {
+        as_string(mount.get("name")) for mount in as_mappings(pod.main.spec.get("volumeMounts") if pod.main else ())
+    }
+    return [
+        claim
+        for volume in as_mappings(pod.view.spec.get("volumes"))
+        if as_string(volume.get("name")) in names
+        and (claim := as_string(nested_map(volume, "persistentVolumeClaim").get("claimName")))
+    ]
+
+
+def describe_surroundings(pod: Pod, surroundings: PodSurroundings, mounts: Mapping[str, str]) -> Iterator[str]:
+    """Yield one sentence for each difference of volumes and limits from the cluster. `mounts` are folders by claim."""
+    claims = claims_of(pod)
+    for claim, folder in mounts.items():
+        if claim in claims:
+            yield f"the folder {folder} replaces the claim {claim}, for all pods"
+    if surroundings.absent:
+        missing = next((name for name in claims if name not in mounts), None)
+        hint = f" (--mount {missing}=DIR gives a claim a folder)" if missing else ""
+        yield f"volumes are absent: {', '.join(surroundings.absent)}{hint}"
+    if empty := [volume.name for volume in surroundings.volumes if volume.claim is None]:
+        yield f"empty folders without a size limit replace volumes: {', '.join(dict.fromkeys(empty))}"
+    if nested_map(pod.main.spec, "lifecycle") if pod.main else None:
+        yield "lifecycle hooks do not run"
