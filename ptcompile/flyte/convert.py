@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import pods, resources as foreign
 from ptcompile.flyte.findings import shape_problems
-from ptcompile.flyte.keywords import Knobs, drop_mistyped, named_images, task_resources, with_retries_and_timeout
+from ptcompile.flyte.keywords import (
+    Knobs,
+    drop_mistyped,
+    named_images,
+    policy_origins,
+    task_resources,
+    with_retries_and_timeout,
+)
 from ptcompile.flyte.launch import EntryPoint, task_launch
 from ptcompile.flyte.problems import FlyteError, FlyteWarning, call_error, call_warning
 from ptcompile.flyte.resources import DEVICES, Amounts, entry_name, split_by_role, to_spec, with_plain_numbers
@@ -36,6 +43,8 @@ class Converted:
     """The platform that the task was converted for."""
     objects: tuple[dict[str, Any], ...] = ()
     """Manifests that the job needs in addition: the runner's ConfigMap, with `embed`."""
+    origins: tuple[tuple[Path, Path], ...] = ()
+    """Spec paths whose values come from other keywords than usual, such as `retries`, with their call paths."""
 
     @property
     def ok(self) -> bool:
@@ -112,7 +121,9 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None = No
     )
     _set_resources(spec, knobs, amounts, layout, problems)
     _set_clean_pod_policy(spec, problems)
-    spec["runPolicy"] = with_retries_and_timeout(spec.get("runPolicy") or {}, knobs, problems)
+    policy = spec.get("runPolicy") or {}
+    spec["runPolicy"] = with_retries_and_timeout(policy, knobs, problems)
+    origins = policy_origins(policy, spec["runPolicy"])
     labels = {"labels": spec["podLabels"], "annotations": spec["podAnnotations"]}
     document = {
         "apiVersion": "ptcompile/v1",
@@ -120,12 +131,12 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None = No
         "metadata": _without_unset({"name": name, "namespace": knobs.get("namespace"), **labels}),
         "spec": _without_unset(order_fields(spec)),
     }
-    problems += shape_problems(document, problems)
+    problems += shape_problems(document, problems, origins)
     if any(problem.severity == "error" for problem in problems):
         problems = [
             problem for problem in problems if problem.severity != "note"
         ]  # notes describe a job, but there is none
-    return Converted(document, tuple(problems), platform, starts.objects)
+    return Converted(document, tuple(problems), platform, starts.objects, origins)
 
 
 GPU_TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}

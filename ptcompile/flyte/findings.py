@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path
-from ptcompile.flyte.problems import call_note
-from ptcompile.flyte.resources import FIELDS
+from ptcompile.flyte.problems import call_note, call_warning
+from ptcompile.flyte.resources import CLASSES, FIELDS, WHOLE
 
 
 def file_of(function: Callable[..., Any]) -> str | None:
@@ -37,6 +40,8 @@ def _closest_node(node: ast.FunctionDef | ast.AsyncFunctionDef, path: Path) -> a
         return next((argument for argument in arguments if argument.arg == path[-1]), node)
     if path[:1] == ("outputs",) and node.returns is not None:
         return node.returns
+    if path == ("checkpoint",) and (use := _checkpoint_use(node)):
+        return use
     for decorator in node.decorator_list:
         inner = _follow_path(decorator, path)
         if inner is not decorator:
@@ -74,15 +79,76 @@ def _column_of(line: str, offset: int) -> int:
     return len(line.encode()[:offset].decode(errors="ignore")) + 1
 
 
+def checkpoint_warnings(function: Callable[..., Any]) -> list[Problem]:
+    """Return a warning if a function uses Flyte's checkpoint, which only exists in Flyte's own pods."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    except (OSError, TypeError, SyntaxError):  # no source, or a lambda in the middle of a line
+        return []
+    if _checkpoint_use(tree) is None:
+        return []
+    message = "current_context().checkpoint raises NotImplementedError outside Flyte"
+    return [call_warning(("checkpoint",), message, "save checkpoints to a volume or a bucket in the function")]
+
+
+def _checkpoint_use(tree: ast.AST) -> ast.Attribute | None:
+    """Return the first `.checkpoint` of `current_context()`, or of a name that it was assigned to, or None."""
+    contexts = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _is_context(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "checkpoint":
+            name = node.value.id if isinstance(node.value, ast.Name) else None
+            if name in contexts or _is_context(node.value):
+                return node
+    return None
+
+
+def _is_context(node: ast.expr) -> bool:
+    function = node.func if isinstance(node, ast.Call) else None
+    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+    return name == "current_context"
+
+
 _LIMIT_PATH: Path = ("task_config", "run_policy", "backoff_limit")
 
 
 def unlike_flyte_notes(document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]]) -> list[Problem]:
-    """Return notes on a PyTorchJob's backoff limit and restart policies that the task itself does not set."""
+    """Return notes on settings of the manifests that Flyte would write otherwise."""
+    job, manifests = document["spec"], list(manifests)
+    out = _accelerator_notes(job, manifests)
     job_spec = next((manifest["spec"] for manifest in manifests if manifest.get("kind") == "PyTorchJob"), None)
     if job_spec is None:
+        return out
+    if "elastic" in job and "Master" in job_spec["pytorchReplicaSpecs"]:
+        name = document["metadata"]["name"]
+        message = (
+            f"the job has a Master and Workers, with pods {name}-master-0 and {name}-worker-0, and torchrun's options "
+            "on its command line; Flyte writes Workers only, and an elasticPolicy"
+        )
+        out.append(call_note("unlike-flyte", ("task_config", "nnodes"), message))
+    return [*out, *_restart_notes(job, job_spec)]
+
+
+def _accelerator_notes(job: Mapping[str, Any], manifests: list[Mapping[str, Any]]) -> list[Problem]:
+    """Return a note if the nodes are selected by NVIDIA's labels, as without a platform or a profile of the cluster."""
+    device, _, part = str(job.get("accelerator") or "").partition("/")
+    if not device or "nvidia.com/gpu.product" not in json.dumps(manifests):
         return []
-    job = document["spec"]
+    _, label, part_label = CLASSES["nvidia"]
+    message = f"nodes are selected by the label nvidia.com/gpu.product; Flyte uses its platform's, by default {label}"
+    if part and part != WHOLE:
+        resource = f"nvidia.com/mig-{part}"
+        message += f", and nvidia.com/gpu with {part_label}: {part} instead of {resource}"
+    return [call_note("unlike-flyte", ("accelerator",), message, "pass the platform's configuration, or a profile")]
+
+
+def _restart_notes(job: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[Problem]:
+    """Return notes on a PyTorchJob's backoff limit and restart policies that the task itself does not set."""
     why = _restart_causes(job)
     limit = job_spec.get("runPolicy", {}).get("backoffLimit")
     is_unset = limit is not None and "backoffLimit" not in (job.get("runPolicy") or {})
@@ -156,14 +222,18 @@ ORIGINS: tuple[tuple[Path, Path], ...] = (
 """Spec paths and the call paths they come from; the first matching prefix applies."""
 
 
-def shape_problems(document: dict[str, Any], problems: Sequence[Problem]) -> list[Problem]:
+Origins = Sequence[tuple[Path, Path]]
+"""Pairs like those of `ORIGINS`, of one task."""
+
+
+def shape_problems(document: dict[str, Any], problems: Sequence[Problem], origins: Origins = ()) -> list[Problem]:
     """Return problems with the document's shape, except at paths that already have an error."""
     from ptcompile.compiler.frontend.reader import decode_spec
 
     reported_paths = [problem.path for problem in problems if problem.severity == "error"]
     out: list[Problem] = []
     for problem in decode_spec(document)[1]:
-        path = call_path(problem.path)
+        path = call_path(problem.path, origins)
         if any(path[: len(reported)] == reported or reported[: len(path)] == path for reported in reported_paths):
             continue
         reported_paths.append(path)
@@ -171,9 +241,9 @@ def shape_problems(document: dict[str, Any], problems: Sequence[Problem]) -> lis
     return out
 
 
-def call_path(path: Path) -> Path:
-    """Return the path in the Flyte call for a path in the spec."""
-    for spec_path, flyte_path in ORIGINS:
+def call_path(path: Path, origins: Origins = ()) -> Path:
+    """Return the path in the Flyte call for a path in the spec; a task's own `origins` come first."""
+    for spec_path, flyte_path in (*origins, *ORIGINS):
         if path[: len(spec_path)] == spec_path:
             rest = path[len(spec_path) :]
             return (*flyte_path, *(map(_flyte_name, rest) if "resources" in spec_path else rest))
@@ -185,17 +255,44 @@ def _flyte_name(step: str | int) -> str | int:
     return next((flyte for flyte, spec in FIELDS.items() if spec == step), step)
 
 
-def to_call_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a diagnostic about a task's spec with its path in the Flyte call."""
+_SPEC_FIELDS = re.compile(
+    r"(?<![\w.])(?:spec\.)?((?:elastic|runPolicy|resources|master|worker)(?:\.[A-Za-z]+)+|sharedMemory)\b"
+)
+"""Fields of a spec in a message or a help."""
+_ELASTIC_FIELDS = re.compile(
+    r"(?<![\w.])(maxRestarts|nprocPerNode|rdzvBackend|rdzvConfigs|startMethod|monitorInterval)\b(: )?"
+)
+"""Fields of `elastic` without their path, perhaps with a value after them."""
+
+
+def in_flyte_terms(text: str, origins: Origins = ()) -> str:
+    """Return a message or a help with Flyte's names for the fields of a spec."""
+
+    def name(*path: str) -> str:
+        return field_path(call_path(("spec", *path), origins))
+
+    text = _SPEC_FIELDS.sub(lambda field: name(*field[1].split(".")), text)
+    text = _ELASTIC_FIELDS.sub(
+        lambda field: name("elastic", field[1]).removeprefix("task_config.") + "=" * bool(field[2]), text
+    )
+    return text.replace("`spot: true`", f"{name('spot')}=True")
+
+
+def to_call_diagnostic(diagnostic: Diagnostic, origins: Origins = ()) -> Diagnostic:
+    """Return a diagnostic about a task's spec with its path and its terms in the Flyte call."""
     if not (diagnostic.resource or "").startswith("TrainingJob/"):
         return diagnostic  # about a manifest or a profile
-    path = call_path(diagnostic.path)
+    path = call_path(diagnostic.path, origins)
     if diagnostic.name == "spec-missing-field" and path[-1:] in (("image",), ("container_image",)):
         message = "container_image: is missing: Flyte would use the project's default image, which is unknown here"
         return diagnostic._replace(
             path=("container_image",), message=message, help="add container_image, or give --image"
         )
-    return diagnostic._replace(path=path, message=_with_path(diagnostic.message, diagnostic.path, path))
+    message = in_flyte_terms(_with_path(diagnostic.message, diagnostic.path, path), origins)
+    help = diagnostic.help and in_flyte_terms(diagnostic.help, origins)
+    if path == ("interruptible",) and diagnostic.name == "spec-invalid-value":
+        help = "pass the platform's configuration, which has interruptible-tolerations, or a profile with spec.spot"
+    return diagnostic._replace(path=path, message=message, help=help)
 
 
 def _with_path(message: str, old: Path, new: Path) -> str:

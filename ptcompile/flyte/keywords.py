@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import resources as amounts
-from ptcompile.flyte.problems import call_error, call_warning, is_not_integer
+from ptcompile.flyte.problems import call_error, call_note, call_warning, is_not_integer
 from ptcompile.flyte.resources import Amounts
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ class Knobs(TypedDict, total=False):
     inputs: Mapping[str, Any] | None
     module: str | None
     embed: bool | None
+    # not Flyte's: the file in the pod that gets the return value
+    result: str | None
     # not Flyte's: a program to start instead of the function
     script: str | None
     command: Sequence[str] | None
@@ -89,7 +91,7 @@ _LIST, _TEXT, _MAPPING = "a list", "text", "a mapping"
 _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("environment", "labels", "annotations", "images", "inputs"), (_MAPPING, (Mapping,))),
     **dict.fromkeys(("command", "args", "secret_requests"), (_LIST, (list, tuple))),
-    **dict.fromkeys(("script", "module", "namespace", "target", "pod_template_name"), (_TEXT, (str,))),
+    **dict.fromkeys(("script", "module", "namespace", "result", "target", "pod_template_name"), (_TEXT, (str,))),
     **dict.fromkeys(("interruptible", "embed"), ("yes or no", (bool,))),
     "shared_memory": ("a size or a boolean", (bool, str)),
 }
@@ -149,6 +151,8 @@ def with_retries_and_timeout(policy: Mapping[str, Any], knobs: Knobs, problems: 
         )
     elif retries:
         out["backoffLimit"] = retries
+        message = "counts failed pods here, as the job's backoff limit; Flyte starts the whole task again"
+        problems.append(call_note("unlike-flyte", ("retries",), message))
     seconds = _timeout_seconds(knobs.get("timeout"), ("timeout",), problems)
     if seconds:
         deadline = out.get("activeDeadlineSeconds")
@@ -156,6 +160,16 @@ def with_retries_and_timeout(policy: Mapping[str, Any], knobs: Knobs, problems: 
             min(seconds, deadline) if isinstance(deadline, int) and deadline > 0 else deadline or seconds
         )
     return out
+
+
+def policy_origins(policy: Mapping[str, Any], finished: Mapping[str, Any]) -> tuple[tuple[Path, Path], ...]:
+    """Return the spec paths that `retries` and `timeout` set, each with its call path."""
+    names = {"backoffLimit": "retries", "activeDeadlineSeconds": "timeout"}
+    return tuple(
+        (("spec", "runPolicy", field), (name,))
+        for field, name in names.items()
+        if finished.get(field) != policy.get(field)
+    )
 
 
 def _timeout_seconds(value: timedelta | int | None, path: Path, problems: list[Problem]) -> int:

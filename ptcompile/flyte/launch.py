@@ -9,14 +9,14 @@ function, `module`.
 from __future__ import annotations
 
 import dataclasses
-import enum
 import json
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, get_args, get_origin
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import run
+from ptcompile.flyte.findings import checkpoint_warnings
 from ptcompile.flyte.keywords import Knobs
 from ptcompile.flyte.problems import RuleName, call_error, call_note, call_warning
 
@@ -40,7 +40,9 @@ def input_arguments(function: Any, values: Mapping[str, Any], problems: list[Pro
                 )
             )
     left_out = {str(name) for name in values if name not in texts}
-    for name, why in run.parse_arguments(function, texts)[1].items():
+    parsed, rejected = run.parse_arguments(function, texts)
+    problems += [_relative_path(name, uri) for name, value in parsed.items() for uri in _relative_paths(value)]
+    for name, why in rejected.items():
         if name in left_out:
             continue
         kind: RuleName = "spec-missing-field" if name not in texts else "spec-invalid-value"
@@ -51,44 +53,71 @@ def input_arguments(function: Any, values: Mapping[str, Any], problems: list[Pro
 
 
 def input_text(value: Any) -> str:
-    """Return a value as text that `run.value_of` can parse: strings unchanged, everything else as JSON.
+    """Return a value as text that `run.value_of` can parse: texts, times, paths and enums as plain text, everything
+    else as JSON.
 
     Raises:
         TypeError: JSON cannot express the value.
     """
-    return (
-        value if isinstance(value, str) else json.dumps(_plain_data(value), ensure_ascii=False, default=_reject_value)
-    )
-
-
-def _plain_data(value: Any) -> Any:
-    """Return dataclasses, enums and pydantic models as plain data, at any depth."""
-    if isinstance(value, enum.Enum):
-        return _plain_data(value.value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            data_field.name: _plain_data(getattr(value, data_field.name))
-            for data_field in dataclasses.fields(value)
-            if data_field.init
-        }
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    if isinstance(value, Mapping):
-        return {str(key): _plain_data(item) for key, item in value.items()}
-    return [_plain_data(item) for item in value] if isinstance(value, list | tuple) else value
+    data = run.plain_data(value)
+    return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=_reject_value)
 
 
 def _reject_value(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written on a command line")
 
 
-def lost_result_warnings(function: Any) -> list[Problem]:
-    """Return a warning for a function with a return value: Flyte would store it, but a job has no place for it."""
-    return_type = run.hints_of(function).get("return")
-    if return_type in (None, type(None), "None"):
-        return []
-    message = "the function's return value is lost: Flyte stores it, a job has nowhere to"
-    return [call_warning(("outputs",), message, "write it to a volume or a bucket in the function")]
+def _relative_paths(value: Any) -> Iterator[str]:
+    """Yield the paths of files, folders and tables in an argument that are neither absolute nor URLs."""
+    if isinstance(value, run.StoredValue):
+        if "://" not in value.uri and not value.uri.startswith("/"):
+            yield value.uri
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _relative_paths(item)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for data_field in dataclasses.fields(value):
+            yield from _relative_paths(getattr(value, data_field.name, None))
+
+
+def _relative_path(name: str, uri: str) -> Problem:
+    message = f"{uri} is a path in the container's working directory, while Flyte uploads the file that is here"
+    return call_warning(("inputs", name), message, "pass a URL, or the path on a volume that the pod mounts")
+
+
+def result_problems(function: Any, file: str | None) -> list[Problem]:
+    """Return what happens to a function's return value: Flyte stores it, here it is printed as JSON."""
+    hint, path = run.hints_of(function).get("return"), ("outputs",)
+    if hint in (None, type(None), "None"):
+        lost = call_warning(("result",), "the function returns nothing to write", "remove it")
+        return [lost] if file is not None else []
+    for part in _result_parts(hint):
+        name = getattr(part, "__name__", str(part))
+        if run.is_stored(part):
+            message = f"the returned {name} stays in the pod and is lost with it: Flyte stores it, a job has nowhere to"
+            return [call_warning(path, message, "write it to a volume or a bucket in the function")]
+        try:
+            run.check_type(part)
+        except run.TaskCallError:
+            message = f"the returned {name} is lost: Flyte stores it, and JSON cannot express it"
+            return [call_warning(path, message, "write it to a volume or a bucket in the function")]
+    where = "prints it as JSON" + (f" and writes it to {file}" if file else "")
+    message = f"Flyte stores what the function returns; here the process of rank 0 {where}"
+    help = None if file else "name a file on a volume to keep it: --result FILE, result=..."
+    return [call_note("unlike-flyte", path, message, help)]
+
+
+def _result_parts(hint: Any) -> Iterator[Any]:
+    """Yield the types in a return type: the fields of a NamedTuple, the items of a tuple, a list or a dict."""
+    origin = get_origin(hint)
+    if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        for field_hint in run.hints_of(hint).values():
+            yield from _result_parts(field_hint)
+    elif origin in (tuple, list, dict):
+        for item_hint in get_args(hint):
+            yield from _result_parts(item_hint)
+    elif hint is not ...:
+        yield hint
 
 
 RUNNER = "ptcompile.flyte.run"
@@ -175,9 +204,11 @@ def _runner_launch(
         problems.append(_missing_field("script", why, "define the task at the top level of its module"))
     torchrun = hasattr(config, "nnodes")
     inputs = input_arguments(entry_point.function, knobs.get("inputs") or {}, problems, torchrun=torchrun)
-    args = [f"{module}:{entry_point.name}", *inputs]
+    result = [f"--result={knobs['result']}"] if knobs.get("result") else []
+    args = [f"{module}:{entry_point.name}", *inputs, *result]
     problems += [
-        *lost_result_warnings(entry_point.function),
+        *checkpoint_warnings(entry_point.function),
+        *result_problems(entry_point.function, knobs.get("result")),
         _image_contents(module, torchrun=torchrun, embed=bool(knobs.get("embed"))),
     ]
     file = f"{MOUNT_PATH}/{_RUNNER_FILE}" if knobs.get("embed") else None

@@ -86,7 +86,7 @@ class Task:
         notes = _to_diagnostics(unlike_flyte_notes(converted.document, result.manifests), converted.document)
         # two roles without an image are one task without an image
         from_spec: list[Diagnostic] = []
-        for diagnostic in map(findings.to_call_diagnostic, result.diagnostics):
+        for diagnostic in [findings.to_call_diagnostic(item, converted.origins) for item in result.diagnostics]:
             from_spec += [] if diagnostic in from_spec else [diagnostic]
         manifests = (*converted.objects, *result.manifests) if result.manifests else ()
         return result._replace(manifests=manifests, diagnostics=(*reported, *from_spec, *notes))
@@ -180,6 +180,7 @@ def _task_keywords(task: Any) -> dict[str, Any]:
     read: dict[str, Any] = {name: getattr(task, name, None) for name in _TASK_ATTRIBUTES}
     metadata = getattr(task, "metadata", None)
     read |= {name: value for name in _METADATA_ATTRIBUTES if (value := getattr(metadata, name, None))}
+    read["enable_deck"] = getattr(task, "enable_deck", None) or None
     resources = getattr(task, "resources", None)
     read |= {half: getattr(resources, half, None) for half in ("requests", "limits")}
     read["secret_requests"] = getattr(getattr(task, "security_context", None), "secrets", None)

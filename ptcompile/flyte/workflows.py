@@ -133,6 +133,9 @@ def _binding_value(binding: Any, scope: Mapping[str, Any]) -> Any:
         from msgpack import unpackb  # a dependency of flytekit, which packs dataclasses with it
 
         return unpackb(scalar.binary.value)
+    for reference in (getattr(scalar, "blob", None), getattr(scalar, "structured_dataset", None)):
+        if reference is not None and reference.uri:
+            return reference.uri
     return UnboundInput("it is an object in Flyte's storage")
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ptcompile
 from ptcompile import flyte
+from ptcompile.flyte import run
 
 flytekit = pytest.importorskip("flytekit")
 plugin = pytest.importorskip("flytekitplugins.kfpytorch")
@@ -101,7 +104,40 @@ def test_an_unchanged_flytekit_task() -> None:
     assert spec["runPolicy"] == {"cleanPodPolicy": "None", "backoffLimit": 3, "activeDeadlineSeconds": 60}
     assert (spec["image"], spec["spot"], spec["podLabels"]) == ("a/b:1", True, {"x": "y"})
     assert spec["volumeMounts"][0]["mountPath"] == "/etc/flyte/secrets/g"
-    manifest = ptcompile.compile(converted.document).unwrap()[0]
+    anywhere = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"spot": {}}}
+    manifest = ptcompile.compile(converted.document, cluster=anywhere).unwrap()[0]
     volumes = manifest["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["volumes"]
     # the plugin has added its volume to the template, so ptcompile adds none
     assert [one["name"] for one in volumes] == ["secret-0", "shm"]
+
+
+def test_times_are_those_of_pyflyte_run() -> None:
+    click_types = pytest.importorskip("flytekit.interaction.click_types")
+    for text in (
+        "1:24",
+        ":22",
+        "10 days",
+        "1h30m",
+        "1.5 hours",
+        "1w3d2h32m",
+        "2 days, 3:04:05",
+        "5 hr, 10 mins",
+        "-1:10",
+    ):
+        assert run.value_of(text, timedelta) == click_types.DurationParamType().convert(text, None, None)
+    for text in ("2026-05-01", "2026-05-01T12:00:00", "2026-05-01 12:00:00", "2026-05-04 - 3 days"):
+        read = click_types.DateTimeType().convert(text, None, None)
+        assert run.value_of(text, datetime) == read.replace(tzinfo=UTC)
+
+
+def test_the_pod_reads_files_and_folders_as_flytekit_does(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("digits")
+    file = run.load_stored(run.value_of(str(tmp_path / "x.txt"), flytekit.FlyteFile))
+    assert isinstance(file, flytekit.FlyteFile)
+    assert Path(file).read_text() == "digits"
+    folder = run.load_stored(run.value_of(str(tmp_path), flytekit.FlyteDirectory))
+    assert [Path(item).name for item in Path(folder).iterdir()] == ["x.txt"]
+    remote = run.load_stored(run.value_of("s3://bucket/x", flytekit.FlyteFile))
+    assert (remote.remote_source, run.plain_data(remote)) == ("s3://bucket/x", "s3://bucket/x")
+    table = run.load_stored(run.value_of("s3://bucket/table", flytekit.StructuredDataset))
+    assert table.literal.uri == "s3://bucket/table"

@@ -298,7 +298,7 @@ ROWS = (
         union_bert,
         {"dataset_shards": "s3://b/d", "wandb_entity": "me"},
         None,
-        told=told("inputs.dataset_shards", "secret_requests.0.group"),
+        told=told("secret_requests.0.group"),
     ),
     Row(
         union_liger,
