@@ -53,20 +53,24 @@ class DiffSide(NamedTuple):
     others: Objects = Objects()
     """Context objects of both sides that are not compared."""
 
-    def jobs(self, marks: Marks) -> dict[int, SimulatedJob]:
-        """Return the simulated jobs with secrets masked, keyed by the identity of their manifests."""
+    def jobs(self, marks: Marks | None) -> dict[int, SimulatedJob]:
+        """Return the simulated jobs, keyed by the identity of their manifests, with secrets masked if `marks` is
+        set.
+        """
         jobs = simulate(self.manifests, versions=self.versions, others=self.others).jobs
-        return {id(job.manifest): masked for job, masked in zip(jobs, mask_jobs(jobs, marks), strict=True)}
+        compared = jobs if marks is None else mask_jobs(jobs, marks)
+        return {id(job.manifest): masked for job, masked in zip(jobs, compared, strict=True)}
 
 
 def compare(
-    before: DiffSide, after: DiffSide, verdicts: Mapping[int, Apply] = MappingProxyType({})
+    before: DiffSide, after: DiffSide, verdicts: Mapping[int, Apply] = MappingProxyType({}), *, masks: bool = True
 ) -> tuple[ObjectDifference, ...]:
     """Return the pairs of objects of both sides with their differences. Accepts any data; never raises.
 
-    `verdicts` are the results of an apply, keyed by the identity of the second side's object.
+    `verdicts` are the results of an apply, keyed by the identity of the second side's object. Without `masks`, secrets
+    of the pods are compared as they are: for callers that ask whether there is a fact and show none.
     """
-    marks = Marks()
+    marks = Marks() if masks else None
     old_jobs, new_jobs = before.jobs(marks), after.jobs(marks)
     matched = pairs(before.manifests, after.manifests)
     return tuple(

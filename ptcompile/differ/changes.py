@@ -5,7 +5,8 @@ Lists of mappings without names are compared by deepdiff, whose import takes as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from ptcompile._internal.paths import get
 from ptcompile.apiserver.defaulting.meaning import is_default
@@ -169,7 +170,7 @@ def _prune_common(old: Any, new: Any) -> tuple[Any, Any]:
 
 def _whole_field_changes(old: Json, new: Json, before: Json, after: Json) -> list[Change]:
     """Return the object's differing fields as whole values, for objects with too many differences."""
-    masked = normalize(hidden(before)), normalize(hidden(after))
+    masked = cache(lambda: (normalize(hidden(before)), normalize(hidden(after))))
     out: list[Change] = []
     for key in dict.fromkeys((*old, *new)):
         if not _is_equal(old.get(key), new.get(key)):
@@ -182,7 +183,7 @@ def _value_changes(old: Json, new: Json, before: Json, after: Json) -> list[Chan
     if _count_differing(old, new) > MAX_VALUES:
         return _whole_field_changes(old, new, before, after)
     zipped = max(_longest_list(old), _longest_list(new)) > MAX_ALIGNED_ITEMS
-    masked = normalize(hidden(before)), normalize(hidden(after))
+    masked = cache(lambda: (normalize(hidden(before)), normalize(hidden(after))))  # most differences are defaults
     return [
         change
         for kind, keys in _iter_differences(old, new, [], zipped)
@@ -240,7 +241,7 @@ def _sort_key(part: str) -> tuple[int, str]:
 
 
 def _make_change(
-    kind: ChangeKind, keys: list[Any], old: Json, new: Json, masked: tuple[Json, Json]
+    kind: ChangeKind, keys: list[Any], old: Json, new: Json, masked: Callable[[], tuple[Json, Json]]
 ) -> Iterator[Change]:
     holder, absent = (old, new) if kind == "removed" else (new, old)
     path = _display_path(keys, holder)
@@ -249,13 +250,13 @@ def _make_change(
         for key in whole:
             yield from _make_change(kind, [*keys, key], old, new, masked)
         return
-    before = None if kind == "added" else to_plain_data(get(masked[0], keys))
-    after = None if kind == "removed" else to_plain_data(get(masked[1], keys))
-    if kind in ("added", "removed"):
-        if isinstance(keys[-1], str) and is_default(path, whole, absent):
-            return
-        if before is None and after is None:
-            return
+    is_one_sided = kind in ("added", "removed")
+    if is_one_sided and isinstance(keys[-1], str) and is_default(path, whole, absent):
+        return
+    before = None if kind == "added" else to_plain_data(get(masked()[0], keys))
+    after = None if kind == "removed" else to_plain_data(get(masked()[1], keys))
+    if is_one_sided and before is None and after is None:
+        return
     real = (
         None if kind == "added" else to_plain_data(get(old, keys)),
         None if kind == "removed" else to_plain_data(get(new, keys)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile.differ.model import Fact, KeyPath
 from ptcompile.kubernetes import quantity
@@ -69,7 +69,7 @@ def _key_by(*fields: str) -> Callable[[Json], str | None]:
     """Return a function that names an item by the first of these fields it has."""
 
     def key(item: Json) -> str | None:
-        value = next((item[field] for field in fields if item.get(field) not in (None, "")), None)
+        value = unfold(next((item[field] for field in fields if item.get(field) not in (None, "")), None), ())
         return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
     return key
@@ -77,7 +77,8 @@ def _key_by(*fields: str) -> Callable[[Json], str | None]:
 
 def _taint_name(item: Json) -> str:
     """Name a toleration after the taint it tolerates."""
-    return f"{item.get('key') or '*'}:{item.get('effect') or '*'}"
+    key, effect = (unfold(item.get(field), ()) for field in ("key", "effect"))
+    return f"{key or '*'}:{effect or '*'}"
 
 
 _ITEM_NAMES: dict[str, Callable[[Json], str | None]] = {
@@ -95,20 +96,38 @@ _ITEM_NAMES: dict[str, Callable[[Json], str | None]] = {
 
 def normalize(manifest: Json) -> dict[str, Any]:
     """Return an object in normal form, without nulls and without what the server writes (status, uid and the like)."""
-    out: dict[str, Any] = _normalize({key: value for key, value in manifest.items() if key != "status"}, ())
-    metadata = out.get("metadata")
-    if isinstance(metadata, dict):
-        out["metadata"] = {key: value for key, value in metadata.items() if key not in SERVER_METADATA}
-        if isinstance(annotations := metadata.get("annotations"), dict):
-            annotations.pop(_LAST_APPLIED, None)
+    out: dict[str, Any] = normalize_value(without_server_fields(manifest), ())
     return out
 
 
-def _normalize(value: Any, path: KeyPath) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _normalize(inner, (*path, str(key))) for key, inner in value.items() if inner is not None}
-    if isinstance(value, list | tuple):
-        return _normalize_list(list(value), path)
+def without_server_fields(manifest: Json) -> dict[str, Any]:
+    """Return an object without what the server writes; the fields that stay are not in normal form."""
+    out = {key: value for key, value in manifest.items() if key != "status"}
+    metadata = out.get("metadata")
+    if isinstance(metadata, Mapping):
+        out["metadata"] = kept = {key: value for key, value in metadata.items() if key not in SERVER_METADATA}
+        if isinstance(annotations := metadata.get("annotations"), Mapping):
+            kept["annotations"] = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}
+    return out
+
+
+def normalize_value(value: Any, path: KeyPath) -> Any:
+    """Return the value at a path of an object in normal form."""
+    value = unfold(value, path)
+    if isinstance(value, Keyed):
+        return Keyed({name: normalize_value(item, (*path, "[]")) for name, item in value.items()})
+    if isinstance(value, dict):
+        return {key: normalize_value(inner, (*path, key)) for key, inner in value.items()}
+    return [normalize_value(item, (*path, "[]")) for item in value] if isinstance(value, list) else value
+
+
+def unfold(value: Any, path: KeyPath) -> Any:
+    """Return the value at a path of an object in normal form, with the values inside it unchanged."""
+    if not isinstance(value, str):  # most values are
+        if isinstance(value, Mapping):
+            return {str(key): inner for key, inner in value.items() if inner is not None}
+        if isinstance(value, list | tuple):
+            return _unfold_list(value, path[-1] if path else "")
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # kubectl sends 4.0 as 4
     if path[-1:] and (path[-1] in _QUANTITY_FIELDS or (path[-2:-1] and path[-2] in _QUANTITY_MAPPINGS)):
@@ -116,18 +135,37 @@ def _normalize(value: Any, path: KeyPath) -> Any:
     return value
 
 
-def _normalize_list(items: list[Any], path: KeyPath) -> Any:
-    field = path[-1] if path else ""
-    inner = [_normalize(item, (*path, "[]")) for item in items]
-    if field == "values" and all(isinstance(item, str) for item in inner):
-        return sorted(inner)  # a label requirement's values are a set
+class NormalFields(Mapping[str, "Any"]):
+    """The fields of an object in normal form, each computed when it is read."""
+
+    def __init__(self, value: Json, path: KeyPath = ()) -> None:
+        self._fields: dict[str, Any] = unfold(value, path)
+        self._path = path
+
+    def __getitem__(self, key: str) -> Any:
+        path = (*self._path, "[]" if isinstance(self._fields, Keyed) else key)
+        value = self._fields[key]
+        is_nested = isinstance(unfold(value, path), dict)
+        return NormalFields(value, path) if is_nested else normalize_value(value, path)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+
+def _unfold_list(items: Sequence[Any], field: str) -> Any:
+    if field == "values" and all(isinstance(item, str) for item in items):
+        return sorted(items)  # a label requirement's values are a set
     name = _ITEM_NAMES.get(field)
-    names = [name(item) if isinstance(item, dict) else None for item in inner] if name else [None]
-    if None in names:
-        return inner
+    if name is None:
+        return list(items)
     out, counts = Keyed(), dict[str, int]()
-    for key, item in zip(names, inner, strict=True):
-        label = str(key)
+    for item in items:
+        label = name(item) if isinstance(item, Mapping) else None
+        if label is None:
+            return list(items)
         counts[label] = counts.get(label, 0) + 1
         out[label if counts[label] == 1 else f"{label}#{counts[label]}"] = item
     return out

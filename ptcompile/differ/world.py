@@ -184,7 +184,7 @@ def _command_line(pod: Pod) -> list[str]:
 def _command_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
     """Yield the arguments that were removed, added or replaced."""
     x, y = _command_line(old), _command_line(new)
-    if x != y and (start := _torchrun_settings(old)) is not None and start == _torchrun_settings(new):
+    if x != y and _start_alike(old, new):
         return  # spelled differently, but torchrun reads the same settings
     if not x or not y or len(x) + len(y) > MAX_ARGUMENTS:
         if x != y:
@@ -193,6 +193,12 @@ def _command_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
     for tag, i, j, k, m in SequenceMatcher(None, x, y, autojunk=False).get_opcodes():
         if tag != "equal":
             yield Fact(subject, "command", shell_quote(x[i:j]) or None, shell_quote(y[k:m]) or None)
+
+
+def _start_alike(old: Pod, new: Pod) -> bool:
+    """Return whether torchrun starts the same processes in both pods."""
+    settings = _torchrun_settings(old)
+    return settings is not None and settings == _torchrun_settings(new)
 
 
 def _torchrun_settings(pod: Pod) -> tuple[object, ...] | None:
@@ -211,8 +217,19 @@ def _torchrun_settings(pod: Pod) -> tuple[object, ...] | None:
     return options, rendezvous.nodes, other_options, entry_arguments(launch)
 
 
+_OVERWRITTEN_VARIABLES = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"})
+
+
+def is_for_torchrun(variable: str) -> bool:
+    """Return whether only torchrun reads a variable, or torchrun overwrites it for its processes (PyTorch 2.13)."""
+    return variable in _OVERWRITTEN_VARIABLES or variable.startswith("PET_")
+
+
 def _env_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
+    """Yield the variables that differ, without those that only torchrun reads or that it overwrites."""
     x, y = old.env, new.env
-    for name in dict.fromkeys((*x, *y)):
-        if x.get(name) != y.get(name):
+    changed = [name for name in dict.fromkeys((*x, *y)) if x.get(name) != y.get(name)]
+    starts_alike = any(map(is_for_torchrun, changed)) and _start_alike(old, new)
+    for name in changed:
+        if not (starts_alike and is_for_torchrun(name)):
             yield Fact(subject, f"env {name}", x.get(name), y.get(name))

@@ -49,25 +49,44 @@ def job_view(job: Job) -> dict[str, Any]:
     }
 
 
+class _MaskedView(NamedTuple):
+    """The parts of a job that passes may change, as they are and with secrets masked."""
+
+    real: dict[str, Any]
+    masked: dict[str, Any]
+
+
+def _masked_view(job: Job) -> _MaskedView:
+    view = job_view(job)
+    return _MaskedView(view, without_secrets(view))
+
+
 def explain_passes(steps: Sequence[passes.PassRun]) -> tuple[PassExplanation, ...]:
-    """Return what each pass added, changed or removed; a change in several roles appears once."""
-    return tuple(PassExplanation(step.name, _pass_changes(step)) for step in steps)
+    """Return what each pass of a run added, changed or removed; a change in several roles appears once."""
+    explanations: list[PassExplanation] = []
+    view = None
+    for step in steps:
+        changes: tuple[PassChange, ...] = ()
+        if step.before != step.after:
+            before = view or _masked_view(step.before)
+            view = _masked_view(step.after)
+            changes = _pass_changes(before, view)
+        explanations.append(PassExplanation(step.name, changes))
+    return tuple(explanations)
 
 
-def _pass_changes(step: passes.PassRun) -> tuple[PassChange, ...]:
-    if step.before == step.after:
-        return ()
-    real = job_view(step.before), job_view(step.after)
-    before, after = map(without_secrets, real)
+def _pass_changes(before: _MaskedView, after: _MaskedView) -> tuple[PassChange, ...]:
     changes: dict[tuple[Path, str], PassChange] = {}
     item_names = ItemNames()
-    for path, old, new in _split_long(differences(before, after)):
+    for path, old, new in _split_long(differences(before.masked, after.masked)):
         (root, *names), inner = path[: 1 if path[0] == "job" else 2], path[1 if path[0] == "job" else 2 :]
-        display_path = shown_path(inner, value_at(before if new is MISSING else after, (root, *names)), item_names)
+        shown_in = before.masked if new is MISSING else after.masked
+        display_path = shown_path(inner, value_at(shown_in, (root, *names)), item_names)
         key = (inner, repr((display_path, old, new)))
         roles = (*changes[key].roles, *map(str, names)) if key in changes else tuple(map(str, names))
         masked = (old, new) != tuple(
-            MISSING if side is MISSING else value_at(view, path) for side, view in zip((old, new), real, strict=True)
+            MISSING if side is MISSING else value_at(view.real, path)
+            for side, view in zip((old, new), (before, after), strict=True)
         )
         changes[key] = PassChange(roles, inner, display_path, old, new, masked)
     return tuple(changes.values())
@@ -184,14 +203,9 @@ def explain(
         if compiled.manifests and (built := compiled.built) is not None:
             first = len(manifests)
             manifests += compiled.manifests
-            document_causes = provenance(document.data, compiled, chosen=target is not None)
-            causes += [
-                cause._replace(
-                    manifest=first + cause.manifest,
-                    inputs=tuple(_with_span(i, document, profile) for i in cause.inputs),
-                )
-                for cause in document_causes
-            ]
+            locate = partial(_with_span, spec=document, cluster=profile)
+            document_causes = provenance(document.data, compiled, chosen=target is not None, locate=locate)
+            causes += [cause._replace(manifest=first + cause.manifest) if first else cause for cause in document_causes]
             resource = streams.resource_name(document.data) or "TrainingJob"
             chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
             steps = explain_passes(passes.pass_runs(built.lowered, built.context, built.passes))

@@ -138,8 +138,9 @@ def _child_nodes(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
 
 
 def _is_open(schema: Schema) -> bool:
-    """Return whether this is the patch of a target's object, which ptcompile's schema leaves open."""
-    return schema.get("additionalProperties") is True and "properties" not in schema
+    """Return whether this is the patch of a target's object, or null, which ptcompile's schema leaves open."""
+    alternatives = schema.get("anyOf", [schema])
+    return any(each.get("additionalProperties") is True and "properties" not in each for each in alternatives)
 
 
 def fields(nodes: Iterable[SchemaNode], kubernetes: tuple[int, int]) -> dict[str, SchemaNode]:

@@ -9,7 +9,8 @@ long lists are tried at once (`sensitivity`), and so are all lines of a profile 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import MISSING
@@ -23,7 +24,7 @@ from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.reasons import sentence
 from ptcompile.explainer.sensitivity import Variation, outcomes
-from ptcompile.explainer.values import ItemNames, changed_paths, leaves, shown_path, value_at
+from ptcompile.explainer.values import changed_leaves, changed_paths, shown_leaves, value_at
 from ptcompile.ir.job import Context, Target
 from ptcompile.registry.targets import default_target, every_target
 from ptcompile.source.secrets.scanner import without_secrets
@@ -49,54 +50,60 @@ class _Effect(NamedTuple):
 
 
 def provenance(
-    data: Mapping[str, Any], compiled: Compiled, *, chosen: bool = False, only: Path | None = None
+    data: Mapping[str, Any],
+    compiled: Compiled,
+    *,
+    chosen: bool = False,
+    only: Path | None = None,
+    locate: Callable[[Input], Input] = lambda line: line,
 ) -> tuple[Cause, ...]:
     """Return the cause of every value of the manifests that a document was compiled to, in their order.
 
     `chosen` means that the target is not the document's own choice. With `only`, return only the causes of values that
-    change with the lines at or below that path of the document, which takes one or two builds per line. Return nothing
-    for a document that was not built.
+    change with the lines at or below that path of the document, which takes one or two builds per line. `locate` adds
+    the place of an input. Return nothing for a document that was not built.
     """
     built = compiled.built
     if built is None or compiled.trace is None:
         return ()
     trace, manifests, target, cluster = compiled.trace(), built.manifests, built.context.target, built.context.cluster
-    inputs = _inputs_by_value(_effects(data, built, only), data, cluster)
-    choice = {} if chosen else _target_choice_inputs(data, built)
+    profile = sensitivity.filled_document(cluster)
+    secretless = {"spec": without_secrets(data), "cluster": without_secrets(profile)}
+
+    def finish(line: Input) -> Input:
+        """Return an input with its place, and with its value from the masked file."""
+        masked_value = value_at(secretless[line.file], line.path)
+        return locate(line._replace(value=masked_value, masked=masked_value != line.value))
+
+    inputs = _inputs_by_value(_effects(data, built, only), data, profile, cluster, finish)
+    choice = {} if chosen else _target_choice_inputs(data, built, finish)
     masked_manifests = without_secrets(manifests)
-    secretless = {"spec": without_secrets(data), "cluster": without_secrets(sensitivity.filled_document(cluster))}
-    causes, item_names = [], ItemNames()
-    for path, value in leaves(manifests):
-        if only is not None and path not in inputs:
-            continue
-        value_inputs, origin = inputs.get(path, ()), trace.origin(int(path[0]), path[1:])
-        value_writer = "spec" if _is_copied_boolean(value, path, value_inputs) else writer(origin, path)
-        if value_writer == "target":
-            value_inputs = (*value_inputs, *choice.get(path, ()))
-        elif value_writer == "spec" and not value_inputs:
-            value_inputs = _traced_inputs(origin, data, inputs.get((*path[:-1], "value"), ()))
-        rule = sentence(value_writer, target, path, manifests)
-        masked_inputs = tuple(
-            _with_masked_value(line, value_at(secretless[line.file], line.path)) for line in value_inputs
-        )
-        index = int(path[0])
-        name = shown_path(path[1:], manifests[index], item_names)
-        masked_value = value_at(masked_manifests, path)
-        causes.append(
-            Cause(index, path[1:], name, masked_value, value_writer, rule, masked_inputs, masked=masked_value != value)
-        )
+    causes: list[Cause] = []
+    for index, manifest in enumerate(manifests):
+        for leaf, origin in zip(shown_leaves(manifest), trace.origins(index), strict=True):
+            path, value = (index, *leaf.path), leaf.value
+            if only is not None and path not in inputs:
+                continue
+            lines = inputs.get(path, ())
+            value_writer = "spec" if _is_copied_boolean(value, path, lines) else writer(origin, path)
+            if value_writer == "target":
+                lines = (*lines, *choice.get(path, ()))
+            elif value_writer == "spec" and not lines:
+                lines = _traced_inputs(origin, data, inputs.get((*path[:-1], "value"), ()), finish)
+            rule = sentence(value_writer, target, leaf.keys)
+            masked_value = value if masked_manifests is manifests else value_at(masked_manifests, path)
+            causes.append(
+                Cause(index, leaf.path, leaf.shown, masked_value, value_writer, rule, lines, masked_value != value)
+            )
     return tuple(causes)
 
 
 def _is_copied_boolean(value: Any, path: Path, inputs: Iterable[Input]) -> bool:
     """Return whether the value is a boolean that the user wrote under the same key: booleans cannot carry a trace."""
+    if not isinstance(value, bool):
+        return False
     same_key = [line for line in inputs if line.file == "spec" and _last_key(line.path) == _last_key(path)]
-    return isinstance(value, bool) and any(line.value is value for line in same_key)
-
-
-def _with_masked_value(line: Input, masked_value: Any) -> Input:
-    """Return an input with its value from the masked file."""
-    return line._replace(value=masked_value, masked=masked_value != line.value)
+    return any(line.value is value for line in same_key)
 
 
 def writer(origin: Origin, path: Path) -> str:
@@ -116,7 +123,9 @@ _SUM_KEY = "minResources"
 """A key whose value the target adds up from the pods' requests; for a single pod, the sum equals the request."""
 
 
-def _traced_inputs(origin: Origin, data: Mapping[str, Any], siblings: Iterable[Input]) -> tuple[Input, ...]:
+def _traced_inputs(
+    origin: Origin, data: Mapping[str, Any], siblings: Iterable[Input], finish: Callable[[Input], Input]
+) -> tuple[Input, ...]:
     """Return the lines a value is made of, if the value is there without any single one of them.
 
     This happens for a role that repeats its job, and for values that a pass would set as well, such as the name of a
@@ -124,8 +133,7 @@ def _traced_inputs(origin: Origin, data: Mapping[str, Any], siblings: Iterable[I
     """
     lines = {line.path: line for line in siblings if line.file == "spec"}
     return tuple(
-        lines.get(spec_path, Input("spec", spec_path, value_at(data, spec_path), False, False))
-        for spec_path in origin.paths
+        lines.get(path) or finish(Input("spec", path, value_at(data, path), False, False)) for path in origin.paths
     )
 
 
@@ -133,21 +141,17 @@ def _effects(data: Mapping[str, Any], built: Built, only: Path | None) -> list[_
     """Return the effects of each line. A mapping or list counts only for values that none of its lines changes."""
     spec, cluster, target, manifests = built.spec, built.context.cluster, built.context.target, built.manifests
 
-    def of_spec(document: Any) -> frozenset[Path] | None:
+    def of_spec(document: Any) -> dict[Path, Any] | None:
         variant = sensitivity.spec_of(document)
-        return (
-            None
-            if variant is None
-            else frozenset(changed_paths(manifests, _build_variant(variant, cluster, target, built)))
-        )
+        if variant is None:
+            return None
+        return dict(changed_leaves(manifests, _build_variant(variant, cluster, target, built)))
 
-    def of_cluster(document: Any) -> frozenset[Path] | None:
+    def of_cluster(document: Any) -> dict[Path, Any] | None:
         variant = sensitivity.cluster_of(document)
-        return (
-            None
-            if variant is None
-            else frozenset(changed_paths(manifests, _build_variant(spec, variant, target, built)))
-        )
+        if variant is None:
+            return None
+        return dict(changed_leaves(manifests, _build_variant(spec, variant, target, built)))
 
     if only is not None:
         lines = [variation for variation in sensitivity.spec_variations(data) if variation.path[: len(only)] == only]
@@ -155,7 +159,7 @@ def _effects(data: Mapping[str, Any], built: Built, only: Path | None) -> list[_
     profile = sensitivity.filled_document(cluster)
     lines = sensitivity.cluster_variations(profile)
     defaults = sensitivity.default_paths(profile, lines)
-    if of_cluster(sensitivity.replace_at(profile, dict.fromkeys(defaults, MISSING))) == frozenset():
+    if of_cluster(sensitivity.replace_at(profile, dict.fromkeys(defaults, MISSING))) == {}:
         lines = [variation for variation in lines if not variation.left_out or variation.path not in defaults]
     return [
         *_file_effects("spec", outcomes(data, sensitivity.spec_variations(data), of_spec)),
@@ -184,27 +188,40 @@ def _build_variant(spec: Spec, cluster: ClusterProfile, target: Target, like: Bu
 
 
 def _inputs_by_value(
-    effects: Iterable[_Effect], data: Mapping[str, Any], cluster: ClusterProfile
+    effects: Iterable[_Effect],
+    data: Mapping[str, Any],
+    profile: Mapping[str, Any],
+    cluster: ClusterProfile,
+    finish: Callable[[Input], Input],
 ) -> dict[Path, tuple[Input, ...]]:
     """Return the lines each value depends on: first those whose values reach it; within that, those with fewer effects
     first.
     """
-    documents = {"spec": data, "cluster": sensitivity.filled_document(cluster)}
+    documents = {"spec": data, "cluster": profile}
     set_fields = {"spec": data, "cluster": cluster.document(only_set=True)}
-    inputs: defaultdict[Path, list[tuple[int, Input]]] = defaultdict(list)
+    inputs: defaultdict[Path, list[tuple[bool, int, Input]]] = defaultdict(list)
     for effect in effects:
         value = value_at(documents[effect.file], effect.path)
         is_set = value_at(set_fields[effect.file], effect.path) is not MISSING
-        for path in effect.left_out | effect.other_value:
-            line = Input(effect.file, effect.path, value, path in effect.left_out, path in effect.other_value, is_set)
-            inputs[path].append((len(effect.left_out | effect.other_value), line))
+        count = len(effect.left_out | effect.other_value)
+        for paths, left_out, other_value in (
+            (effect.left_out & effect.other_value, True, True),
+            (effect.left_out - effect.other_value, True, False),
+            (effect.other_value - effect.left_out, False, True),
+        ):
+            if paths:
+                line = finish(Input(effect.file, effect.path, value, left_out, other_value, is_set))
+                for path in paths:
+                    inputs[path].append((not other_value, count, line))
     return {
-        path: tuple(line for _, line in sorted(ranked, key=lambda pair: (not pair[1].other_value, pair[0])))
+        path: tuple(line for _, _, line in (sorted(ranked, key=itemgetter(0, 1)) if len(ranked) > 1 else ranked))
         for path, ranked in inputs.items()
     }
 
 
-def _target_choice_inputs(data: Mapping[str, Any], built: Built) -> dict[Path, tuple[Input, ...]]:
+def _target_choice_inputs(
+    data: Mapping[str, Any], built: Built, finish: Callable[[Input], Input]
+) -> dict[Path, tuple[Input, ...]]:
     """Return the spec's choice of a target as an input of the values that would differ without it."""
     spec, cluster = built.spec, built.context.cluster
     if spec.spec.target is None:
@@ -216,7 +233,7 @@ def _target_choice_inputs(data: Mapping[str, Any], built: Built) -> dict[Path, t
     instead = set(changed_paths(built.manifests, _build_variant(free, cluster, another, built)))
     value = value_at(data, sensitivity.TARGET)
     return {
-        path: (Input("spec", sensitivity.TARGET, value, path in without, path in instead),)
+        path: (finish(Input("spec", sensitivity.TARGET, value, path in without, path in instead)),)
         for path in without | instead
     }
 

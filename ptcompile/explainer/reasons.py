@@ -7,19 +7,12 @@ fallback.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from ptcompile.diagnostics import Path
-from ptcompile.explainer.values import identity
 from ptcompile.ir.job import Target
 from ptcompile.registry.queue_systems import QUEUE_ANNOTATION
 from ptcompile.registry.targets import sentences_of
 from ptcompile.simulator.launchers.torchrun import OWN_STORE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _KAI_TOPOLOGY = "KAI keeps the pods close together, on this level of the Topology that the profile names."
 
@@ -47,10 +40,17 @@ TARGET_SENTENCES: Mapping[str, str] = {
     "kai.scheduler/topology-preferred-placement": _KAI_TOPOLOGY,
     "networkTopology": "Volcano places the pods close together: hard within the tier that the profile gives the "
     "level, soft as close as possible.",
-    "priorityClassName": "Volcano orders the jobs of a queue by this class, which is the job's priority.",
+    "priorityClassName": "The scheduler compares groups by this class: in a queue of Volcano the job's priority, in a "
+    "gang of Kubernetes that of its pods.",
     "minMember": "No pod starts before the cluster has room for the job's minimum of nodes and all auxiliary pods.",
     "minResources": "The requests of the pods that start together, so that a full queue does not let the job in.",
     "scheduleTimeoutSeconds": "The profile sets how long the scheduler waits for all pods of the group.",
+    "schedulingPolicy": "kube-scheduler starts the job's minimum of nodes and all auxiliary pods at once, or no pod.",
+    "schedulingConstraints": "All pods of the group run in one domain of this node label.",
+    "disruptionMode": "A job of fixed size cannot go on without a pod, so it is preempted as a whole.",
+    "podGroups": "kube-scheduler starts the job's minimum of nodes and all auxiliary pods at once, or no pod.",
+    "schedulingGroup": "This field assigns a pod to the job's PodGroup of Kubernetes.",
+    "workloadRef": "This field assigns a pod to the group in the job's Workload of Kubernetes.",
     "scheduling.k8s.io/group-name": "This annotation assigns a pod to the job's Volcano PodGroup.",
     "scheduling.x-k8s.io/pod-group": "This label assigns a pod to the job's scheduler-plugins PodGroup.",
 }
@@ -173,6 +173,13 @@ PASS_SENTENCES: Mapping[str, Mapping[str, str]] = {
             "operator sets them here."
         ),
     },
+    "restarts": {
+        "restartPolicy": "A container with rules needs its own policy; this is the pod's.",
+        "restartPolicyRules": (
+            "The kubelet restarts the node in its pod after these exit statuses; the pod does not fail, and no limit "
+            "counts it."
+        ),
+    },
     "hosts": {
         "": "Every pod finds the host names of an auxiliary role in this variable, unless you set it.",
     },
@@ -196,31 +203,13 @@ PASS_SENTENCES: Mapping[str, Mapping[str, str]] = {
 """Sentences of the passes, keyed by pass name."""
 
 
-def sentence(by: str, target: Target, path: Path, manifests: Sequence[Any]) -> str:
-    """Return the sentence for the value at a path, which begins with the manifest's index; `by` as in `Cause`."""
-    keys = list(_lookup_keys(path, manifests))
+def sentence(by: str, target: Target, keys: Sequence[str]) -> str:
+    """Return the sentence for a value with the keys of `values.ShownLeaf`; `by` as in `Cause`."""
     tables = {"spec": (SPEC_SENTENCES,), "target": (sentences_of(target.name), TARGET_SENTENCES)}.get(by) or (
         PASS_SENTENCES.get(by, {}),
     )
     for table in tables:
-        text = next((table[key] for key in keys if key in table), None)
+        text = next((table[key] for key in keys if key in table), table.get(""))
         if text is not None:
             return text
     return f"The target writes {target.title}." if by == "target" else f"The pass {by} wrote it."
-
-
-def _lookup_keys(path: Path, manifests: Sequence[Any]) -> Iterator[str]:
-    """Yield the lookup keys along the path, from the value upwards, and the empty key."""
-    keys: list[str] = []
-    data: Any = manifests[int(path[0])]
-    field = ""
-    for part in path[1:]:
-        data = data[part]
-        if isinstance(part, str):
-            keys += [part, f"{field}.{part}"]
-            field = part
-        else:
-            item_name = identity(data, field)
-            keys += [item_name, f"{field}.{item_name}"] if isinstance(item_name, str) else []
-    yield from reversed(keys)
-    yield ""

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
-    Evaluate = Callable[[Any], frozenset[Path] | None]
-    """Takes a document; returns the paths of manifest values that change because of it, or None if it is invalid."""
+    Evaluate = Callable[[Any], Mapping[Path, Any] | None]
+    """Takes a document; returns the manifest values that change because of it, by path, or None if it is invalid."""
+    _EvaluateSome = Callable[[Iterable[int]], Mapping[Path, Any] | None]
+    """Takes the numbers of some variations of a family; returns what they change together."""
 
 
 InputName = Literal["spec", "cluster"]
@@ -208,12 +210,17 @@ def outcomes(
     for number, change in enumerate(changes):
         families[change.alike].append(number)
     results: dict[int, frozenset[Path]] = {}
-    for members in families.values():
-        joint = _joint_outcomes(data, [changes[i] for i in members], outcome) if len(members) > MAX_SINGLE else None
+    reached: dict[Path, frozenset[Path]] = {}  # keyed by line: the values that its value reaches
+    for members in sorted(families.values(), key=lambda members: changes[members[0]].left_out):
+        family = [changes[i] for i in members]
+        joint = _joint_outcomes(data, family, outcome, reached) if len(members) > MAX_SINGLE else None
         for number, joint_result in zip(members, joint or [None] * len(members), strict=True):
-            result = _single_outcome(data, changes[number], outcome) if joint_result is None else joint_result
+            change = changes[number]
+            result = _single_outcome(data, change, outcome) if joint_result is None else joint_result
             if result is not None:
                 results[number] = result
+                if not change.left_out:
+                    reached[change.path] = result
     for number, change in enumerate(changes):
         if number in results:
             yield change, results[number]
@@ -222,26 +229,108 @@ def outcomes(
 def _single_outcome(data: Mapping[str, Any], change: Variation, outcome: Evaluate) -> frozenset[Path] | None:
     """Return the outcome of one variation with its first valid value."""
     results = (outcome(replace_at(data, {change.path: value})) for value in change.values())
-    return next((result for result in results if result is not None), None)
+    return next((frozenset(result) for result in results if result is not None), None)
+
+
+_Outcomes = list[frozenset[Path] | None]
+"""The outcome of each variation of a family, or None for one to be tried alone."""
 
 
 def _joint_outcomes(
-    data: Mapping[str, Any], changes: Sequence[Variation], outcome: Evaluate
-) -> list[frozenset[Path] | None] | None:
-    """Return the outcome of each variation, None for one to be tried alone; None altogether if all have to be."""
+    data: Mapping[str, Any], changes: Sequence[Variation], outcome: Evaluate, reached: Mapping[Path, Collection[Path]]
+) -> _Outcomes | None:
+    """Return the outcome of each variation, or None if all have to be tried alone."""
     values = [next(change.values(), None) for change in changes]
     if any(value is None for value in values):
         return None
+
+    def evaluate(numbers: Iterable[int]) -> Mapping[Path, Any] | None:
+        """Return what the variations with these numbers change together, or None if they are invalid."""
+        return outcome(replace_at(data, {changes[i].path: values[i] for i in numbers}))
+
+    if changes[0].left_out:
+        paths_of_line = _outcomes_by_owner(evaluate, [change.path for change in changes], reached)
+    else:
+        paths_of_line = _outcomes_by_value(evaluate, values)
+    return _outcomes_by_bits(evaluate, len(changes)) if paths_of_line is None else paths_of_line
+
+
+def _outcomes_by_value(evaluate: _EvaluateSome, values: Sequence[Any]) -> _Outcomes | None:
+    """Return the outcomes of lines with distinct new texts, tried at once, or None if some value is none of the texts.
+
+    Each changed value of the manifests is the new text of one line, so it depends on that line.
+    """
+    numbers = {value: i for i, value in enumerate(values) if isinstance(value, str)}
+    changed = evaluate(range(len(values))) if len(numbers) == len(values) else None
+    if changed is None:
+        return None
+    paths_of_line: list[set[Path]] = [set() for _ in values]
+    for path, value in changed.items():
+        number = numbers.get(value) if isinstance(value, str) else None
+        if number is None:
+            return None
+        paths_of_line[number].add(path)
+    return _with_empty_checked(evaluate, paths_of_line)
+
+
+def _outcomes_by_owner(
+    evaluate: _EvaluateSome, lines: Sequence[Path], reached: Mapping[Path, Collection[Path]]
+) -> _Outcomes | None:
+    """Return the outcomes of lines omitted in two halves, or None if it is unclear on which one a value depends.
+
+    A value depends on the line whose own value it has, or whose values are the only ones next to it: a variable's name
+    is next to its value.
+    """
+    owners = _owners(lines, reached)
+    paths_of_line: list[set[Path]] = [set() for _ in lines]
+    for side in (0, 1):
+        changed = evaluate(range(side, len(lines), 2))
+        if changed is None:
+            return None
+        for path in changed:
+            parents = (path[:length] for length in range(len(path), -1, -1))
+            number = next((owners[parent] for parent in parents if parent in owners), None)
+            if number is None or number % 2 != side:
+                return None
+            paths_of_line[number].add(path)
+    return _with_empty_checked(evaluate, paths_of_line)
+
+
+def _owners(lines: Sequence[Path], reached: Mapping[Path, Collection[Path]]) -> dict[Path, int | None]:
+    """Return the number of the only line whose values are at or below a path of the manifests, or None for several."""
+    numbers = {line: number for number, line in enumerate(lines)}
+    lengths = {len(line) for line in lines}
+    owners: dict[Path, int | None] = {}
+    for line, paths in reached.items():
+        for number in [numbers[line[:length]] for length in lengths if line[:length] in numbers]:
+            for path in paths:
+                for end in range(len(path), -1, -1):
+                    if owners.setdefault(path[:end], number) == number:
+                        continue
+                    if owners[path[:end]] is None:
+                        break
+                    owners[path[:end]] = None
+    return owners
+
+
+def _with_empty_checked(evaluate: _EvaluateSome, paths_of_line: Sequence[set[Path]]) -> _Outcomes:
+    """Return the outcomes; lines that seem to change nothing are tried again without the others, which may hide it."""
+    empty = [number for number, paths in enumerate(paths_of_line) if not paths]
+    is_hidden = 0 < len(empty) < len(paths_of_line) and evaluate(empty) != {}
+    return [None if is_hidden and not paths else frozenset(paths) for paths in paths_of_line]
+
+
+def _outcomes_by_bits(evaluate: _EvaluateSome, count: int) -> _Outcomes | None:
+    """Return the outcomes by trying two halves for each bit of the lines' numbers, or None if a half is invalid."""
     patterns: defaultdict[Path, list[int]] = defaultdict(lambda: [0, 0])
-    for bit in range((len(changes) - 1).bit_length()):
+    for bit in range((count - 1).bit_length()):
         for side in (0, 1):
-            half = [i for i in range(len(changes)) if i >> bit & 1 == side]
-            result = outcome(replace_at(data, {changes[i].path: values[i] for i in half}))
+            result = evaluate(i for i in range(count) if i >> bit & 1 == side)
             if result is None:
                 return None
             for path in result:
                 patterns[path][side] |= 1 << bit
-    return _decode_outcomes(len(changes), patterns)
+    return _decode_outcomes(count, patterns)
 
 
 class _BitPattern(NamedTuple):
@@ -256,7 +345,7 @@ class _BitPattern(NamedTuple):
         return not number & only_without and not ~number & only_having & whole
 
 
-def _decode_outcomes(count: int, patterns: Mapping[Path, Sequence[int]]) -> list[frozenset[Path] | None]:
+def _decode_outcomes(count: int, patterns: Mapping[Path, Sequence[int]]) -> _Outcomes:
     all_bits = (1 << (count - 1).bit_length()) - 1
     paths_of_line: list[set[Path] | None] = [set() for _ in range(count)]
     doubtful: dict[_BitPattern, None] = {}

@@ -6,16 +6,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress, count
+from operator import ne
 
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.paths import MISSING, get
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.report.layout import safe_text
 from ptcompile.source import emitter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -30,39 +29,50 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
-def changed_paths(base: Any, new: Any, path: Path = (), field: str = "") -> Iterator[Path]:
-    """Yield the paths of leaves in `base` that are missing or different in `new`. A moved item is not a change.
+def changed_paths(base: Any, new: Any) -> Iterator[Path]:
+    """Yield the paths of leaves in `base` that are missing or different in `new`. A moved item is not a change."""
+    return (path for path, _ in changed_leaves(base, new))
 
-    `field` is the key of the value, which determines how list items are identified.
+
+def changed_leaves(base: Any, new: Any, path: Path = (), field: str = "") -> Iterator[tuple[Path, Any]]:
+    """Yield the leaves in `base` that are missing or different in `new`: path and new value, `MISSING` without one.
+
+    A moved item is not a change. `field` is the key of the value, which determines how list items are identified.
     """
     if base == new:
         return
     if isinstance(base, Mapping) and isinstance(new, Mapping) and base:
         for key, inner in base.items():
-            yield from changed_paths(inner, new.get(key, MISSING), (*path, key), str(key))
+            if inner != (counterpart := new.get(key, MISSING)):
+                yield from changed_leaves(inner, counterpart, (*path, key), str(key))
     elif _is_list(base) and _is_list(new) and base:
         pairs = enumerate(zip(base, _counterparts(base, new, field), strict=True))
         changed = (
             leaf
             for index, (inner, counterpart) in pairs
-            for leaf in changed_paths(inner, counterpart, (*path, index), field)
+            if inner != counterpart
+            for leaf in changed_leaves(inner, counterpart, (*path, index), field)
         )
         nameless = all(isinstance(item, Mapping) and identity(item, field) is None for item in (*base, *new))
         yield from _rarer_leaves(list(changed), path, base, new) if nameless else changed
+    elif isinstance(base, Mapping | list | tuple) and base:
+        yield from ((leaf, MISSING) for leaf, _ in leaves(base, path))
     else:
-        yield from (leaf for leaf, _ in leaves(base, path))
+        yield path, new
 
 
-def _rarer_leaves(changed: Sequence[Path], path: Path, base: Sequence[Any], new: Sequence[Any]) -> Iterator[Path]:
+def _rarer_leaves(
+    changed: Sequence[tuple[Path, Any]], path: Path, base: Sequence[Any], new: Sequence[Any]
+) -> Iterator[tuple[Path, Any]]:
     """Yield the leaves that unnamed items now have less often: a leaf that another item has instead only moved."""
     old_counts, new_counts = (
         Counter(_keys_and_value(leaf, value) for leaf, value in leaves(items)) for items in (base, new)
     )
-    for leaf in changed:
+    for leaf, new_value in changed:
         inner = leaf[len(path) :]
         pair = _keys_and_value(inner, value_at(base, inner))
         if new_counts[pair] < old_counts[pair]:
-            yield leaf
+            yield leaf, new_value
 
 
 def _keys_and_value(path: Path, value: Any) -> tuple[Path, str]:
@@ -103,8 +113,13 @@ def identity(item: Any, field: str) -> str | int | None:
 
 
 def option_name(argument: Any) -> str | None:
-    """Return `--nnodes` for `--nnodes=4` and `--nnodes`, or None for anything but a long option."""
-    return argument.partition("=")[0] if isinstance(argument, str) and argument.startswith("--") else None
+    """Return `--nnodes` for `--nnodes=4` and `--nnodes`, or None for anything but a long option.
+
+    Hyphens replace underscores, which torchrun before PyTorch 2.0 requires.
+    """
+    if not isinstance(argument, str) or not argument.startswith("--"):
+        return None
+    return argument.partition("=")[0].replace("_", "-")
 
 
 def _counterparts(base: Sequence[Any], new: Sequence[Any], field: str) -> list[Any]:
@@ -114,18 +129,28 @@ def _counterparts(base: Sequence[Any], new: Sequence[Any], field: str) -> list[A
     matched first, then items of the same identity. If equally many remain on both sides, they are matched in order, as
     renamed items.
     """
+    head, tail = _common_ends(base, new)
+    rest, new_rest = len(base) - head - tail, len(new) - head - tail
+    if not rest or not new_rest or rest == new_rest == 1:  # no identity is needed
+        return [*new[:head], *(new[head : head + new_rest] or [MISSING] * rest)[:rest], *new[len(new) - tail :]]
     names = [[identity(item, field) for item in items] for items in (base, new)]
     repeated = {name for counted in map(Counter, names) for name, count in counted.items() if count > 1}
     ours, theirs = (
         [repr(item) if name is None or name in repeated else name for item, name in zip(items, side_names, strict=True)]
         for items, side_names in zip((base, new), names, strict=True)
     )
-    short = min(len(ours), len(theirs))
-    head = next((i for i in range(short) if ours[i] != theirs[i]), short)
-    tail = next((i for i in range(short - head) if ours[-1 - i] != theirs[-1 - i]), short - head)
+    head, tail = _common_ends(ours, theirs)
     middle = _match_identities(ours[head : len(ours) - tail], theirs[head : len(theirs) - tail])
     indexes = [*range(head), *(None if i is None else i + head for i in middle), *range(len(new) - tail, len(new))]
     return [MISSING if i is None else new[i] for i in indexes]
+
+
+def _common_ends(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[int, int]:
+    """Return how many items two lists have in common at the start, and then at the end."""
+    short = min(len(ours), len(theirs))
+    head = next(compress(count(), map(ne, ours, theirs)), short)
+    tail = next(compress(count(), map(ne, reversed(ours), reversed(theirs))), short)
+    return head, min(tail, short - head)
 
 
 def _match_identities(ours: Sequence[object], theirs: Sequence[object]) -> list[int | None]:
@@ -182,10 +207,48 @@ def shown_path(path: Path, data: Any, named: ItemNames | None = None) -> str:
                 named[id(items)] = _item_names(items, field)
             out += f"[{named[id(items)][part]}]"
         else:
-            step = field_path((part,))
-            out += step if not out or step.startswith("[") else f".{step}"
-            field = part
+            out, field = _with_key(out, part), part
     return out
+
+
+def _with_key(shown: str, key: str) -> str:
+    """Return a displayed path with one more key."""
+    step = field_path((key,))
+    return f"{shown}.{step}" if shown and not step.startswith("[") else shown + step
+
+
+class ShownLeaf(NamedTuple):
+    """A leaf of a manifest, described by what is around it."""
+
+    path: Path
+    value: Any
+    shown: str
+    """The path for display, as `shown_path` returns it."""
+    keys: tuple[str, ...]
+    """The keys and names of list items on the path, innermost first, each with the key of its parent before it."""
+
+
+def shown_leaves(
+    value: Any, path: Path = (), shown: str = "", keys: tuple[str, ...] = (), field: str = ""
+) -> Iterator[ShownLeaf]:
+    """Yield the leaves in the order of `leaves`. The other arguments describe the value itself: `field` is its key."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            inner_path, inner_shown = (*path, key), _with_key(shown, key)
+            inner_keys = (f"{field}.{key}", key, *keys)
+            if inner and isinstance(inner, dict | list | tuple):
+                yield from shown_leaves(inner, inner_path, inner_shown, inner_keys, key)
+            else:
+                yield ShownLeaf(inner_path, inner, inner_shown, inner_keys)
+    else:
+        for index, (inner, name) in enumerate(zip(value, _item_names(value, field), strict=True)):
+            inner_path, inner_shown = (*path, index), f"{shown}[{name}]"
+            item = identity(inner, field)
+            inner_keys = (f"{field}.{item}", item, *keys) if isinstance(item, str) else keys
+            if inner and isinstance(inner, dict | list | tuple):
+                yield from shown_leaves(inner, inner_path, inner_shown, inner_keys, field)
+            else:
+                yield ShownLeaf(inner_path, inner, inner_shown, inner_keys)
 
 
 def _item_names(items: Sequence[Any], field: str) -> list[str | int]:

@@ -299,7 +299,8 @@ class FixedText(NamedTuple):
 
 
 def fix_in_rounds(content: bytes, judge: LintFunction, *, unsafe: bool) -> FixedText:
-    """Apply all fixes of a file. A fix that fails or causes a new finding is undone and counts as a bug in ptcompile.
+    """Apply all fixes of a file. A fix that fails or causes a new finding is undone, and counts as a bug in ptcompile;
+    but an unsafe one changes what the file does, and the new behavior may have another finding.
 
     Rejections are fixed before advice, and only advice must not cause new findings: a rejection can hide findings below
     it, such as those on the value of a misspelled key.
@@ -377,7 +378,8 @@ def _why_not(
     if not any(_is_rejection(d) for d in fixed):
         for d in after:
             if counts_after[_name_and_document(d)] > counts_before[_name_and_document(d)] and d.name != "unused-ignore":
-                return CannotFix(f"{d.code} {d.name} would appear instead", fault=True)
+                fault = all(diagnostic.fix and diagnostic.fix.safe for diagnostic in fixed)
+                return CannotFix(f"{d.code} {d.name} would appear instead", fault=fault)
     return None
 
 

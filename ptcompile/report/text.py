@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.report.layout import (
@@ -18,6 +19,8 @@ from ptcompile.report.layout import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
+
+    from ptcompile.source.documents import Source
 
 
 _RESET: Final = "\x1b[0m"
@@ -49,6 +52,8 @@ def _concise_line(diagnostic: Diagnostic) -> str:
     return f"{head}: {safe_text(diagnostic.message)}{f' ({origins})' if origins else ''}"
 
 
+_COLUMN_WIDTH = 56
+"""Number of characters of the first of two columns; the second one has two less."""
 _MAX_WIDTH = 160
 """Number of characters quoted from a source line."""
 
@@ -65,16 +70,29 @@ def with_frames(diagnostics: Sequence[Diagnostic], lines: Mapping[str | None, Ma
     )
 
 
-def lines_to_quote(diagnostics: Iterable[Diagnostic], text: str, name: str | None) -> dict[int, str]:
-    """Return the lines that a full report quotes from the file of that name, by number, with secrets masked."""
+_BEGINNING: Final = 1 << 16
+"""Characters of a file that exceeds a limit: its only finding is at its first line, and masking all of it would take
+minutes.
+"""
+
+
+def lines_to_quote(
+    diagnostics: Iterable[Diagnostic], text: str, name: str | None, parsed: Source | None = None
+) -> dict[int, str]:
+    """Return the lines that a full report quotes from the file of that name, by number, with secrets masked.
+
+    `parsed` is the text if it has been read already.
+    """
     spans = [
         diagnostic.span for diagnostic in diagnostics if diagnostic.filename == name and diagnostic.span is not None
     ]
     if not spans:
         return {}
+    from ptcompile.source.documents import excess_of
     from ptcompile.source.secrets.masking import masked_lines
 
-    lines = masked_lines(text)
+    numbers = {number for span in spans for number in (span.line - 1, span.line)}
+    lines = masked_lines(text[:_BEGINNING] if excess_of(text) else text, quoted=numbers, parsed=parsed)
     span_lines = {span.line for span in spans if span.line <= len(lines)}
     return {number: lines[number - 1] for line in sorted(span_lines) for number in (line - 1, line) if number}
 
@@ -85,11 +103,23 @@ def _full_paragraph(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterato
     if diagnostic.span is not None and diagnostic.span.line in lines:
         yield from _frame(diagnostic.span, lines)
     yield f"  = {consequence(diagnostic)}"
+    if diagnostic.comparison:
+        yield from _columns(diagnostic.comparison)
     if diagnostic.help:
         yield f"  = help: {safe_text(diagnostic.help)}"
     if diagnostic.fix is not None:
         option = "--fix" if diagnostic.fix.safe else "--fix --unsafe-fixes"
         yield f"  = fix: {safe_text(diagnostic.fix.title)} ({option})"
+
+
+def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield rows of two texts as two columns; a long text goes on in the next line of its column."""
+    from textwrap import wrap
+
+    for number, row in enumerate(rows):
+        cells = [wrap(safe_text(text), _COLUMN_WIDTH - 2, subsequent_indent="  ") for text in row]
+        for left, right in zip_longest(*cells, fillvalue=""):
+            yield f"  {' ' if number else '='} {left:<{_COLUMN_WIDTH}}| {right}".rstrip()
 
 
 def _frame(span: Span, lines: Mapping[int, str]) -> Iterator[str]:

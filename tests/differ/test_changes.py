@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from ptcompile.differ.changes import _DEEPDIFF_KINDS, MAX_ALIGNED_ITEMS, _prune_
 from ptcompile.differ.normal import hidden
 from tests.conftest import GOLDEN, ROOT
 from tests.differ.making import job, lines, pod
+from tests.recordings import AGAIN, RECORDINGS, recorded
 
 ENV = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
 TAINT = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -220,3 +222,33 @@ def test_deepdiff_agrees(one: list[Any], other: list[Any], zipped: bool) -> None
 )
 def test_plain_lists(one: list[Any], other: list[Any], told: list[tuple[int, str]]) -> None:
     assert diff_plain_lists(one, other, zipped=False) == told
+
+
+def test_recorded_differences() -> None:
+    assert RECORDINGS["differ/differences.txt"]() == recorded("differ/differences.txt"), AGAIN
+
+
+def test_objects_with_too_many_differences_are_compared_by_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    """deepdiff's time grows faster than the number of differences."""
+    monkeypatch.setattr(sys.modules["ptcompile.differ.changes"], "MAX_VALUES", 10)
+
+    def data(count: int, value: str, **fields: Any) -> dict[str, Any]:
+        values = {f"k{number}": value for number in range(count)}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": values, **fields}
+
+    assert len(lines(data(10, "a"), data(10, "b"))) == 10
+    (change,) = lines(data(11, "a"), data(11, "b"))
+    assert change.startswith("~ data: ")
+    # fields are counted together, and equal ones not at all
+    assert len(lines(data(9, "a", immutable=True), data(9, "b", immutable=False))) == 10
+    assert len(lines(data(10, "a", immutable=True), data(10, "b", immutable=False))) == 2
+    assert len(lines(data(10, "a", binaryData={f"b{n}": "YQ==" for n in range(9)}),
+                     data(10, "b", binaryData={f"b{n}": "YQ==" for n in range(9)}))) == 10  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "listed"), [(9, 1), (10, 1), (11, 1)])
+def test_an_added_value_is_one_change_whatever_its_size(
+    count: int, listed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["ptcompile.differ.changes"], "MAX_VALUES", 10)
+    assert len(lines(pod(), pod({"args": ["a"] * count}))) == listed

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 
 import pytest
+from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 import ptcompile
 from ptcompile.differ import Difference
+from ptcompile.differ.schema import json_schema
 from ptcompile.report.layout import safe_text
 from tests.differ.making import job, pod
 from tests.making import smallest
@@ -143,3 +146,24 @@ def test_long_values_are_cut_in_markdown_alone() -> None:
     assert max(map(len, difference.markdown().splitlines())) < 600
     assert long in difference.text()
     assert long in str(difference.to_dict())
+
+
+def test_a_changed_value_of_any_type_follows_the_schema() -> None:
+    """A change's two values may be of any type; those of a fact are texts."""
+    was, now = job(), job({"args": ["--lr", "1"], "tty": True}, pods=3, suspend=True)
+    data = json.loads(json.dumps(ptcompile.diff(was, now).to_dict()))
+    changes = data["objects"][0]["changes"]
+    assert {type(change["to"]) for change in changes} == {int, bool, list}
+    validator = Draft202012Validator(json_schema())
+    assert list(validator.iter_errors(data)) == []
+    data["objects"][0]["facts"][0]["to"] = 3
+    assert [error.json_path for error in validator.iter_errors(data)] == ["$.objects[0].facts[0].to"]
+
+
+def test_the_markdown_counts_the_changes_of_a_manifest() -> None:
+    one = ptcompile.diff(pod(), pod({"image": "i:2"})).markdown()
+    assert "<summary>The manifest: 1 change</summary>" in one
+    assert (
+        "<summary>The manifest: 2 changes</summary>"
+        in ptcompile.diff(pod(), pod({"image": "i:2", "tty": True})).markdown()
+    )

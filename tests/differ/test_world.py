@@ -52,6 +52,15 @@ def test_a_difference_in_every_pod_is_reported_once(
     assert facts(job(one), job(other)) == [told]
 
 
+def test_variables_for_torchrun_alone_do_not_matter_if_it_reads_the_same_settings() -> None:
+    flags = {"command": ["torchrun", "--nproc-per-node=8", "train.py"]}
+    one, other = pytorchjob(container=flags, nprocPerNode="4"), pytorchjob(container=flags)
+    assert facts(one, other) == []
+    plain = {"command": ["python", "train.py"]}
+    names = {what for _, what, *_ in facts(pytorchjob(container=plain, nprocPerNode="4"), pytorchjob(container=plain))}
+    assert {"env WORLD_SIZE", "env PET_NPROC_PER_NODE"} <= names
+
+
 def test_differences_of_rank_0_or_workers_only() -> None:
     one = pytorchjob()
     other = copy.deepcopy(one)
@@ -144,3 +153,28 @@ def test_a_spec_equals_its_manifests(case: Case, target: str) -> None:
 
 def test_standalone_pods() -> None:
     assert facts(pod(name="a"), pod(name="b"))[:1] == [("job", "name", "a", "b")]
+
+
+def test_a_whole_command_is_one_difference_if_one_side_has_none_or_both_are_long() -> None:
+    assert (BOTH, "command", "run 'a b'", None) in facts(job({"command": ["run", "a b"]}), job())
+    assert (BOTH, "command", None, "run") in facts(job(), job({"command": ["run"]}))
+    few, many = [f"a{n}" for n in range(99)], [f"a{n}" for n in range(100)]
+    assert facts(job({"command": ["run", *few]}), job({"command": ["go", *few]})) == [(BOTH, "command", "run", "go")]
+    (long,) = facts(job({"command": ["run", *many]}), job({"command": ["go", *many]}))
+    assert (long[2] or "").startswith("run a0 a1 ")
+    assert (long[3] or "").startswith("go a0 a1 ")
+
+
+def test_fields_of_pods_that_are_compared() -> None:
+    rows = {
+        "restartPolicy": (pod(restartPolicy="Never"), pod(restartPolicy="OnFailure"), "Never", "OnFailure"),
+        "image": (pod(), pod({"image": "i:2"}), "i:1", "i:2"),
+        "QoS class": (pod(), pod({"resources": {"limits": {"cpu": 1, "memory": 1}}}), "BestEffort", "Guaranteed"),
+        "limits cpu": (pod(), pod({"resources": {"limits": {"cpu": 1}}}), None, "1"),
+        "requests cpu": (pod(), pod({"resources": {"requests": {"cpu": 1}}}), None, "1"),
+        "volume": (pod(), pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]), None, None),
+    }
+    for what, (was, now, before, after) in rows.items():
+        told = [fact[2:] for fact in facts(was, now) if fact[1] == what]
+        assert len(told) == 1, what
+        assert what == "volume" or told == [(before, after)], what

@@ -16,7 +16,7 @@ from ptcompile.explainer.explanation import Explanation
 from ptcompile.explainer.model import Cause
 from ptcompile.explainer.provenance import provenance, writer
 from ptcompile.explainer.reasons import sentence
-from ptcompile.explainer.values import leaves
+from ptcompile.explainer.values import shown_leaves
 from ptcompile.registry.targets import target_named
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import ABLE, Case, thinned
@@ -68,7 +68,9 @@ def by_record(case: Case, name: str) -> Iterator[Told]:
     compiled = compile_document(yaml.safe_load(case.spec), cluster, name)
     assert compiled.trace is not None
     target, trace, manifests = target_named(name), compiled.trace(), case.compile(name).manifests
-    for path, value in leaves(manifests):
-        if not isinstance(value, bool):
-            by = writer(trace.origin(int(path[0]), path[1:]), path)
-            yield Told(path, by, sentence(by, target, path, manifests))
+    for index, manifest in enumerate(manifests):
+        for leaf, origin in zip(shown_leaves(manifest), trace.origins(index), strict=True):
+            if not isinstance(leaf.value, bool):
+                path = (index, *leaf.path)
+                by = writer(origin, path)
+                yield Told(path, by, sentence(by, target, leaf.keys))

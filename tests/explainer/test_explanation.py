@@ -12,11 +12,12 @@ from ptcompile._internal.paths import MISSING
 from ptcompile.compiler import passes
 from ptcompile.compiler.passes import PASSES, PassRun
 from ptcompile.compiler.pipeline import compile_document
-from ptcompile.explainer.explanation import explain_passes, job_view
+from ptcompile.explainer.explanation import closest_path, explain_passes, job_view
 from ptcompile.source.secrets.scanner import without_secrets
 from tests.conftest import ABLE, Case, pair_name, thinned
 from tests.explainer.cases import explained
 from tests.making import profile, smallest
+from tests.recordings import AGAIN, RECORDINGS, recorded
 
 
 @pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)
@@ -87,3 +88,31 @@ def test_secrets_are_masked() -> None:
     assert "hunter2" in repr(explanation.manifests)
     assert "hunter2" not in explanation.text() + repr(explanation.to_dict()) + repr(explanation.causes)
     assert "HF_TOKEN" in explanation.text()
+
+
+def test_recorded_explanations_of_a_job() -> None:
+    assert RECORDINGS["explainer/job.txt"]() == recorded("explainer/job.txt"), AGAIN
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("spec.completion", "spec.completions"),
+        ("completons", "spec.completions"),  # by its last part
+        ("metadata.nme", "metadata.name"),
+        ("spec.template.spec.subdomian", "spec.template.spec.subdomain"),
+        ("[0].completons", "spec.completions"),
+        ("banana", None),
+        ("", None),
+    ],
+)
+def test_the_closest_path_to_a_typed_one(query: str, expected: str | None) -> None:
+    job = [cause for cause in ptcompile.explain(smallest("nodes: 2"), target="job").causes if cause.manifest == 1]
+    assert closest_path(query, job) == expected
+
+
+def test_a_stream_without_a_document() -> None:
+    for text in ("", "# nothing\n"):
+        explanation = ptcompile.explain(text)
+        assert [(d.name, d.severity) for d in explanation.diagnostics] == [("no-documents", "error")]
+        assert explanation.causes == ()

@@ -18,6 +18,7 @@ from tests.conftest import PROFILE, Case, pair_name
 from tests.explainer.cases import SOME, by_record, causes_of, explained
 from tests.explainer.reference import Json, emitted, every_leaf, place, told, without
 from tests.making import DEFAULT_CLUSTER, profile, smallest
+from tests.recordings import AGAIN, RECORDINGS, recorded
 from tests.strategies import profiles, specs
 
 WRITERS = {"spec", "target", *(one.__name__ for one in PASSES)}
@@ -233,3 +234,7 @@ def test_several_documents_are_one_explanation() -> None:
     assert explanation.manifests == ptcompile.compile(both).manifests
     _law_1(explanation.causes, explanation.manifests)
     assert isinstance(explanation, Explanation)
+
+
+def test_recorded_explanations_of_a_trainjob() -> None:
+    assert RECORDINGS["explainer/trainjob.txt"]() == recorded("explainer/trainjob.txt"), AGAIN

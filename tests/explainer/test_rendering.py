@@ -12,6 +12,7 @@ from ptcompile.explainer.explanation import Explanation
 from tests.conftest import ROOT, Case, pair_name, thinned
 from tests.explainer.cases import SOME, explained
 from tests.making import smallest
+from tests.recordings import AGAIN, RECORDINGS, recorded
 
 SCHEMA = json.loads((ROOT / "schemas" / "explanation.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -145,3 +146,7 @@ def test_the_schema_is_valid_and_closed() -> None:
     data = json.loads(json.dumps(_explain("").to_dict()))
     data["causes"][0]["more"] = 1
     assert not VALIDATOR.is_valid(data)
+
+
+def test_recorded_explanations_of_a_pytorchjob() -> None:
+    assert RECORDINGS["explainer/pytorchjob.txt"]() == recorded("explainer/pytorchjob.txt"), AGAIN

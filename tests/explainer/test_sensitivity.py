@@ -24,6 +24,9 @@ from tests.strategies import profiles, specs
 
 ALL_ALONE = 10**9
 
+Changed = dict[tuple[str, ...], Any]
+"""Values that a document changes, by name and key."""
+
 
 def _explained(few: int, data: Json, cluster: ClusterProfile, target: str) -> tuple[Cause, ...]:
     with pytest.MonkeyPatch.context() as patch:
@@ -96,47 +99,87 @@ def test_long_lists_tried_together_have_the_same_causes_as_one_by_one(name: str,
     _same(dict(document.data), DEFAULT_CLUSTER, target)
 
 
-def _changes(count: int) -> tuple[Json, list[Variation]]:
+def _changes(count: int, *, left_out: bool = False) -> tuple[Json, list[Variation]]:
     data: Json = {"metadata": {}, "spec": {"env": {f"A{i}": f"v{i}" for i in range(count)}}}
-    return data, [one for one in spec_variations(data) if not one.left_out]
+    return data, [one for one in spec_variations(data) if one.left_out <= left_out and not one.inner]
 
 
-def _counted(outcome: Callable[[Any], frozenset[Any] | None], count: int) -> tuple[dict[Any, frozenset[Any]], int]:
+def _counted(
+    outcome: Callable[[Any], Changed | None], count: int, *, left_out: bool = False
+) -> tuple[dict[Any, frozenset[Any]], int]:
     asked = 0
 
-    def counting(document: Any) -> frozenset[Any] | None:
+    def counting(document: Any) -> Any:
         nonlocal asked
         asked += 1
         return outcome(document)
 
-    data, changes = _changes(count)
-    return {change.path: now for change, now in outcomes(data, changes, counting)}, asked
+    data, changes = _changes(count, left_out=left_out)
+    found: dict[Any, frozenset[Any]] = {}
+    for change, now in outcomes(data, changes, counting):
+        found[change.path] = found.get(change.path, frozenset()) | now
+    return found, asked
 
 
-def _own(document: Any) -> frozenset[Any]:
-    return frozenset(name for name, value in document["spec"]["env"].items() if value != f"v{name[1:]}")
+def _own(document: Any, count: int = 100) -> Changed:
+    """Each variable as a value of its own, with its name next to it."""
+    env = document["spec"].get("env", {})
+    now = {(f"A{i}", key): env.get(f"A{i}", MISSING) for i in range(count) for key in ("name", "value")}
+    return {(name, key): v for (name, key), v in now.items() if v is MISSING or (key == "value" and v[1:] != name[1:])}
 
 
-def test_a_hundred_lines_need_fourteen_documents() -> None:
+def _touched(own: Changed) -> set[str]:
+    return {path[0] for path in own}
+
+
+def test_a_hundred_texts_need_one_document() -> None:
     found, asked = _counted(_own, 100)
-    assert asked == 14
-    assert found == {("spec", "env", f"A{i}"): {f"A{i}"} for i in range(100)}
+    assert asked == 1
+    assert found == {("spec", "env", f"A{i}"): {(f"A{i}", "value")} for i in range(100)}
+
+
+def test_a_hundred_lines_that_are_left_out_need_two_more() -> None:
+    found, asked = _counted(_own, 100, left_out=True)
+    assert asked == 3
+    assert found == {("spec", "env", f"A{i}"): {(f"A{i}", "name"), (f"A{i}", "value")} for i in range(100)}
+
+
+def test_lines_that_change_nothing_are_tried_without_the_others() -> None:
+    def hiding(document: Any) -> Changed:
+        """Return the first two lines' own values, the second only while the first is as it was."""
+        own = {path: value for path, value in _own(document).items() if path[0] in ("A1", "A2")}
+        return own if "A1" not in _touched(own) else {path: value for path, value in own.items() if path[0] == "A1"}
+
+    found, asked = _counted(hiding, 100)
+    assert asked == 1 + 1 + 99
+    assert {path[-1]: now for path, now in found.items() if now} == {
+        "A1": {("A1", "value")},
+        "A2": {("A2", "value")},
+    }
 
 
 def test_a_value_that_depends_on_two_lines_is_found_for_both() -> None:
-    found, _ = _counted(lambda document: _own(document) | ({"sum"} if {"A3", "A40"} & _own(document) else set()), 100)
-    assert {path[-1] for path, now in found.items() if "sum" in now} == {"A3", "A40"}
+    def summing(document: Any) -> Changed:
+        own = _own(document)
+        return {**own, ("sum",): 1} if {("A3", "value"), ("A40", "value")} & own.keys() else own
+
+    found, _ = _counted(summing, 100)
+    assert {path[-1] for path, now in found.items() if ("sum",) in now} == {"A3", "A40"}
 
 
 def test_a_value_that_only_two_lines_together_change_has_no_line() -> None:
-    found, _ = _counted(lambda document: _own(document) | ({"both"} if {"A3", "A7"} <= _own(document) else set()), 100)
-    assert not any("both" in now for now in found.values())
+    def both(document: Any) -> Changed:
+        own = _own(document)
+        return {**own, ("both",): 1} if {("A3", "value"), ("A7", "value")} <= own.keys() else own
+
+    found, _ = _counted(both, 100)
+    assert not any(("both",) in now for now in found.values())
 
 
 def test_an_invalid_variation_does_not_affect_other_lines() -> None:
-    found, _ = _counted(lambda document: None if "A5" in _own(document) else _own(document), 100)
+    found, _ = _counted(lambda document: None if ("A5", "value") in _own(document) else _own(document), 100)
     assert len(found) == 99
-    assert all(now == {path[-1]} for path, now in found.items())
+    assert all(now == {(path[-1], "value")} for path, now in found.items())
 
 
 def test_other_values_at_several_places() -> None:

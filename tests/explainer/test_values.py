@@ -8,9 +8,32 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ptcompile._internal.paths import MISSING
-from ptcompile.explainer.values import changed_paths, differences, identity, leaves, option_name, value_at
+from ptcompile.explainer.values import (
+    changed_leaves,
+    changed_paths,
+    differences,
+    identity,
+    leaves,
+    matches,
+    option_name,
+    path_parts,
+    shown_leaves,
+    shown_path,
+    value_at,
+)
 
 A, B, C = ({"name": name, "value": name.lower()} for name in "ABC")
+
+
+def test_a_changed_leaf_has_its_new_value() -> None:
+    base, new = {"env": [A, B, C]}, {"env": [{**B, "value": "x"}, A], "more": 1}
+    assert dict(changed_leaves(base, new)) == {
+        ("env", 1, "value"): "x",
+        ("env", 2, "name"): MISSING,
+        ("env", 2, "value"): MISSING,
+    }
+    assert dict(changed_leaves({"a": {"b": 1}}, {"a": 2})) == {("a", "b"): MISSING}
+
 
 ROWS: list[tuple[str, Any, Any, list[str]]] = [
     # case, base, new, changed paths
@@ -103,3 +126,63 @@ def test_differences_at_their_highest_place() -> None:
 )
 def test_names_of_options(argument: Any, name: str | None) -> None:
     assert option_name(argument) == name
+
+
+NESTED = {"spec": {"containers": [{"name": "main", "env": [{"name": "A", "value": "1"}]}, {"name": "other"}]}}
+VALUE = ("spec", "containers", 0, "env", 0, "value")
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "begins", "contains"),
+    [
+        ("spec", VALUE, True, True),
+        ("spec.containers[main].env.A", VALUE, True, True),
+        ("spec.containers[0].env[0].value", VALUE, True, True),
+        ("spec.containers[other]", VALUE, False, False),
+        ("env.A", VALUE, False, True),
+        ("value", VALUE, False, True),
+        ("A.value", VALUE, False, True),
+        ("value.more", VALUE, False, False),
+        ("spec.containers.main.env.A.value", VALUE, True, True),
+        ("spec.containers.main.env.A.value.x", VALUE, False, False),
+        ("", VALUE, True, True),
+        ("spec", ("spec",), True, True),
+        ("spec.x", ("spec",), False, False),
+    ],
+)
+def test_a_typed_path_is_the_beginning_of_a_path_or_anywhere_in_it(
+    query: str, path: tuple[str | int, ...], begins: bool, contains: bool
+) -> None:
+    parts = path_parts(query)
+    assert matches(parts, path, NESTED) is begins
+    assert matches(parts, path, NESTED, anywhere=True) is contains
+
+
+@given(st.dictionaries(st.sampled_from(["name", "env", "a/b"]), DATA, max_size=3))
+def test_shown_leaves_have_the_paths_of_leaves(data: Any) -> None:
+    described = list(shown_leaves(data))
+    assert [(leaf.path, leaf.value) for leaf in described] == [pair for pair in leaves(data) if pair[0]]
+    assert [leaf.shown for leaf in described] == [shown_path(leaf.path, data) for leaf in described]
+
+
+def test_the_keys_of_a_leaf() -> None:
+    (leaf, *_) = shown_leaves({"spec": {"env": [A]}})
+    assert leaf.keys == ("env.name", "name", "env.A", "A", "spec.env", "env", ".spec", "spec")
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        (("env", 0, "value"), "env[A].value"),
+        (("env", 1), "env[1]"),  # two items have the name
+        (("env", 2), "env[2]"),
+        (("env", 3), "env[3]"),  # a number would look like an index
+        (("env", 4), "env[4]"),
+        (("ports", 0), "ports[0]"),
+        (("a/b", "c"), "[a/b].c"),
+    ],
+)
+def test_the_shown_path_of_an_item_has_its_name_if_it_is_unique(path: tuple[str | int, ...], shown: str) -> None:
+    env = [A, B, B, {"name": "7"}, {"value": "x"}]
+    data = {"env": env, "ports": [{"containerPort": 80}], "a/b": {"c": 1}}
+    assert shown_path(path, data) == shown

@@ -50,6 +50,18 @@ def test_a_fix_that_causes_a_new_finding_is_undone_and_others_apply() -> None:
     ]
 
 
+def test_an_unsafe_fix_that_reveals_a_finding_is_undone_without_being_a_bug() -> None:
+    text = (
+        b"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\nspec:\n"
+        b"  schedulerName: volcano\n  policies: [{event: PodFailed, action: RestartJob}]\n  tasks:\n  - name: trainer\n"
+        b"    template: {spec: {restartPolicy: OnFailure, containers: [{name: a, image: b:1, command: [train]}]}}\n"
+    )
+    fixed = fix_in_rounds(text, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    skipped = {skip.diagnostic.name: skip for skip in fixed.skipped}
+    assert skipped["task-without-replicas"].why.endswith("would appear instead")
+    assert not skipped["task-without-replicas"].fault
+
+
 def test_a_fix_that_does_not_help_is_undone() -> None:
     mended = fix_in_rounds(b"a: 1\n", lambda _: [finding(Edit("set", ("a",), 2))], unsafe=False)
     assert mended.content == b"a: 1\n"
@@ -171,3 +183,8 @@ def test_repeated_keys_inside_repeated_entries_take_one_attempt_a_round(monkeypa
     fixed = ptcompile.fix(f"{head}data:\n" + f"  a:\n{inner}" * 8, unsafe=True)
     assert fixed.text == f"{head}data:\n  a:\n    b: 7\n"
     assert len(attempts) <= 6
+
+
+def test_fixes_of_an_unreadable_document_are_skipped_without_fault() -> None:
+    fixed = rounds.fix_in_rounds(b"\xff", lambda _: [finding(Edit("set", ("a",), 2))], unsafe=False)
+    assert [(skipped.why, skipped.fault) for skipped in fixed.skipped] == [("the document cannot be read", False)]

@@ -208,3 +208,21 @@ def test_volumes_of_one_role_do_not_overlap() -> None:
     assert starts[0][0] >= 0
     assert all(end < start for (_, end), (start, _) in itertools.pairwise(starts))
     assert starts[-1][1] <= width
+
+
+def test_only_pods_of_the_rendezvous_have_an_arrow_to_its_first_pod() -> None:
+    """A role that does not train, and the first pod itself, have none."""
+    endpoint = "--rdzv-endpoint=js-workers-0-0.js:29400"
+    manifest = jobset(["torchrun", "--nnodes=4", "--rdzv-backend=c10d", endpoint, "t.py"])
+    loader = copy.deepcopy(manifest["spec"]["replicatedJobs"][0])
+    loader["name"] = "loader"
+    loader["template"]["spec"]["template"]["spec"]["containers"][0]["command"] = ["load"]
+    manifest["spec"]["replicatedJobs"].append(loader)
+    world = simulate([manifest])
+    groups = make_picture(world.jobs[0]).groups
+    cards = [(f"j0r{i}p{n}", card) for i, group in enumerate(groups) for n, card in enumerate(group.cards)]
+    lead = next(node for node, card in cards if card.leads)
+    meeting = [node for node, card in cards if card.meets and node != lead]
+    arrows = re.findall(r"^  (\w+) -->\|.*\| (\w+)$", render_mermaid(world), re.MULTILINE)
+    assert arrows == [(node, lead) for node in meeting]
+    assert 0 < len(meeting) < len(cards) - 1

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import ast
+import json
+import shlex
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 import ptcompile
-from ptcompile.diagnostics import Diagnostic
+from ptcompile._internal import limits
+from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.diagnostics.codes import CODES, EFFECTS
 from ptcompile.diagnostics.terms import Authority, Effect, Severity, Stage
 from ptcompile.linter import Rule, every_rule
-from ptcompile.report.layout import consequence, outcome
+from ptcompile.report.layout import (
+    consequence,
+    format_json,
+    format_location,
+    format_origin,
+    outcome,
+    safe_text,
+    shell_quote,
+    shorten,
+    sort_by_location,
+    table,
+    template_instead_of_file,
+    with_label,
+)
+from ptcompile.report.text import lines_to_quote
+from ptcompile.source.secrets import masking
 
 RULES = sorted((rule for rule in every_rule() if rule.stage == "run"), key=lambda rule: rule.name)
 IDLE = Diagnostic("PTC104", "idle-gpus", "warning", "x", None, (), None, "run", "torchrun")
@@ -121,3 +139,111 @@ def test_a_profile_that_is_not_yaml_does_not_compile() -> None:
 def test_a_manifest_that_is_not_yaml_is_rejected_when_it_is_created() -> None:
     (finding,) = ptcompile.lint(BROKEN.replace("ptcompile/v1", "batch/v1").replace("TrainingJob", "Job")).diagnostics
     assert consequence(finding) == "rejected when it is applied (kube-apiserver)"
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("a ##vso[x]", "a #\\x23vso[x]"),
+        ("##[error]x", "#\\x23[error]x"),
+        ("## heading", "## heading"),
+        ("::error::x", "\\x3a:error::x"),
+        ("a::b", "a::b"),
+        ("a\x1b[1m", "a\\x1b[1m"),
+        ("plain", "plain"),
+    ],
+)
+def test_a_user_s_text_controls_neither_terminal_nor_runner(text: str, safe: str) -> None:
+    assert safe_text(text) == safe
+
+
+def test_only_the_first_line_has_the_label() -> None:
+    assert with_label("pods", ["1", "2"]) == ["  pods         1", "               2"]
+    assert with_label("pods", []) == []
+
+
+def _at(filename: str | None, line: int | None = None, **fields: Any) -> Diagnostic:
+    span = None if line is None else Span(line, 3, line, 5)
+    return IDLE._replace(filename=filename, span=span, **fields)
+
+
+def test_findings_are_sorted_by_file_position_document_and_code() -> None:
+    """Files keep their order of appearance; a finding without a position comes first in its file."""
+    ordered = [
+        _at("b", None), _at("b", 2), _at("b", 10), _at("a", 1, document=0), _at("a", 1, document=1, code="PTC001"),
+        _at("a", 1, document=1, code="PTC105"),
+    ]  # fmt: skip
+    assert sort_by_location([ordered[i] for i in (2, 5, 3, 1, 4, 0)]) == ordered
+
+
+@pytest.mark.parametrize(
+    ("diagnostic", "location", "template"),
+    [
+        (_at("a.yaml", 4), "a.yaml:4:3", None),
+        (_at("a.yaml"), "a.yaml", None),
+        (_at(None, 4), "<input>:4:3", None),
+        (_at("a.yaml", 4, template="t.yaml"), "a.yaml:4:3", None),
+        (_at("<stdin>", 4, template="t.yaml"), "<stdin>:4:3", "t.yaml"),
+        (_at(None, template="t.yaml"), "<input>", "t.yaml"),
+    ],
+)
+def test_the_place_of_a_finding(diagnostic: Diagnostic, location: str, template: str | None) -> None:
+    assert format_location(diagnostic) == location
+    assert template_instead_of_file(diagnostic) == template
+    assert format_origin(diagnostic) == (f" ({diagnostic.template})" if diagnostic.template else "")
+
+
+def test_json_is_ascii_and_equal_to_the_data() -> None:
+    data = {"a": "##vso[task]", "b": ["\u00e9", 1, None]}
+    text = format_json(data)
+    assert text.isascii()
+    assert "##vso[" not in text
+    assert text.endswith("}\n")
+    assert json.loads(text) == data
+    assert text.splitlines()[1].startswith('  "a"')
+
+
+def test_columns_are_as_wide_as_their_widest_cell() -> None:
+    assert table([("a", "bbb", "c"), ("aaa", "b", "ccc"), ("a", "last cell of its row is free")], "") == [
+        "a    bbb  c",
+        "aaa  b    ccc",
+        "a    last cell of its row is free",
+    ]
+    assert table([("a", ""), ("b", "")]) == ["  a", "  b"]
+    assert table([]) == []
+
+
+def test_texts_are_cut_with_an_ellipsis() -> None:
+    assert [shorten("abcd", width) for width in (5, 4, 3)] == ["abcd", "abcd", "ab\u2026"]
+
+
+def test_a_label_precedes_the_first_line() -> None:
+    assert with_label("rank", ["a", "b"]) == ["  rank         a", "               b"]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["torchrun", "--nnodes=2", "a@b%c+d:e,f./g_h"], "torchrun --nnodes=2 a@b%c+d:e,f./g_h"),
+        (["a b", "", "$X", "it's"], "'a b' '' '$X' 'it'\"'\"'s'"),
+        (["a;b", "*"], "'a;b' '*'"),
+        ([], ""),
+    ],
+)
+def test_words_are_quoted_for_a_shell(words: list[str], line: str) -> None:
+    assert shell_quote(words) == line
+    assert shlex.split(line) == words
+
+
+def test_only_the_beginning_of_a_file_above_a_limit_is_searched_for_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(characters=1 << 17)])
+    lengths: list[int] = []
+
+    def masked(text: str, quoted: object = None, parsed: object = None) -> list[str]:
+        lengths.append(len(text))
+        return text.split("\n")
+
+    monkeypatch.setattr(masking, "masked_lines", masked)
+    for text in ("a: [\n" * 1_000, "a: 1\n" * 60_000, "password: hunter2" * 20_000):
+        lines_to_quote(ptcompile.lint(text).diagnostics, text, None)
+    assert lengths == [5_000, 1 << 16, 1 << 16]

@@ -48,3 +48,13 @@ def test_an_error_next_to_a_note_still_fails() -> None:
     findings = Findings([ReportFormat("full")], fail_on="warning")
     findings.add(InputFile("x.yaml", b"a: 1\n", True), [NOTE, NOTE._replace(severity="warning")])
     assert findings.finish(always=True) == 1
+
+
+def test_the_schema_of_a_report_knows_no_other_fields() -> None:
+    report = json.loads(told("json"))
+    for part in (report, report["diagnostics"][0], report["diagnostics"][0]["span"]):
+        part["new"] = 1
+        with pytest.raises(jsonschema.ValidationError, match="'new' was unexpected"):
+            jsonschema.validate(report, json_schema())
+        del part["new"]
+    jsonschema.validate(report, json_schema())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ptcompile._internal import arguments
@@ -15,9 +15,9 @@ from ptcompile.diagnostics.selection import NO_CODES, selection
 from ptcompile.explainer import explanation
 from ptcompile.explainer.explanation import Explanation
 from ptcompile.explainer.model import Cause, Input
-from ptcompile.explainer.values import leaves, shown_value
+from ptcompile.explainer.page.queue import admissions
+from ptcompile.explainer.values import shown_value
 from ptcompile.kubernetes.unstructured import object_name
-from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.targets import TARGETS, target_named
 from ptcompile.report.text import lines_to_quote
 from ptcompile.simulator.world import World, simulate
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from ptcompile.explainer.sensitivity import InputName
     from ptcompile.extending import Extensions
+    from ptcompile.registry.admission import JobAdmission
+    from ptcompile.spec.cluster_profile import ClusterProfile
 
     Strength = Literal["value", "there", "said"]
     """How a line matters: another value on it changes the result, only omitting it does, or neither does alone."""
@@ -102,6 +104,8 @@ class Listing(NamedTuple):
     reasons: tuple[Reason, ...]
     explanation: Explanation
     world: World
+    admissions: tuple[JobAdmission, ...] = ()
+    """What the queues in the profile's objects answer about the jobs."""
 
 
 class ExplainPage(NamedTuple):
@@ -133,20 +137,30 @@ class ExplainPage(NamedTuple):
         return tuple(target_listing.target for target_listing in self.listings)
 
 
-def listing(target: str, explanation: Explanation, versions: Versions) -> Listing:
+def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> Listing:
     """Return a target's listing: its manifests as `compile` writes them, with secrets masked, and their pods."""
     manifests = [without_secrets(manifest) for manifest in explanation.manifests]
     read = source.read(emitter.emit_all(manifests))
-    spans = ((cause, read.documents[cause.manifest].span(cause.path)) for cause in explanation.causes)
-    reasons = (_make_reason(cause, span, explanation) for cause, span in spans if span is not None)
-    world = simulate(manifests, versions=versions, target=target)
-    text = SourceText(tuple(read.lines[:-1]), continuation_lines(read))
-    return Listing(target, target_named(target).title, text, tuple(reasons), explanation, world)
+    spans = [dict(document.leaf_spans()) for document in read.documents]
+    known: dict[int, SourceLines] = {}
+    reasons = []
+    for cause in explanation.causes:
+        span = spans[cause.manifest].get(cause.path) or read.documents[cause.manifest].span(cause.path)
+        if span is not None:
+            reasons.append(Reason(*line_range(span), cause.by, cause.rule, _origins(cause, explanation, known)))
+    world = simulate(manifests, versions=profile.versions(), target=target)
+    answers = admissions(manifests, profile)
+    inside = _continuation_lines(span for positions in spans for span in positions.values())
+    text = SourceText(tuple(read.lines[:-1]), inside)
+    return Listing(target, target_named(target).title, text, tuple(reasons), explanation, world, answers)
 
 
 def continuation_lines(read: source.Source) -> frozenset[int]:
     """Return the line numbers, from 1, that continue a multi-line value."""
-    spans = (document.span(path) for document in read.documents for path, _ in leaves(document.data))
+    return _continuation_lines(span for document in read.documents for _, span in document.leaf_spans())
+
+
+def _continuation_lines(spans: Iterable[Span | None]) -> frozenset[int]:
     lines = [line_range(span) for span in spans if span is not None and span.line != span.end_line]
     return frozenset(line for first, last in lines for line in range(first + 1, last + 1))
 
@@ -156,23 +170,27 @@ def line_range(span: Span) -> tuple[int, int]:
     return span.line, max(span.line, span.end_line - (span.end_column == 1))
 
 
-def _make_reason(cause: Cause, span: Span, explanation: Explanation) -> Reason:
-    source_lines: dict[SourceLines, None] = {}
-    for origin in _source_lines(cause, explanation):
-        lines = [earlier for earlier in source_lines if origin.first and earlier[:3] == origin[:3]]
-        if not lines:  # the strongest comes first
-            source_lines[origin] = None
-    return Reason(*line_range(span), cause.by, cause.rule, tuple(source_lines))
+def _origins(cause: Cause, explanation: Explanation, known: dict[int, SourceLines]) -> tuple[SourceLines, ...]:
+    """Return the lines a value came from, each once: lines whose values matter come first, then lines that matter only
+    if omitted.
 
-
-def _source_lines(cause: Cause, explanation: Explanation) -> Iterator[SourceLines]:
-    """Yield the lines: lines whose values matter come first, then lines that matter only if omitted."""
+    `known` has the lines of earlier values by the identity of their input.
+    """
+    origins: list[SourceLines] = []
     for line in sorted(cause.inputs, key=lambda line: (not line.other_value, not line.left_out)):
-        strength: Strength = "value" if line.other_value else "there" if line.left_out else "said"
-        if line.span is None:
-            yield SourceLines(line.file, 0, 0, strength, _describe_input(line, explanation))
-        else:
-            yield SourceLines(line.file, *line_range(line.span), strength)
+        if id(line) not in known:
+            known[id(line)] = _source_lines(line, explanation)
+        origin = known[id(line)]
+        if not origin.first or all(earlier[:3] != origin[:3] for earlier in origins):  # the strongest comes first
+            origins.append(origin)
+    return tuple(dict.fromkeys(origins))
+
+
+def _source_lines(line: Input, explanation: Explanation) -> SourceLines:
+    strength: Strength = "value" if line.other_value else "there" if line.left_out else "said"
+    if line.span is None:
+        return SourceLines(line.file, 0, 0, strength, _describe_input(line, explanation))
+    return SourceLines(line.file, *line_range(line.span), strength)
 
 
 def _describe_input(line: Input, explanation: Explanation) -> str:
@@ -229,11 +247,10 @@ def gather(
         extensions=extensions,
     )
     requested, shown_target, explanations = _explain_targets(explain, target)
-    versions = profile.versions() if profile is not None else None
     return ExplainPage(
         ", ".join(filter(None, (object_name(document.data) for document in sources["spec"].documents))) or filename,
         tuple(_make_panel(file, files[file], read, requested) for file, read in sources.items()),
-        tuple(listing(name, result, versions) for name, result in explanations.items()) if versions is not None else (),
+        tuple(listing(name, result, profile) for name, result in explanations.items()) if profile is not None else (),
         tuple(_page_findings(explanations, sources, files)),
         shown_target,
         requested.diagnostics,

@@ -9,11 +9,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 
 from ptcompile._internal.about import __version__
 from ptcompile.compiler import passes
-from ptcompile.explainer.page.content import ExplainPage, Listing, PageFinding, Panel, Reason, SourceLines, SourceText
+from ptcompile.explainer.page.content import ExplainPage, Listing, PageFinding, Panel, SourceLines, SourceText
+from ptcompile.explainer.page.queue import queue_lines
 from ptcompile.graph import GRAPHS
 from ptcompile.graph.svg_elements import STYLE, escape
 from ptcompile.report.layout import consequence, safe_text
@@ -23,7 +25,7 @@ from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
     from ptcompile.explainer.sensitivity import InputName
 
@@ -46,7 +48,8 @@ def code_lines(
     yield f'<ol class="code" id="{prefix}-lines">'
     last = ""
     for number, line in text.numbered():
-        content = escape(line) if number in text.inside else _colored_line(line)
+        depth = len(line) - len(line.lstrip(" "))
+        content = escape(line) if number in text.inside else f"{line[:depth]}{_colored_line(line[depth:])}"
         author = authors.get(number, "")
         mark = f' class="a{AUTHORS.index(author)}"' if author in AUTHORS else ""
         name = f"<i>{escape(author)}</i>" if author and author not in (last, "spec") else ""
@@ -63,7 +66,9 @@ def _indent_class(line: str) -> str:
     return f' class="d{depth}"' if depth else ""
 
 
+@lru_cache(8192)
 def _colored_line(line: str) -> str:
+    """Return a line as HTML. The targets repeat each other's lines, and so does the page after a change."""
     comment = _COMMENT.search(line)
     end = comment.start() if comment else len(line)
     key = _key(line, 0, end)
@@ -154,10 +159,18 @@ def page_data(page: ExplainPage) -> str:
     rules: dict[str, int] = {}
     written = {reason.by for tab in page.listings for reason in tab.reasons}
     authors = (*AUTHORS, *sorted(written.difference(AUTHORS)))  # the passes of plugins come last
+    rule_number = cache(lambda rule: rules.setdefault(safe_text(rule), len(rules)))
+    origin_data = cache(partial(_origin_data, descriptions=descriptions))
     targets = {
-        listing.target: [_reason_data(reason, authors, rules, descriptions) for reason in listing.reasons]
+        listing.target: [
+            [
+                reason.first, reason.last, authors.index(reason.by), rule_number(reason.rule),
+                [origin_data(origin) for origin in reason.origins],
+            ]
+            for reason in listing.reasons
+        ]
         for listing in page.listings
-    }
+    }  # fmt: skip
     payload = {
         "authors": authors,
         "chosen": page.chosen,
@@ -170,14 +183,6 @@ def page_data(page: ExplainPage) -> str:
     }
     text = json.dumps(payload, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _reason_data(
-    reason: Reason, authors: Sequence[str], rules: dict[str, int], descriptions: dict[str, int]
-) -> list[Any]:
-    rule = rules.setdefault(safe_text(reason.rule), len(rules))
-    author = authors.index(reason.by)
-    return [reason.first, reason.last, author, rule, [_origin_data(origin, descriptions) for origin in reason.origins]]
 
 
 def _origin_data(origin: SourceLines, descriptions: dict[str, int]) -> list[int]:
@@ -347,6 +352,8 @@ def html(page: ExplainPage, scheme: str = "") -> str:
     same bytes.
     """
     style = f"{_read_asset('page.css')}{author_styles(len(AUTHORS))}.graph {{{STYLE}}}\n"
+    if any(listing.admissions for listing in page.listings):
+        style += _read_asset("queue.css")
     if scheme in _SCHEMES:
         style = style.replace("@media screen and (prefers-color-scheme: dark)", _SCHEMES[scheme])
         style = style.replace("color-scheme: light dark", f"color-scheme: {scheme}")
@@ -497,5 +504,6 @@ def _pods_section(page: ExplainPage) -> Iterator[str]:
         for target_listing in listings:
             yield f'<div id="pods-{target_listing.target}" data-target="{target_listing.target}">'
             yield from pod_lines(target_listing)
+            yield from queue_lines(target_listing.admissions)
             yield "</div>"
         yield "</section>"

@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
+from ptcompile.diagnostics import Diagnostic
 from ptcompile.explainer.page import html
+from ptcompile.explainer.page.content import PageFinding
+from ptcompile.explainer.page.html import _is_about_target
 from ptcompile.registry.targets import TARGETS
 from tests.conftest import ROOT
 from tests.explainer.page.making import HOSTILE, SIX, example, golden, page, text
@@ -263,3 +266,17 @@ def test_a_single_target() -> None:
     assert made.chosen == "volcano"
     panes = [one.attributes["id"] for one in read_html(text(SIX, target="volcano")).all("ol")]
     assert panes == ["spec-lines", "volcano-lines"]
+
+
+@pytest.mark.parametrize(
+    ("targets", "name", "expected"),
+    [
+        (("job",), "unsupported-by-target", True),
+        (("job", "pod"), "unsupported-by-target", True),
+        (("job",), "idle-gpus", True),
+        (("job", "pod"), "idle-gpus", False),
+    ],
+)
+def test_findings_about_a_target_and_about_the_job(targets: tuple[str, ...], name: str, expected: bool) -> None:
+    diagnostic = Diagnostic("PTC104", name, "error", "x", None, (), None, "run", "torchrun")
+    assert _is_about_target(PageFinding(diagnostic, targets, "spec", 1)) is expected
