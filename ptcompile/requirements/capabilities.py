@@ -57,7 +57,9 @@ def _gang_probes() -> Iterator[Probe]:
     """Yield the probes of the gang schedulers."""
     for operator in BY_GANG_SCHEDULER.values():
         yield Probe(
-            f"gang of {operator.title or operator.gang_scheduler}", {}, {"gangScheduler": operator.gang_scheduler}
+            f"gang of {operator.title or operator.gang_scheduler}",
+            {},
+            {"gangScheduler": operator.gang_scheduler, **operator.gang_profile},
         )
         yield from (Probe(*probe) for probe in operator.probes)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.apiserver.kinds import versions
+from ptcompile.apiserver.kinds import other_kind, versions
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import unstructured
 from ptcompile.kubernetes.unstructured import (
@@ -24,13 +24,15 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Version, parse_version
+from ptcompile.registry.gangs import needed_groups
 from ptcompile.registry.model import Operator, QueueSystem
-from ptcompile.registry.references import references
+from ptcompile.registry.references import needed_objects
 from ptcompile.registry.table import (
     BY_FOLDER,
     BY_GANG_SCHEDULER,
     BY_QUEUE_SYSTEM,
     BY_TARGET,
+    GROUP_MARKS,
     KINDS,
     RUNS_PODS,
     templates_of,
@@ -96,7 +98,7 @@ def framework_objects(
 ) -> Iterator[tuple[str, str]]:
     """Yield name and reason of each configuration that lets the queue system manage queued jobs of these kinds."""
     if queues is not None and queues.framework is not None:
-        configurations = (queues.framework(kind, cluster.versions()) for kind in dict.fromkeys(kinds))
+        configurations = (queues.framework(kind, cluster.versions(), ()) for kind in dict.fromkeys(kinds))
         yield from (configuration for configuration in configurations if configuration is not None)
 
 
@@ -154,7 +156,7 @@ def _format_version(version: Version) -> str:
 
 
 class Requirement(NamedTuple):
-    """One required thing. `kind` is kubernetes, operator, crd, namespace, object, resource or runtime."""
+    """One required thing. `kind` is kubernetes, operator, crd, api, gate, namespace, object, resource or runtime."""
 
     kind: str
     name: str
@@ -176,6 +178,7 @@ def requires_spec(spec: Spec, cluster: ClusterProfile, target: str | None = None
     out = [kubernetes_requirement(operators_of([(target_name, spec)], cluster), [(target_name, spec)], cluster)]
     classes = claimed_classes(spec, target_name, cluster)
     out += [*software(target_name, cluster), *queue_software(target_name, spec, cluster), *gang_software(spec, cluster)]
+    out += gang_settings(spec, cluster, target_name)
     out += [requirement for operator in drivers(classes) for requirement in software_of(operator, cluster)]
     out = list(dict.fromkeys(out))
     out += [Requirement("namespace", name) for name in namespaces([spec])]
@@ -195,11 +198,17 @@ Jobs = Sequence[tuple[str, "Spec"]]
 """Jobs with the names of their targets."""
 
 
-def kubernetes_requirement(operators: Iterable[Operator], jobs: Jobs, cluster: ClusterProfile) -> Requirement:
-    """Return the oldest Kubernetes that works for these operators and jobs, in the releases of the profile."""
+def kubernetes_requirement(
+    operators: Iterable[Operator], jobs: Jobs, cluster: ClusterProfile, manifests: Iterable[Json] = ()
+) -> Requirement:
+    """Return the oldest Kubernetes that works for these operators, jobs and built-in kinds, in the releases of the
+    profile.
+    """
+    kinds = [other_kind(kind_of(manifest)) for manifest in manifests]
+    served = [parse_version(kind.since) for kind in kinds if kind is not None and kind.since]
     required = [version for operator in operators if (version := required_kubernetes(operator, cluster)) is not None]
     accepted = [oldest_kubernetes(spec, cluster, target) for target, spec in jobs]
-    major, minor = max([*required, *accepted, first_schema()])
+    major, minor = max([*required, *accepted, *served, first_schema()])
     return Requirement("kubernetes", "kubernetes", f"{major}.{minor}", "or newer")
 
 
@@ -276,7 +285,21 @@ def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Req
 def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
     """Return the gang scheduler of the job's pods, if the profile names one."""
     scheduler = _gang_scheduler(spec, cluster)
-    return software_of(scheduler, cluster) if scheduler is not None else []
+    return software_of(scheduler, cluster) if scheduler is not None and scheduler.install.software else []
+
+
+def gang_settings(spec: Spec, cluster: ClusterProfile, target: str) -> list[Requirement]:
+    """Return the APIs and feature gates without which the cluster schedules no gang of this job."""
+    from ptcompile.registry.emitting import pod_group
+
+    return _settings(pod_group(_job_of(spec, target, cluster), cluster, target))
+
+
+def _settings(manifests: Iterable[Json]) -> list[Requirement]:
+    """Return the APIs and feature gates that the PodGroups among the manifests need."""
+    systems = [(KINDS[kind_of(group)][0], dict(group)) for group in manifests if kind_of(group) in GROUP_MARKS]
+    rows = [row for operator, group in systems if operator.gang_scheduler for row in operator.gangs().needs(group)]
+    return [Requirement(kind, name, "", why) for kind, name, why in dict.fromkeys(rows)]
 
 
 def _gang_scheduler(spec: Spec, cluster: ClusterProfile) -> Operator | None:
@@ -334,7 +357,7 @@ def _referenced_objects(
         out.append((queue_operator(target, cluster).queues().kind, queue))
     if spec.spec.priority:
         out.append((queue_operator(target, cluster).queues().priority, spec.spec.priority))
-    out += [reference for pod in pods for reference in references(pod)]
+    out += [item for pod in pods for item in needed_objects(pod)]
     return dict.fromkeys(out)
 
 
@@ -354,8 +377,9 @@ def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tu
         dict.fromkeys((*(operator for job in jobs for operator in _operators_of_job(job)), *drivers(classes)))
     )
     provided = {(kind_of(manifest)[1], object_name(manifest)) for manifest in manifests}
-    out = [kubernetes_requirement(operators, (), cluster)] if jobs else []
+    out = [kubernetes_requirement(operators, (), cluster, manifests)] if jobs else []
     out += [requirement for operator in operators for requirement in software_of(operator, cluster)]
+    out += _settings(manifests)
     spaces = {as_string(nested_map(job, "metadata").get("namespace")) for job in jobs} - {"", "default"}
     out += [Requirement("namespace", name) for name in sorted(spaces)]
     named = [reference for job in jobs for reference in _referenced_by(job)]
@@ -394,7 +418,8 @@ def _referenced_by(job: Json) -> Iterator[tuple[str, str]]:
     pods = list(_pod_specs(job))
     yield from (("PriorityClass", name) for name in priority_classes(pods))
     for pod in pods:
-        yield from references(pod)
+        yield from needed_objects(pod)
+        yield from needed_groups(pod)
 
 
 def _pod_specs(job: Json) -> Iterator[Json]:

@@ -1,0 +1,281 @@
+"""`ptcompile platform --from-dump`: the profile of a cluster from a dump of its objects.
+
+Pure: the objects of `kubectl get ... -A -o yaml` in, a ClusterProfile out, with a sentence for each thing that they do
+not show. Every value that is written has been seen in the dump.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+
+from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.hardware.nodes import levels_of
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mappings,
+    as_string,
+    as_strings,
+    kind_of,
+    nested_map,
+    object_name,
+    string_map,
+)
+from ptcompile.kubernetes.versions import Version, Versions, parse_version
+from ptcompile.registry.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, OPERATORS
+from ptcompile.report.layout import join_escaped
+from ptcompile.requirements.node_pools import (
+    cloud_of,
+    gpu_settings,
+    kubelet_release,
+    node_pools,
+    spot_settings,
+    worker_nodes,
+)
+from ptcompile.source import emitter
+from ptcompile.spec.objects import yaml_name
+from ptcompile.spec.reader import default_cluster
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+JsonDict = dict[str, Any]
+
+_CONTROLLERS: Final = frozenset({"Deployment", "DaemonSet", "StatefulSet", "Pod"})
+"""Kinds of objects in which operators and Kubernetes itself run."""
+_KEPT: Final = (
+    "Namespace", "LimitRange", "ResourceQuota", "PriorityClass",
+    "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+    "ResourceFlavor", "Topology", "Cohort", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "AdmissionCheck",
+)  # fmt: skip
+"""Kinds whose objects admit jobs: the profile's `objects`, in this order."""
+_NO_STATE: Final = frozenset({"status", "metadata", "apiVersion", "kind"})
+_BUILT_IN_NAMESPACES: Final = ("kube-", "openshift-")
+_NAME_LABEL: Final = "kubernetes.io/metadata.name"
+_BUILT_IN_CLASSES: Final = "system-"
+_NOT_SHOWN: Final = (
+    "versions.torch: PyTorch in the images of the jobs",
+    "fabrics: networks between nodes, unless they are built in",
+    "defaults: variables, service accounts and registry credentials that every job gets",
+)
+"""What no object of a cluster shows."""
+
+
+class ProfileDraft(NamedTuple):
+    """A ClusterProfile, and what the dump does not show: a field and why, a line each."""
+
+    document: JsonDict
+    unknown: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """Problems with the dump. With an error among them, the other fields are empty."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether all diagnostics are warnings or notes."""
+        return not any(d.severity == "error" for d in self.diagnostics)
+
+    def text(self) -> str:
+        """Return the profile as YAML below a comment that lists what is unknown."""
+        lines = ["From a dump of the cluster. Complete it by hand where the dump does not show:", *self.unknown]
+        return join_escaped(f"# {line}" for line in lines) + emitter.emit(self.document)
+
+
+def draft_profile(objects: Sequence[Json], name: str = "cluster") -> ProfileDraft:
+    """Return the profile of the cluster that these objects are from. Accepts any objects; never raises."""
+    by_kind: defaultdict[str, list[Json]] = defaultdict(list)
+    for manifest in objects:
+        by_kind[kind_of(manifest)[1]].append(manifest)
+    nodes = worker_nodes(by_kind["Node"])
+    containers = list(_controller_containers(by_kind))
+    cloud = cloud_of(nodes)
+    versions, unknown = _versions(containers, by_kind["Node"])
+    queue_settings, unknown_queues = _queue_settings(by_kind)
+    spec = {
+        "versions": {field: f"{major}.{minor}" for field, (major, minor) in versions.items()},
+        "featureGates": _feature_gates(containers),
+        "cloud": cloud,
+        "gpu": gpu_settings(nodes, [object_name(each) for each in by_kind["DeviceClass"]]),
+        "nodePools": node_pools(nodes),
+        "spot": spot_settings(nodes, cloud),
+        **queue_settings,
+        **_gang_scheduler(containers, queue_settings),
+        "objects": [_without_state(each) for kind in _KEPT for each in by_kind[kind] if _is_kept(each)],
+        "topology": _topology(by_kind, cloud),
+        "priorities": _priorities(by_kind),
+    }
+    if nodes:
+        unknown.append("nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump")
+    else:
+        unknown.append("nodePools: the dump has no nodes")
+    document = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": name},
+        "spec": {field: value for field, value in spec.items() if value},
+    }
+    return ProfileDraft(document, (*unknown, *unknown_queues, *_NOT_SHOWN))
+
+
+def _controller_containers(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
+    for kind in sorted(_CONTROLLERS):
+        for manifest in by_kind.get(kind, ()):
+            spec = nested_map(manifest, "spec") if kind == "Pod" else nested_map(manifest, "spec", "template", "spec")
+            yield from as_mappings(spec.get("containers"))
+
+
+def _versions(containers: Sequence[Json], nodes: Sequence[Json]) -> tuple[dict[str, Version], list[str]]:
+    """Return the releases by field of `versions`, and the fields of which only an image without a release is seen."""
+    releases: dict[str, Version] = {}
+    unknown: dict[str, str] = {}
+    for container in containers:
+        image = as_string(container.get("image"))
+        field = _software_of(image)
+        if field is not None:
+            release = _tag_release(image)
+            if release is None:
+                unknown[field] = f"versions.{yaml_name(field)}: its image {image[:120]!r} does not name a release"
+            else:
+                releases[field] = max(release, releases.get(field, release))
+    if "kubernetes" not in releases and (kubelet := kubelet_release(nodes)) is not None:
+        releases["kubernetes"] = kubelet
+        unknown["kubernetes"] = "versions.kubernetes: it is that of the newest kubelet; the API server may be newer"
+    elif "kubernetes" not in releases:
+        unknown["kubernetes"] = "versions.kubernetes: the dump has neither nodes nor the pods of the API server"
+    lines = [line for field, line in unknown.items() if field not in releases or field == "kubernetes"]
+    return {yaml_name(field): releases[field] for field in sorted(releases)}, lines
+
+
+def _software_of(image: str) -> str | None:
+    """Return the field of `versions` for the image of an operator or of kube-apiserver, or None for another image."""
+    repository = f"/{_repository(image)}"
+    for operator in OPERATORS:
+        if any(repository.endswith(f"/{name}") for name in operator.install.images):
+            return operator.release
+    return None
+
+
+def _repository(image: str) -> str:
+    name = image.partition("@")[0]
+    head, _, last = name.rpartition("/")
+    return f"{head}/{last.partition(':')[0]}" if head else last.partition(":")[0]
+
+
+def _tag_release(image: str) -> Version | None:
+    tag = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+    try:
+        return parse_version(tag)
+    except ValueError:
+        return None
+
+
+def _flag_values(container: Json, flag: str) -> Iterator[str]:
+    """Yield the values of a flag in the command line of a container."""
+    words = [*as_strings(container.get("command")), *as_strings(container.get("args"))]
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        name, equals, value = word.partition("=")
+        if name.lstrip("-") == flag and name.startswith("-"):
+            yield value if equals else following
+
+
+def _feature_gates(containers: Iterable[Json]) -> JsonDict:
+    """Return the gates that kube-apiserver and the operators are started with, for software with gates in a profile."""
+    software = set(vars(default_cluster().spec.feature_gates))
+    gates: defaultdict[str, dict[str, bool]] = defaultdict(dict)
+    for container in containers:
+        field = _software_of(as_string(container.get("image")))
+        for value in _flag_values(container, "feature-gates") if field in software else ():
+            for pair in value.split(","):
+                gate, _, switch = pair.strip().partition("=")
+                if gate and switch.lower() in {"true", "false"}:
+                    gates[str(field)][gate] = switch.lower() == "true"
+    return dict(gates)
+
+
+def _gang_scheduler(containers: Iterable[Json], queue_settings: JsonDict) -> JsonDict:
+    """Return the gang scheduler that an operator is started with, unless the queue system implies it."""
+    if queue_settings.get("queueSystem") in BY_GANG_SCHEDULER:
+        return {}
+    names = {operator.gangs().scheduler_name or name: name for name, operator in BY_GANG_SCHEDULER.items()}
+    values = (value for container in containers for value in _flag_values(container, "gang-scheduler-name"))
+    return next(({"gangScheduler": names[value]} for value in values if value in names), {})
+
+
+def _queue_settings(by_kind: Mapping[str, Sequence[Json]]) -> tuple[JsonDict, list[str]]:
+    """Return the profile's fields on queues, and what stays open: which of several queues is the default."""
+    systems: dict[str, list[str]] = {}
+    for name, operator in BY_QUEUE_SYSTEM.items():
+        system = operator.queues()
+        group = system.api(Versions()).partition("/")[0]
+        of_kind = [each for each in by_kind.get(system.kind, ()) if kind_of(each)[0].partition("/")[0] == group]
+        queues = sorted({object_name(each) for each in of_kind} - system.built_in_queues - {""})
+        if queues:
+            systems[name] = queues
+    if not systems:
+        return {}, []
+    usual = default_cluster().spec.queue_system
+    name = usual if usual in systems else next(iter(systems))
+    queues = systems[name]
+    fields = BY_QUEUE_SYSTEM[name].queues().profile_fields
+    settings: JsonDict = {"queueSystem": name, **(fields(by_kind) if fields is not None else {})}
+    unknown = [f"queueSystem: {' and '.join(systems)} have queues; this is one of them"] if len(systems) > 1 else []
+    if len(queues) == 1:
+        settings["defaults"] = {"queue": queues[0]}
+    else:
+        unknown.append(f"defaults.queue: one of {', '.join(queues[:20])}{', ...' * (len(queues) > 20)}")
+    return settings, unknown
+
+
+def _is_kept(manifest: Json) -> bool:
+    """Return whether an object decides on jobs: not a built-in class, and not a namespace that nothing marks."""
+    kind, name = kind_of(manifest)[1], object_name(manifest)
+    if kind == "Namespace":
+        labels = string_map(nested_map(manifest, "metadata").get("labels"))
+        return not name.startswith(_BUILT_IN_NAMESPACES) and labels.keys() > {_NAME_LABEL}
+    return bool(name) and not (kind == "PriorityClass" and name.startswith(_BUILT_IN_CLASSES))
+
+
+def _without_state(manifest: Json) -> JsonDict:
+    """Return an object as a file would have it: name, namespace and labels, and its fields without the status."""
+    metadata = nested_map(manifest, "metadata")
+    labels = string_map(metadata.get("labels"))
+    namespace = as_string(metadata.get("namespace"))
+    return {
+        "apiVersion": kind_of(manifest)[0],
+        "kind": kind_of(manifest)[1],
+        "metadata": {
+            "name": object_name(manifest),
+            **({"namespace": namespace} if namespace else {}),
+            **({"labels": labels} if labels else {}),
+        },
+        **{key: value for key, value in manifest.items() if key not in _NO_STATE and value not in (None, {}, [])},
+    }
+
+
+def _topology(by_kind: Mapping[str, Sequence[Json]], cloud: str | None) -> JsonDict:
+    """Return the levels of Topology objects and of HyperNodes that no built-in level of the cloud has."""
+    built_in = {label: name for name, label in levels_of(cloud).items()}
+    levels: JsonDict = {}
+    for topology in by_kind.get("Topology", ()):
+        for level in as_mappings(nested_map(topology, "spec").get("levels")):
+            label = as_string(level.get("nodeLabel"))
+            if label and label not in built_in:
+                levels[_level_name(label)] = {"nodeLabel": label}
+    tiers = {as_int(nested_map(node, "spec").get("tier"), -1) for node in by_kind.get("HyperNode", ())}
+    levels |= {f"tier-{tier}": {"tier": tier} for tier in sorted(tiers) if tier >= 0}
+    return {"levels": levels} if levels else {}
+
+
+def _level_name(label: str) -> str:
+    """Return the name of a level: `rack` for `cloud.provider.com/topology-rack`."""
+    return label.rpartition("/")[2].removeprefix("topology-") or label
+
+
+def _priorities(by_kind: Mapping[str, Sequence[Json]]) -> dict[str, int]:
+    classes = [*by_kind.get("WorkloadPriorityClass", ()), *by_kind.get("PriorityClass", ())]
+    values = {object_name(each): as_int(each.get("value")) for each in classes if _is_kept(each)}
+    return dict(sorted(values.items(), key=itemgetter(0)))

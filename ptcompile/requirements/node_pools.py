@@ -1,0 +1,195 @@
+"""Node pools, cloud, GPUs and spot nodes of a profile, from the nodes of a cluster."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from ptcompile.hardware.nodes import ARM, HOST, LEVELS, SPOT
+from ptcompile.kubernetes.quantity import parse
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name, string_map
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+    JsonDict = dict[str, Any]
+
+_CLOUD_LABELS: Final = {
+    "gke": "cloud.google.com/gke-",
+    "eks": "eks.amazonaws.com/",
+    "aks": "kubernetes.azure.com/",
+    "oke": "oci.oraclecloud.com/",
+}
+"""Prefix of labels that only a cloud's own nodes have, keyed by cloud."""
+_POOL_LABELS: Final = (
+    "cloud.google.com/gke-nodepool",
+    "eks.amazonaws.com/nodegroup",
+    "karpenter.sh/nodepool",
+    "kubernetes.azure.com/agentpool",
+    "agentpool",
+)
+"""Labels whose value is the name of a node's pool."""
+_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_PASSING_TAINTS: Final = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+    "karpenter.sh/disrupted",
+)
+"""Prefixes of taints for a passing state of a node (Kubernetes 1.37, Taints; cluster-autoscaler; Karpenter)."""
+_GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe")
+_PLAIN_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
+_DOMAIN_LABELS: Final = frozenset(label for levels in LEVELS.values() for label in levels.values())
+
+
+def worker_nodes(nodes: Sequence[Json]) -> list[Json]:
+    """Return the nodes without those of the control plane that keep other pods away."""
+    return [node for node in nodes if not any(taint["key"] in _CONTROL_PLANE for taint in _taints(node))]
+
+
+def cloud_of(nodes: Sequence[Json]) -> str | None:
+    """Return the cloud whose labels all nodes have, or None."""
+    clouds = {_cloud(_labels(node)) for node in nodes}
+    return clouds.pop() if len(clouds) == 1 else None
+
+
+def _cloud(labels: dict[str, str]) -> str | None:
+    return next(
+        (cloud for cloud, prefix in _CLOUD_LABELS.items() if any(key.startswith(prefix) for key in labels)), None
+    )
+
+
+def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
+    """Return the pools by name: nodes with the same pool label, machine, taints, zone and devices.
+
+    A pool has the smallest allocatable amounts of its nodes, which differ by what each kubelet keeps, and the labels
+    that all of them have.
+    """
+    groups: defaultdict[tuple[object, ...], list[Json]] = defaultdict(list)
+    for node in nodes:
+        labels = _labels(node)
+        taints = tuple(sorted(tuple(taint.items()) for taint in _taints(node)))
+        devices = tuple(sorted((k, v) for k, v in _allocatable(node).items() if k not in _PLAIN_RESOURCES))
+        key = (_pool_name(labels), _machine(labels), taints, labels.get("topology.kubernetes.io/zone"), devices)
+        groups[key].append(node)
+    repeated = Counter(str(name) for name, *_ in groups)
+    numbers: Counter[str] = Counter()
+    pools = {}
+    for (name, *_), members in groups.items():
+        numbers[str(name)] += 1
+        pools[f"{name}-{numbers[str(name)]}" if repeated[str(name)] > 1 else str(name)] = _pool(members)
+    return pools
+
+
+def _pool(nodes: Sequence[Json]) -> JsonDict:
+    labels = _labels(nodes[0])
+    common = {key: value for key, value in labels.items() if all(_labels(node).get(key) == value for node in nodes)}
+    shared = {
+        key: value for key, value in common.items() if key not in _DOMAIN_LABELS and object_name(nodes[0]) != value
+    }
+    pool = {
+        "machine": _machine(labels),
+        "allocatable": _smallest([_allocatable(node) for node in nodes]),
+        "labels": dict(sorted(shared.items())),
+        "taints": _taints(nodes[0]),
+        "count": len(nodes),
+    }
+    return {key: value for key, value in pool.items() if value}
+
+
+def gpu_settings(nodes: Sequence[Json], device_classes: Sequence[str]) -> JsonDict:
+    """Return the profile's `gpu`, without what is its default: NVIDIA's resource and the taint of that name."""
+    resources = [name for name in _GPUS if any(name in _allocatable(node) for node in nodes)]
+    if not resources:
+        return {"claim": {}} if "gpu.nvidia.com" in device_classes else {}
+    resource = resources[0]
+    holders = [node for node in nodes if resource in _allocatable(node)]
+    settings: JsonDict = {} if resource == _GPUS[0] else {"resourceName": resource}
+    taints = [taint for taint in _taints(holders[0]) if all(taint in _taints(node) for node in holders)]
+    taints = [taint for taint in taints if taint["key"] not in (*_spot_keys(), ARM.key)]
+    if any((taint["key"], taint["effect"]) != (resource, "NoSchedule") for taint in taints):
+        settings["tolerations"] = [_toleration(taint) for taint in taints]
+    return settings
+
+
+def spot_settings(nodes: Sequence[Json], cloud: str | None) -> JsonDict:
+    """Return the profile's `spot` where no cloud implies it: the label of spot nodes that some nodes have."""
+    if cloud is not None:
+        return {}
+    for marks in SPOT.values():
+        for key, value in marks.labels.items():
+            spot_nodes = [node for node in nodes if _labels(node).get(key) == value]
+            if spot_nodes:
+                taints = [taint for taint in _taints(spot_nodes[0]) if taint["key"] in _spot_keys()]
+                tolerations = {"tolerations": [_toleration(taint) for taint in taints]} if taints else {}
+                return {"nodeLabels": {key: value}, **tolerations}
+    return {}
+
+
+def kubelet_release(nodes: Sequence[Json]) -> tuple[int, int] | None:
+    """Return the newest release of a kubelet, which is never newer than the API server."""
+    texts = (as_string(nested_map(node, "status", "nodeInfo").get("kubeletVersion")) for node in nodes)
+    return max((release for text in texts if (release := _release(text)) is not None), default=None)
+
+
+def _release(text: str) -> tuple[int, int] | None:
+    from ptcompile.kubernetes.versions import parse_version
+
+    try:
+        return parse_version(text)
+    except ValueError:
+        return None
+
+
+def _pool_name(labels: dict[str, str]) -> str:
+    named = (labels[label] for label in _POOL_LABELS if labels.get(label))
+    return next(named, "") or _machine(labels) or "nodes"
+
+
+def _machine(labels: dict[str, str]) -> str | None:
+    return next((labels[label] for label in _TYPES if labels.get(label)), None)
+
+
+def _labels(node: Json) -> dict[str, str]:
+    return {key: value for key, value in string_map(nested_map(node, "metadata").get("labels")).items() if key != HOST}
+
+
+def _taints(node: Json) -> list[dict[str, str]]:
+    return list(_yield_taints(node))
+
+
+def _yield_taints(node: Json) -> Iterator[dict[str, str]]:
+    for taint in as_mappings(nested_map(node, "spec").get("taints")):
+        key, value, effect = (as_string(taint.get(field)) for field in ("key", "value", "effect"))
+        if key and effect in {"NoSchedule", "PreferNoSchedule", "NoExecute"} and not key.startswith(_PASSING_TAINTS):
+            yield {"key": key, **({"value": value} if value else {}), "effect": effect}
+
+
+def _toleration(taint: dict[str, str]) -> dict[str, str]:
+    equal = {"operator": "Equal", "value": taint["value"]} if "value" in taint else {"operator": "Exists"}
+    return {"key": taint["key"], **equal, "effect": taint["effect"]}
+
+
+def _spot_keys() -> set[str]:
+    return {key for marks in SPOT.values() for key in (*marks.labels, *(taint.key for taint in marks.taints))}
+
+
+def _allocatable(node: Json) -> dict[str, str]:
+    amounts = nested_map(node, "status", "allocatable")
+    return {key: str(value) for key, value in amounts.items() if key != "pods" and parse(value)}
+
+
+def _smallest(amounts: Sequence[dict[str, str]]) -> dict[str, str]:
+    """Return the smallest amount of each resource that all of the nodes have."""
+    names = [name for name in amounts[0] if all(name in of_node for of_node in amounts)]
+    return {name: min((of_node[name] for of_node in amounts), key=_nano) for name in names}
+
+
+def _nano(amount: str) -> int:
+    quantity = parse(amount)
+    return quantity.nano if quantity is not None else 0
