@@ -12,6 +12,7 @@ The functions take text, bytes, plain mappings or a `pathlib.Path`, and return v
     simulate           show what every pod of a job will see
     stored             show objects as the server would keep them
     rehearse           run a job's pods as local processes
+    admit              tell whether the queues of a cluster admit jobs, and what prevents it
     explain            name the cause of every value of the manifests
     status             read the state of a job from its live object
     requires           list what jobs need of a cluster
@@ -36,6 +37,7 @@ TYPE_CHECKING = False  # as typing says it, which takes longer to import than al
 if TYPE_CHECKING:
     from typing import Any
 
+    from ptcompile.api.admit import Admission as Admission, admit as admit
     from ptcompile.api.check import Checked as Checked, check as check
     from ptcompile.api.compile import (
         CompileError as CompileError,
@@ -106,6 +108,10 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
+    "ptcompile.api.admit": (
+        "Admission",
+        "admit",
+    ),
     "ptcompile.api.check": (
         "Checked",
         "check",

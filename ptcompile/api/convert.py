@@ -4,25 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile._internal import arguments
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile as compiling
 from ptcompile.api.compile import Result
-from ptcompile.api.import_manifests import ImportedSpec, import_manifests
+from ptcompile.api.import_manifests import Imported, ImportedSpec, import_manifests
 from ptcompile.compiler.reader import load_profile
-from ptcompile.diagnostics import Diagnostic, field_path
+from ptcompile.converter import portable
+from ptcompile.converter.endings import differing_sentences, rows_by_topic, topics_of
+from ptcompile.converter.fields import rewrite_fields
+from ptcompile.converter.leftovers import (
+    names_host,
+    renamed_hosts,
+    rewrite_host_files,
+    with_new_hosts,
+    without_old_metadata,
+)
+from ptcompile.converter.queueing import (
+    Queueing,
+    gang_differences,
+    is_admitted,
+    profile_for,
+    queue_problem,
+    queueing_of,
+    without_queue,
+)
+from ptcompile.converter.runtimes import runtime_of, runtime_problems
+from ptcompile.converter.selectors import PodPair, rewrite_selectors
+from ptcompile.converter.settings import TIME_TO_LIVE, lost_settings, own_settings
+from ptcompile.diagnostics import Diagnostic, Problem, field_path
+from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.registry.model import Kind
+from ptcompile.registry.table import kinds_with
+from ptcompile.simulator.equivalence import matching_pods
+from ptcompile.simulator.job import SimulatedJob
+from ptcompile.simulator.world import World, simulate
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.differ.model import Fact
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Json = dict[str, Any]
 
 _MAX_ROUNDS = 8
-_ENDING_FACTS = frozenset({"on failure", "QoS class", "restartPolicy"})
+_JOBS = kinds_with(Kind.read)
+"""Jobs of other files are converted by themselves."""
+_ENDING = "on failure"
+_ENDING_FACTS = frozenset({_ENDING, "QoS class", "restartPolicy"})
 """Facts on which operators differ by design, but which matter to the job's owner."""
 
 
@@ -33,101 +66,300 @@ def convert(
     filename: str | None = None,
     cluster: ProfileSource | ClusterProfile | None = None,
     lossy: bool = False,
+    beside: Sequence[Mapping[str, Any]] = (),
 ) -> Result:
     """Convert manifests to equivalent ones for another operator: the same pods, processes, commands, variables and
     resources.
 
     A setting that the other operator cannot express is an error; with `lossy` it is dropped with a warning. A setting
-    that it implements differently (how the job ends, QoS) is a warning. Auxiliary objects are kept unchanged. Mistakes
-    in the manifests or profile never raise.
+    that it implements differently (how the job ends, QoS) is a warning. Auxiliary objects are kept; selectors, field
+    paths and host names that refer to the old pods are rewritten, with a note, and where that is not possible they are
+    an error. `beside` are objects of other files: their references to the old pods are reported and not rewritten.
+    Mistakes in the manifests or profile never raise.
     """
     if not isinstance(target, str):
         raise TypeError(f"target must be a string, not {type(target).__name__}")
-    imported = import_manifests(source, filename=filename, cluster=cluster, lossy=lossy)
+    profile = _profile_for(source, filename) if cluster is None else cluster
+    imported = import_manifests(source, filename=filename, cluster=profile, lossy=lossy)
     if not imported.ok:
         return Result((), imported.diagnostics)
-    profile = imported.profile if cluster is None else cluster
-    kept = Objects(imported.kept)
-    manifests: list[Json] = []
+    others = tuple([data for data in arguments.mappings(beside, "beside") if kind_of(data) not in _JOBS])
+    request = _Request(target, profile, filename, Objects(imported.kept), lossy, others)
+    objects = list(_used_objects(imported, request))
     diagnostics: list[Diagnostic] = []
+    manifests: list[Json] = []
     for imported_spec in imported.found:
-        converted, problems = _convert_one(imported_spec, target, profile, filename, kept, lossy=lossy)
+        converted, objects, findings = _convert_one(imported_spec, objects, request)
         manifests += converted
-        diagnostics += problems
+        diagnostics += findings
+    output = [*objects, *manifests]
+    if manifests:
+        findings = list(_new_findings(source, output, imported, request))
+        diagnostics += findings
+        output = [] if any(finding.severity == "error" for finding in findings) else output
     limited = tuple(streams.limit_findings((*imported.diagnostics, *diagnostics), filename))
-    return Result((*imported.kept, *manifests), limited)
+    return Result(tuple(output), limited)
+
+
+def _new_findings(
+    source: StreamSource, output: list[Json], imported: Imported, request: _Request
+) -> Iterator[Diagnostic]:
+    """Yield the findings of lint in the output that the source does not have: an error, or with `lossy` a warning."""
+    from ptcompile.api.lint import lint
+
+    known = {item.code for item in lint(source, cluster=request.profile).diagnostics}
+    by_name = {spec.origin.partition("/")[2]: spec for spec in imported.found}
+    for finding in lint(output, cluster=request.profile).diagnostics:
+        if finding.code in known or finding.severity == "note":
+            continue
+        owner = by_name.get((finding.resource or "").partition("/")[2], imported.found[0])
+        message = f"in {finding.resource or 'the output'}, which it converts to: {finding.message}"
+        severity = "warning" if request.lossy else finding.severity
+        yield _diagnostic(finding.name, message, finding.help, owner, request.filename, severity)
+
+
+def _used_objects(imported: Imported, request: _Request) -> Iterator[Json]:
+    """Yield the kept objects without the runtimes of jobs that are converted to another operator."""
+    runtimes: set[int] = set()
+    for spec in imported.found:
+        if spec.target != request.target:
+            job = compiling.compile(spec.document, cluster=request.profile, lint=False).manifests[-1:]
+            bases = [runtime_of(manifest, request.kept, _versions(request.profile)) for manifest in job]
+            runtimes |= {id(base.source) for base in bases if base is not None}
+    return (manifest for manifest in imported.kept if id(manifest) not in runtimes)
+
+
+def _profile_for(source: StreamSource, filename: str | None) -> Json:
+    """Return the profile that adds nothing to the manifests, with their queue system and gang scheduler."""
+    parsed = streams.read(source, filename)
+    objects = [data for document in parsed.documents for _, data in streams.objects_in(document.data)]
+    return profile_for(simulate(objects).jobs)
+
+
+class _Request(NamedTuple):
+    """What one conversion is for."""
+
+    target: str
+    profile: Any
+    filename: str | None
+    kept: Objects
+    lossy: bool
+    beside: tuple[Mapping[str, Any], ...]
+
+    def world(self, result: Result) -> World:
+        """Return the world of compiled manifests together with the kept objects."""
+        return simulate(result.manifests, versions=_versions(self.profile), others=self.kept)
 
 
 def _convert_one(
-    imported: ImportedSpec, target: str, profile: Any, filename: str | None, kept: Objects, *, lossy: bool
-) -> tuple[list[Json], list[Diagnostic]]:
-    document = imported.document if target == imported.target else imported.portable or imported.document
-    spec = {**document, "spec": {**document["spec"], "target": target}}
-    diagnostics: list[Diagnostic] = []
-    result = compiling.compile(spec, target=target, cluster=profile, lint=False)
-    for _ in range(_MAX_ROUNDS if lossy else 0):
-        unsupported = [
-            diagnostic
-            for diagnostic in result.diagnostics
-            if diagnostic.severity == "error" and diagnostic.name == "unsupported-by-target"
-        ]
-        reduced = spec
-        for diagnostic in unsupported:
-            reduced = _without(reduced, diagnostic.path)
-        if reduced == spec:
-            break
-        diagnostics += [_spec_finding(diagnostic, imported, filename, "warning") for diagnostic in unsupported]
-        spec = reduced
-        result = compiling.compile(spec, target=target, cluster=profile, lint=False)
+    imported: ImportedSpec, objects: list[Json], request: _Request
+) -> tuple[list[Json], list[Json], list[Diagnostic]]:
+    """Return the manifests of one job for the target, or none if an error remains; the stream's other objects, and the
+    findings.
+
+    The first candidate without an error decides, else the first one.
+    """
+    images = placeholder_images(imported.document)
+    stand_ins = substitute_images(images, imported.document)
+    document = replace_images(imported.document, stand_ins)
+    before = compiling.compile(document, cluster=request.profile, lint=False)
+    old_world = request.world(before)
+    inlined = replace_images(imported.portable, stand_ins)
+    as_written = {stand_in: image for image, stand_in in stand_ins.items()}
+    outcomes: list[list[Diagnostic]] = []
+    is_moved = request.target != imported.target
+    for spec in portable.candidates(document, inlined, request.target, old_world) if is_moved else (document,):
+        result, diagnostics = _convert_spec(spec, imported, request, before, old_world)
+        manifests = list(result.manifests)
+        others = objects
+        if is_moved and manifests and old_world.jobs:
+            manifests, others, problems = _rewrite_references(manifests, objects, old_world.jobs[0], request)
+            diagnostics += [_from_problem(item, imported, request.filename, lossy=request.lossy) for item in problems]
+        if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
+            return replace_images(manifests, as_written), others, diagnostics
+        outcomes.append(diagnostics)
+    return [], objects, outcomes[0]
+
+
+def _rewrite_references(
+    manifests: list[Json], objects: list[Json], old_job: SimulatedJob, request: _Request
+) -> tuple[list[Json], list[Json], list[Problem]]:
+    """Return the converted manifests and the other objects with references to the new pods, and the findings."""
+    world = simulate(manifests, versions=_versions(request.profile), others=request.kept)
+    if not world.jobs:
+        return manifests, objects, []
+    new_job = world.jobs[0]
+    pairs = [PodPair(old.view, new.view) for old, new in matching_pods(old_job, new_job)]
+    manifests, problems = without_old_metadata(manifests, old_job, new_job)
+    manifests, field_problems = rewrite_fields(manifests, pairs, new_job)
+    rewritten = rewrite_selectors([*objects, *manifests], pairs, new_job)
+    output, host_problems = rewrite_host_files(rewritten.objects, renamed_hosts(pairs))
+    problems += [*field_problems, *rewritten.problems, *host_problems]
+    if request.beside:
+        others = [dict(data) for data in request.beside]
+        problems += map(_in_other_file, rewrite_selectors(others, pairs, new_job).problems)
+        problems += map(_in_other_file, rewrite_host_files(others, renamed_hosts(pairs))[1])
+    return output[len(objects) :], output[: len(objects)], problems
+
+
+def _convert_spec(
+    spec: Json, imported: ImportedSpec, request: _Request, before: Result, old_world: World
+) -> tuple[Result, list[Diagnostic]]:
+    """Return the spec's manifests for the target, and all findings of the conversion."""
+    filename, lossy = request.filename, request.lossy
+    queueing = queueing_of(old_world.jobs[0]) if old_world.jobs else Queueing()
+    problems = list(_setting_problems(imported, request, old_world))
+    if not is_admitted(queueing.system, request.target):
+        spec = without_queue(spec, queueing.system)
+        problems.append(queue_problem(queueing, request.target))
+        queueing = Queueing(gang=queueing.gang)
+    spec, result, dropped = _compile_reduced(spec, request.target, request.profile, lossy=lossy)
+    spec, result, renamed = _with_new_hosts(spec, result, old_world, request)
+    problems += [
+        _problem(f"the host {name}, which the manifest names, becomes {now}, the pod of the same rank", "note")
+        for name, now in renamed.items()
+    ]
+    diagnostics = [_spec_finding(diagnostic, imported, filename, "warning") for diagnostic in dropped]
     for diagnostic in result.diagnostics:
         if diagnostic.severity == "note" and diagnostic.name == "done-differently":
             continue  # reported below as one difference between the endings
-        lost = diagnostic.name == "not-carried-over" and not lossy
-        diagnostics.append(_spec_finding(diagnostic, imported, filename, "error" if lost else diagnostic.severity))
-    diagnostics += [
-        diagnostic
-        for diagnostic in _differences(imported, result, profile, filename, kept, lossy=lossy)
-        if diagnostic not in diagnostics
-    ]
-    failed = any(diagnostic.severity == "error" for diagnostic in diagnostics)
-    return [] if failed else list(result.manifests), diagnostics
+        is_lost = diagnostic.name == "not-carried-over"
+        if is_lost and diagnostic.path[:2] == ("spec", "manifest"):
+            continue  # reported with the settings
+        severity = "error" if is_lost and not lossy else diagnostic.severity
+        diagnostics.append(_spec_finding(diagnostic, imported, filename, severity))
+    if before.manifests and result.manifests:
+        new_world = request.world(result)
+        if old_world.jobs and new_world.jobs:
+            problems += gang_differences(queueing, queueing_of(new_world.jobs[0]), request.target)
+        problems += _world_problems(old_world, new_world)
+        facts = _changed_facts(before, result, request.profile)
+        problems += _changed_settings(facts)
+        if old_world.jobs and new_world.jobs:
+            diagnostics += _ending_finding(facts, old_world.jobs[0], new_world.jobs[0], imported, filename)
+    stamped = [_from_problem(problem, imported, filename, lossy=lossy) for problem in problems]
+    return result, list(dict.fromkeys((*diagnostics, *stamped)))
 
 
-def _differences(
-    imported: ImportedSpec, result: Result, profile: Any, filename: str | None, kept: Objects, *, lossy: bool
-) -> Iterator[Diagnostic]:
-    """Yield the differences between the two worlds: losses, and settings that the operators implement differently."""
-    from ptcompile.api.diff import diff
-    from ptcompile.simulator.equivalence import world_differences
-    from ptcompile.simulator.world import simulate
+def _with_new_hosts(
+    spec: Json, result: Result, old_world: World, request: _Request
+) -> tuple[Json, Result, dict[str, str]]:
+    """Return the spec and its compilation with the new pods' host names where the manifest names the old ones, and
+    these names.
+    """
+    new_world = request.world(result)
+    if not (old_world.jobs and new_world.jobs):
+        return spec, result, {}
+    pairs = [PodPair(old.view, new.view) for old, new in matching_pods(old_world.jobs[0], new_world.jobs[0])]
+    renamed = {name: now for name, now in renamed_hosts(pairs).items() if now and names_host(spec["spec"], name)}
+    if not renamed:
+        return spec, result, {}
+    spec = {**spec, "spec": with_new_hosts(spec["spec"], renamed)}
+    return spec, compiling.compile(spec, target=request.target, cluster=request.profile, lint=False), renamed
 
-    before = compiling.compile(imported.document, cluster=profile, lint=False)
-    if not before.manifests or not result.manifests:
+
+def _setting_problems(imported: ImportedSpec, request: _Request, old_world: World) -> Iterator[Problem]:
+    """Yield the findings for what only the manifest's own operator has: settings, and the pods of its runtime."""
+    if request.target == imported.target:
         return
-    versions = _versions(profile)
-    old_world, new_world = (simulate(item.manifests, versions=versions, others=kept) for item in (before, result))
-    losses = world_differences(old_world, new_world)
-    for text in losses:
-        yield _difference(imported, filename, f"it would not run the same: {text}", "warning" if lossy else "error")
-    facts = [fact for item in diff(before.yaml(), result.yaml(), from_cluster=profile, to_cluster=profile).objects
-             for fact in item.facts if fact.what in _ENDING_FACTS]  # fmt: skip
-    for subject, aspect in dict.fromkeys((fact.subject, fact.what) for fact in facts):
-        same_fact = [fact for fact in facts if (fact.subject, fact.what) == (subject, aspect)]
-        before_it, after_it = (_join(item) for item in ([f.before for f in same_fact], [f.after for f in same_fact]))
-        yield _difference(imported, filename, f"{subject}: {aspect} before: {before_it}; after: {after_it}", "warning")
+    settings = own_settings(imported.document["spec"], imported.target)
+    yield from lost_settings(settings, imported.target, request.target)
+    for job in old_world.jobs:
+        yield from runtime_problems(job.manifest, request.kept, _versions(request.profile))
 
 
-def _join(values: list[str | None]) -> str:
-    return ", ".join(line for line in values if line) or "nothing"
+def _in_other_file(problem: Problem) -> Problem:
+    """Return the finding for an object of another file, which is not rewritten."""
+    message = f"{problem.message.replace('spec: ', 'spec: in another file: ', 1)}, but the file stays unchanged"
+    return problem._replace(message=message, help="change it when the job moves", severity="warning")
+
+
+def _compile_reduced(
+    spec: Json, target: str, profile: Any, *, lossy: bool
+) -> tuple[Json, Result, tuple[Diagnostic, ...]]:
+    """Return the spec without the fields that the target cannot express, its compilation, and the findings for them.
+
+    Only `lossy` drops fields that the job trains with.
+    """
+    result = compiling.compile(spec, target=target, cluster=profile, lint=False)
+    dropped: list[Diagnostic] = []
+    for _ in range(_MAX_ROUNDS):
+        unsupported = [
+            diagnostic
+            for diagnostic in result.diagnostics
+            if diagnostic.severity == "error"
+            and diagnostic.name == "unsupported-by-target"
+            and (lossy or diagnostic.path == TIME_TO_LIVE or portable.is_absence(spec, diagnostic.path))
+        ]
+        reduced = spec
+        for diagnostic in unsupported:
+            reduced = portable.without_path(reduced, diagnostic.path)
+        if reduced == spec:
+            break
+        dropped += [
+            portable.with_dropped_fields(item, spec) for item in unsupported if not portable.is_absence(spec, item.path)
+        ]
+        spec = reduced
+        result = compiling.compile(spec, target=target, cluster=profile, lint=False)
+    return spec, result, tuple(dropped)
+
+
+def _from_problem(problem: Problem, imported: ImportedSpec, filename: str | None, *, lossy: bool) -> Diagnostic:
+    """Return the finding for a loss: an error, or with `lossy` a warning without the way to get one."""
+    is_accepted = lossy and problem.severity == "error"
+    severity, help = ("warning", None) if is_accepted else (problem.severity, problem.help)
+    return _diagnostic(problem.name, problem.message, help, imported, filename, severity)
+
+
+def _world_problems(old_world: World, new_world: World) -> Iterator[Problem]:
+    """Yield an error for each difference between the two worlds."""
+    from ptcompile.simulator.equivalence import world_differences
+
+    for text in world_differences(old_world, new_world):
+        yield _problem(f"it would not run the same: {text}", "error")
+
+
+def _changed_facts(before: Result, result: Result, profile: Any) -> list[Fact]:
+    """Return the differences that matter to the job's owner, but on which operators differ by design."""
+    from ptcompile.api.diff import diff
+
+    difference = diff(before.yaml(), result.yaml(), from_cluster=profile, to_cluster=profile)
+    return [fact for item in difference.objects for fact in item.facts if fact.what in _ENDING_FACTS]
+
+
+def _changed_settings(facts: Sequence[Fact]) -> Iterator[Problem]:
+    """Yield a warning for each setting of the pods that the other operator writes differently, such as their QoS."""
+    for fact in facts:
+        if fact.what != _ENDING:
+            old, new = fact.before or "nothing", fact.after or "nothing"
+            yield _problem(f"{fact.subject}: {fact.what} changes from {old} to {new}", "warning")
+
+
+def _ending_finding(
+    facts: Sequence[Fact], old_job: SimulatedJob, new_job: SimulatedJob, imported: ImportedSpec, filename: str | None
+) -> Iterator[Diagnostic]:
+    """Yield a warning if the operators differ in what follows a failure or the end, with the sentences side by side."""
+    before, after = differing_sentences(
+        [fact.before for fact in facts if fact.what == _ENDING and fact.before],
+        [fact.after for fact in facts if fact.what == _ENDING and fact.after],
+        [role.name for role in old_job.roles],
+        [role.name for role in new_job.roles],
+    )
+    if before or after:
+        old, new = (job.manifest.get("kind") for job in (old_job, new_job))
+        topics = " and ".join(", ".join(topics_of((*before, *after))).rsplit(", ", 1))
+        message = f"spec: the {new} handles {topics} differently from the {old}"
+        finding = _diagnostic("convert-differs", message, None, imported, filename, "warning")
+        yield finding._replace(comparison=((f"before ({old})", f"after ({new})"), *rows_by_topic(before, after)))
+
+
+def _problem(text: str, severity: Any) -> Problem:
+    return Problem("convert-differs", ("spec",), f"spec: {text}", None, severity, "run", "ptcompile")
 
 
 def _versions(profile: Any) -> Any:
     loaded, _ = load_profile(profile)
     return loaded.versions() if loaded is not None else None
-
-
-def _difference(imported: ImportedSpec, filename: str | None, text: str, severity: Any) -> Diagnostic:
-    return _diagnostic("convert-differs", f"spec: {text}", None, imported, filename, severity)
 
 
 def _spec_finding(diagnostic: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any) -> Diagnostic:
@@ -151,13 +383,3 @@ def _diagnostic(
         code_of(name), name, severity, message, help, ("spec",), imported.span, "run", "ptcompile", filename,
         imported.place, imported.origin,
     )  # fmt: skip
-
-
-def _without(data: Any, path: Sequence[str | int]) -> Any:
-    """Return a copy of the data without the value at `path`, or the data itself if there is no such value."""
-    if not path or not isinstance(data, Mapping) or path[0] not in data:
-        return data
-    if len(path) == 1:
-        return {key: value for key, value in data.items() if key != path[0]}
-    inner = _without(data[path[0]], path[1:])
-    return {key: inner if key == path[0] else value for key, value in data.items()}

@@ -11,7 +11,7 @@ from ptcompile.apiserver import validate
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import kind_of, object_name
+from ptcompile.kubernetes.unstructured import as_int, kind_of, nested_map, object_name
 from ptcompile.registry import table as operators
 from ptcompile.registry.model import Kind
 from ptcompile.source import emitter, streams
@@ -19,7 +19,7 @@ from ptcompile.source import emitter, streams
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.source.documents import Document
+    from ptcompile.source.documents import Document, Source
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -52,6 +52,8 @@ class ImportedSpec(NamedTuple):
     """Position of the object's spec in the text."""
     place: int = 0
     """Index of the object's document in its stream, from 0."""
+    remarks: tuple[str, ...] = ()
+    """Comments of the manifest that belong to no field of the spec."""
 
     def yaml(self) -> str:
         """Return the spec with its comments."""
@@ -61,6 +63,7 @@ class ImportedSpec(NamedTuple):
         proof += ", same manifest" if self.same_manifest else ""
         head = [f"imported from {self.origin}: {proof}"]
         head += [f"differs: {text}" for text in self.differences]
+        head += self.remarks
         return write_yaml(self.document, self.comments, tuple(head))
 
 
@@ -162,15 +165,34 @@ def import_manifests(
     profile, profile_problems = load_profile(profiles.MINIMAL if cluster is None else cluster)
     if profile is None:
         return Imported((), (*streams.limit_findings(diagnostics, filename), *profile_problems))
-    imported, import_problems = _import_all(objects, profile, filename, lossy=lossy, exact=exact)
+    imported, import_problems = _import_all(parsed, objects, profile, filename, lossy=lossy, exact=exact)
+    if cluster is None:
+        imported = [_without_added_tolerations(spec, profile) for spec in imported]
     needs_profile = cluster is None and profiles.needs_profile([spec.document for spec in imported], profile)
     kept = _kept_objects(objects, imported, profile)
     limited = tuple(streams.limit_findings((*diagnostics, *import_problems), filename))
     return Imported(tuple(imported), limited, profiles.MINIMAL if needs_profile else None, kept)
 
 
+def _without_added_tolerations(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSpec:
+    """Return a spec to which the built-in profile adds no toleration, if the spec can say that."""
+    from ptcompile.importer.profiles import without_added_tolerations
+
+    closed = without_added_tolerations(imported.document, profile)
+    if closed is None:
+        return imported
+    comment = "no tolerations in the manifest; delete this line to get those for GPUs"
+    return imported._replace(document=closed, comments={**imported.comments, ("spec", "podTemplate"): comment})
+
+
 def _import_all(
-    objects: list[_ImportedObject], profile: ClusterProfile, filename: str | None, *, lossy: bool, exact: bool
+    parsed: Source,
+    objects: list[_ImportedObject],
+    profile: ClusterProfile,
+    filename: str | None,
+    *,
+    lossy: bool,
+    exact: bool,
 ) -> tuple[list[ImportedSpec], list[Diagnostic]]:
     from ptcompile.importer.attempt import without_nulls
 
@@ -195,8 +217,20 @@ def _import_all(
         diagnostics += [_to_diagnostic(problem, item, filename) for problem in problems]
         if spec is not None:
             span = item.document.span((*item.path, "spec"))
-            imported.append(spec._replace(span=span, place=item.document.index))
+            spec = spec._replace(span=span, place=item.document.index)
+            imported.append(_with_remarks(spec, parsed, item))
     return imported, diagnostics
+
+
+def _with_remarks(spec: ImportedSpec, parsed: Source, item: _ImportedObject) -> ImportedSpec:
+    """Return the spec with the comments of its manifest, before those about the import."""
+    from ptcompile.importer.remarks import carry_remarks
+
+    remarks = carry_remarks(parsed, item.document, item.path, spec.document)
+    comments = {**remarks.by_path}
+    for path, text in spec.comments.items():
+        comments[path] = f"{comments[path]}\n{text}" if path in comments else text
+    return spec._replace(comments=comments, remarks=remarks.others)
 
 
 def _import_one(
@@ -262,15 +296,25 @@ def _kept_objects(
     return tuple([manifest for manifest in auxiliary if (*kind_of(manifest), object_name(manifest)) not in emitted])
 
 
+_DROP_HELP = "use --lossy, or lossy=True, to drop it with a warning"
+
+
 def _spec_problem(name: str, message: str, severity: Any = "error") -> Problem:
-    help = "with lossy it is a warning" if name == "import-differs" else "keep the manifest as it is"
+    is_error = severity == "error"
+    help = _DROP_HELP if name == "import-differs" and is_error else "keep the manifest as it is"
     return Problem(name, ("spec",), f"spec: {message}", help, severity, "style", "ptcompile")
 
 
 def _unsupported_kind(manifest: Json) -> Problem:
     kind = kind_of(manifest)[1]
-    message = f"{kind}: no target writes this kind"
-    return Problem("not-importable", ("kind",), message, "keep the manifest as it is", authority="ptcompile")
+    message, help = f"{kind}: no target writes this kind", "keep the manifest as it is"
+    if kind == "MPIJob":
+        workers = nested_map(manifest, "spec", "mpiReplicaSpecs", "Worker")
+        launcher = "deepspeed" if "deepspeed" in str(manifest.get("spec")) else "mpirun"
+        message = f"{kind}: no target starts the processes of all nodes from one pod, as {launcher} does"
+        nodes = as_int(workers.get("replicas"), 1)
+        help = f"keep it, or write a TrainingJob with nodes: {nodes}, where torchrun starts the script on each node"
+    return Problem("not-importable", ("kind",), message, help, authority="ptcompile")
 
 
 def _no_job(manifest: Json) -> Problem:

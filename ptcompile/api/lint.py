@@ -23,7 +23,7 @@ from ptcompile.linter.foreign import foreign_kind, is_about_written_text, may_be
 from ptcompile.linter.nested import nested_manifests, nested_objects
 from ptcompile.linter.unrendered import unrendered_file, without_verdicts_on_marks
 from ptcompile.source import streams
-from ptcompile.source.documents import Source
+from ptcompile.source.documents import Document, Source
 from ptcompile.source.templates import chart_role, may_have_marks
 
 TYPE_CHECKING = False
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.api.relint import KeptJudgments
     from ptcompile.apiserver.admission import ClusterState
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
@@ -59,8 +60,9 @@ class LintOptions:
         self.definitions = definitions
         self.extensions = extensions
         self.pause = pause
-        self.earlier = earlier or {}
+        self.earlier = earlier
         self.frameworks = profile.spec.queue_frameworks if profile is not None else ()
+        self.has_existing_objects = profile is not None and bool(profile.spec.objects)
 
     def cluster_state(self, stream: Stream) -> ClusterState:
         """Return what admission plugins know of the cluster."""
@@ -91,9 +93,9 @@ def lint_object(manifest: Mapping[str, Any], others: Stream, options: LintOption
 
         return check_api_version(manifest, options.versions.kubernetes)
     if manifest.get("kind") == "ClusterProfile":
-        from ptcompile.compiler.reader import read_profile
+        from ptcompile.compiler import reader
 
-        return read_profile(manifest)[1]
+        return reader.read_profile(manifest)[1]
     return _spec_problems(manifest, options)
 
 
@@ -107,6 +109,7 @@ _ADMISSION_KINDS = frozenset(
     }
 )
 """Kinds whose objects make admission plugins reject others, as words of `Stream.kinds`."""
+_POLICY_KIND = "@validatingadmissionpolicy"
 ADMISSION_RULES = frozenset({"denied-by-policy", "exceeds-quota", "policy-not-evaluated"})
 """Rules whose findings depend on what else exists, so that only creation decides."""
 _PRIORITY_FIELDS = frozenset({"priority", "preemptionPolicy"})
@@ -124,7 +127,9 @@ def _admission_problems(
     from ptcompile.apiserver.admission import admission_problems
 
     valid = not any(problem.severity == "error" for problem in rejections)
-    return admission_problems(manifest, others.cached(options.cluster_state), valid=valid)
+    is_shared = options.has_existing_objects or _POLICY_KIND in others.kinds  # policies grant steps to later objects
+    state = (others.cached if is_shared else others.cached_for_object)(options.cluster_state)
+    return admission_problems(manifest, state, valid=valid)
 
 
 def _rule_findings(
@@ -223,6 +228,22 @@ def _problems_in_text(path: Path, content: str, options: LintOptions) -> Iterato
                 yield problem._replace(path=path, message=message, fix=None, on_key=False, span=None)
 
 
+class Place(NamedTuple):
+    """Where in a document an object is, and what else in the file its diagnostics depend on, except its stream."""
+
+    path: Path
+    filename: str | None
+    is_template: bool
+    """Whether its document is a template that is not rendered."""
+    marked: bool
+    """Whether the file may have template marks."""
+    unknown_kinds: Literal["count", "error"]
+    repeated: list[Problem]
+    """Findings about another object with its name."""
+    notes: list[Problem]
+    """Findings that only the first object of a kind has."""
+
+
 def object_diagnostics(
     parsed: Source,
     filename: str | None,
@@ -230,6 +251,7 @@ def object_diagnostics(
     unchecked: list[str],
     unknown_kinds: Literal["count", "error"],
     beside: Sequence[Mapping[str, Any]] | None,
+    kept: KeptJudgments | None = None,
 ) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a stream's objects; names of objects of unknown kinds are appended to `unchecked`."""
     objects = [
@@ -239,7 +261,10 @@ def object_diagnostics(
     ]
     texts = {id(document.data): document.texts for document in parsed.documents}
     manifests = [manifest for _, _, manifest in objects]
-    stream = Stream(manifests, options.versions, texts, related=beside, frameworks=options.frameworks)
+    if kept is not None:
+        kept.change(manifests, texts, beside)
+    else:
+        stream = Stream(manifests, options.versions, texts, related=beside, frameworks=options.frameworks)
     templates = _templates(parsed)
     marked = may_have_marks(parsed.text)
     specs: set[tuple[str, str]] = set()
@@ -253,26 +278,59 @@ def object_diagnostics(
     for document, path, manifest in objects:
         if options.pause is not None:
             options.pause()
-        problems: Iterable[Problem] | None
         foreign_name = foreign_kind(manifest) if parsed.text else None
         if foreign_name is not None:
             unchecked.append(foreign_name)
             continue
-        problems = _missing_kind(manifest) or lint_object(manifest, stream, options)
-        if problems is not None and document.index in templates:
-            problems = [problem for problem in problems if is_about_written_text(problem, manifest)]
-        if problems is None:
-            unchecked.append(streams.resource_name(manifest) or "a document without kind")
-            problems = _problems_of_unknown_kind(manifest, stream, options, unknown_kinds)
-        # compiling has run them for a spec
-        extension_problems = () if streams.is_ours(manifest) else extension_findings(manifest, stream, options)
-        repeated = streams.repeated_spec(manifest, specs)
-        repeated += _defined_earlier(manifest, options, reported)
-        findings = (*repeated, *problems, *extension_problems, *_inner_problems(manifest, stream, options))
+        repeated = streams.repeated_spec(manifest, specs) + _defined_earlier(manifest, options, reported)
         notes = _structure_only_notes(manifest, options, noted_kinds)
-        all_problems = (*findings, *notes, *_server_warnings(manifest, findings, options))
-        for problem in without_verdicts_on_marks(all_problems, manifest, marked):
-            yield streams.to_diagnostic(problem, document, filename, path, manifest)
+        is_template = document.index in templates
+        place = Place(path, filename, is_template, marked, unknown_kinds, repeated, notes)
+        if kept is not None:
+            yield from kept.diagnostics(manifest, document, place, options, unchecked)
+        else:
+            yield from diagnostics_of(manifest, document, place, stream, options, unchecked)
+
+
+def diagnostics_of(
+    manifest: Mapping[str, Any],
+    document: Document,
+    place: Place,
+    stream: Stream,
+    options: LintOptions,
+    unchecked: list[str],
+) -> Iterator[Diagnostic]:
+    """Return the diagnostics of one object; if its kind is unknown, its name is appended to `unchecked`."""
+    problems: Iterable[Problem] | None
+    problems = streams.missing_keys(manifest) or lint_object(manifest, stream, options)
+    if problems is not None and place.is_template:
+        problems = [problem for problem in problems if is_about_written_text(problem, manifest)]
+    if problems is None:
+        unchecked.append(streams.resource_name(manifest) or "a document without kind")
+        problems = _problems_of_unknown_kind(manifest, stream, options, place.unknown_kinds)
+    # compiling has run them for a spec
+    extension_problems = () if streams.is_ours(manifest) else extension_findings(manifest, stream, options)
+    findings = (*place.repeated, *problems, *extension_problems, *_inner_problems(manifest, stream, options))
+    all_problems = (*findings, *place.notes, *_server_warnings(manifest, findings, options))
+    unmarked = without_verdicts_on_marks(all_problems, manifest, place.marked)
+    return _once_per_template(
+        streams.to_diagnostic(problem, document, place.filename, place.path, manifest) for problem in unmarked
+    )
+
+
+def _once_per_template(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the diagnostics, those in a pod template that roles share by a YAML alias only for the first role."""
+    reported = set()
+    for diagnostic in diagnostics:
+        path = diagnostic.path
+        keys = [i for i, key in enumerate(path) if isinstance(key, str) and key.endswith("emplate")]
+        if keys and diagnostic.span is not None:
+            text = diagnostic.message.removeprefix(field_path(path))
+            identity = (diagnostic.code, diagnostic.span, text, path[keys[-1] + 1 :])
+            if identity in reported:
+                continue
+            reported.add(identity)
+        yield diagnostic
 
 
 def _structure_only_notes(
@@ -300,7 +358,7 @@ def _defined_earlier(manifest: Mapping[str, Any], options: LintOptions, reported
     return [repeated_in_folder(manifest, options.earlier[key])]
 
 
-_PARENT_KINDS = ("CronJob", "Deployment", "StatefulSet", "Ray", "LeaderWorkerSet", "ConfigMap", "Workflow")
+_PARENT_KINDS = ("CronJob", "Deployment", "StatefulSet", "Ray", "ConfigMap", "Workflow")
 
 
 def _inner_problems(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem]:
@@ -335,7 +393,7 @@ def text_problems(parsed: Source, unchecked: list[str]) -> Iterator[Problem]:
         if (is_foreign and problem.name in _KUBERNETES_RULES) or (not parsed.documents and problem in lists):
             continue
         if problem.name == "duplicate-key" and not has_spec:
-            problem = problem._replace(severity="warning", stage="style")
+            problem = problem._replace(severity="warning", stage="run")
         if may_have_spec:
             yield from blocking([problem]) if has_manifest else blocking_text([problem])
         else:
@@ -356,22 +414,6 @@ def _templates(parsed: Source) -> dict[int, Problem]:
         if not foreign_kind(document.data)
     }
     return {index: problem for index, problem in problems.items() if problem is not None}
-
-
-def _missing_kind(manifest: Mapping[str, Any]) -> list[Problem]:
-    """Return the error that an object lacks apiVersion or kind, which every Kubernetes client rejects."""
-    missing = [key for key in ("apiVersion", "kind") if not isinstance(manifest.get(key), str) or not manifest[key]]
-    return [_missing_key(key, manifest) for key in missing]
-
-
-def _missing_key(key: str, manifest: Mapping[str, Any]) -> Problem:
-    from ptcompile._internal.spelling import closest_match
-
-    message = f"{key}: Required value: every object needs it"
-    similar = closest_match(key, [present for present in manifest if present not in ("apiVersion", "kind")])
-    if similar is None:
-        return Problem("required-value", (key,), message, f"add {key}")
-    return Problem("required-value", (similar,), message, f"did you mean {key}?", on_key=True)
 
 
 def _problems_of_unknown_kind(
@@ -448,33 +490,48 @@ def lint(
     """
     arguments.check(filename=filename, kubernetes=kubernetes, extensions=extensions, pause=pause)
     beside = None if beside is None else arguments.mappings(beside, "beside")
-    repeated = arguments.mapping(earlier, "earlier")
-    profile, profile_problems = _profile(cluster)
-    versions = _versions(profile, kubernetes)
+    repeated = None if earlier is None else arguments.mapping(earlier, "earlier")
+    profile, profile_problems = read_profile(cluster)
+    versions = versions_of(profile, kubernetes)
     parsed = streams.read(source, filename, kubectl=versions.kubernetes)
     filename = arguments.filename(source, filename)
-    unchecked: list[str] = []
     selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES, severity)
+    options = LintOptions(profile, versions, webhooks, selected, None, extensions, pause, repeated)
+    report = lint_documents(parsed, filename, options, profile_problems, schemas, beside, unknown_kinds)
+    parsed.documents = ()  # breaks the reference cycle between documents and source
+    return report
+
+
+def lint_documents(
+    parsed: Source,
+    filename: str | None,
+    options: LintOptions,
+    profile_problems: Sequence[Diagnostic],
+    schemas: Iterable[str | os.PathLike[str]],
+    beside: Sequence[Mapping[str, Any]] | None,
+    unknown_kinds: Literal["count", "error"] = "count",
+    kept: KeptJudgments | None = None,
+) -> Report:
+    """Return the report of a stream that has been read; `lint` describes the parameters."""
     file_role = chart_role(filename)
     if file_role == "values":
         return Report((), len(parsed.documents), ("the values of a Helm chart",))
     template_problem = unrendered_file(parsed, file_role)
     if template_problem is not None:
-        return _template_report(parsed, *template_problem, selected, filename)
+        return _template_report(parsed, *template_problem, options.selection, filename)
+    unchecked: list[str] = []
     diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in text_problems(parsed, unchecked)]
     diagnostics += profile_problems
-    options = LintOptions(
-        profile, versions, webhooks, selected, definitions_for([parsed], schemas), extensions, pause, repeated
-    )
+    options.definitions = definitions_for([parsed], schemas)
+    if options.definitions is not None:
+        kept = None  # evaluations of users' schemas are limited for all objects together
     all_diagnostics = chain(
-        diagnostics, object_diagnostics(parsed, filename, options, unchecked, unknown_kinds, beside)
+        diagnostics, object_diagnostics(parsed, filename, options, unchecked, unknown_kinds, beside, kept)
     )
     diagnostics, ignored = streams.select(all_diagnostics, options.selection, filename)
     reported, suppressed = _without_suppressed(parsed, diagnostics, options.selection, filename)
-    count = len(parsed.documents)
-    objects = () if earlier is None else _objects(parsed, options)
-    parsed.documents = ()  # breaks the reference cycle between documents and source
-    return Report(reported, count, tuple(unchecked), (*suppressed, *ignored), objects)
+    objects = () if options.earlier is None else _objects(parsed, options)
+    return Report(reported, len(parsed.documents), tuple(unchecked), (*suppressed, *ignored), objects)
 
 
 def _objects(parsed: Source, options: LintOptions) -> tuple[tuple[ObjectIdentity, str], ...]:
@@ -487,13 +544,11 @@ def _template_report(parsed: Source, index: int, problem: Problem, selected: Sel
     """Return the report of a file that is entirely a template: one note, whatever its content."""
     document = next((candidate for candidate in parsed.documents if candidate.index == index and problem.path), None)
     note = streams.to_diagnostic(problem, document, filename)
-    count = len(parsed.documents)
-    parsed.documents = ()
     reported, ignored = streams.select([note], selected, filename)
-    return Report(tuple(reported), count, (), tuple(ignored))
+    return Report(tuple(reported), len(parsed.documents), (), tuple(ignored))
 
 
-def _profile(
+def read_profile(
     cluster: ProfileSource | ClusterProfile | None,
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """Return the given profile and the problems with it."""
@@ -519,6 +574,7 @@ def _without_suppressed(
     return (*reported, *of_comments), suppressed
 
 
-def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:
+def versions_of(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:
+    """Return the releases of a profile, with this version of Kubernetes if one is given."""
     versions = profile.versions() if profile is not None else Versions()
     return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions

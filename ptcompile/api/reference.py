@@ -167,6 +167,7 @@ SCHEMAS: Final[dict[str, Callable[[], Schema]]] = {
     "explanation": _schema_reader("explanation"),
     "handle": _schema_reader("handle"),
     "rehearsal": _schema_reader("rehearsal"),
+    "admission": _schema_reader("admission"),
 }
 """Functions that build or read each schema."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ptcompile.api import compile as compiling
@@ -39,6 +40,9 @@ def rehearse(
     max_processes: int = 2,
     scale: float = 1.0,
     limit: float | None = None,
+    mounts: Mapping[str, str | os.PathLike[str]] | None = None,
+    restarts: bool = True,
+    keep_logs: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> Rehearsal:
     """Rehearse the only job of a stream; a spec is compiled for `target`, or for the target that `compile` chooses.
@@ -49,7 +53,9 @@ def rehearse(
     (docker or podman); without it, pods run in namespaces or, where these are forbidden, as containers of their
     manifest's image. `script` is the path of a training file to run instead of the stub; with `own_command`, pods run
     the manifest's command. A pod has at most `max_processes`; waits are divided by `scale`; everything ends after
-    `limit` seconds, by default ten minutes plus the time that the faults take.
+    `limit` seconds, by default ten minutes plus the time that the faults take. Pods that fail start again as the
+    operator and the kubelet would start them, unless `restarts` is false. `keep_logs` is a folder for the logs.
+    `mounts` are existing folders by the claim (PersistentVolumeClaim) that they replace, for all pods.
 
     The processes run in namespaces or containers that cannot reach the network outside, and all of them are ended.
     Unlike the other functions, this one raises if there is nothing to run.
@@ -78,7 +84,9 @@ def rehearse(
     parsed_faults: list[tuple[Any, str, str]] = [fault_text.partition(" ") for fault_text in faults]
     injected = [rehearsal.fault(kind, text.strip()) for kind, _, text in parsed_faults]
     seconds = rehearsal.default_limit(injected, scale) if limit is None else limit
-    settings = rehearsal.RehearsalSettings(python, script, own_command, scale, seconds, image)
+    logs = None if keep_logs is None else os.fspath(keep_logs)
+    folders = {claim: os.fspath(folder) for claim, folder in (mounts or {}).items()}
+    settings = rehearsal.RehearsalSettings(python, script, own_command, scale, seconds, image, logs, folders, restarts)
     return rehearsal.rehearse(job, injected, settings=settings, max_processes=max_processes, progress=progress)
 
 

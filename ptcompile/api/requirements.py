@@ -11,6 +11,7 @@ from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Path
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.table import RUNS_PODS
+from ptcompile.requirements.dump import ProfileDraft, draft_profile
 from ptcompile.requirements.jobs import Requirement, requires_spec
 from ptcompile.requirements.setup import Setup, plan_setup
 from ptcompile.source import streams
@@ -127,3 +128,18 @@ def platform(
         return Setup((), {}, (), diagnostics)
     setup = plan_setup(profile, [spec for specs_of_stream, _ in decoded for spec in specs_of_stream])
     return setup._replace(diagnostics=diagnostics)
+
+
+def profile_from_dump(dump: StreamSource, *, filename: str | None = None) -> ProfileDraft:
+    """Return the profile of the cluster from a dump of its objects: the output of `kubectl get ... -A -o yaml`.
+
+    If `diagnostics` has an error, every other field is empty. Mistakes in the dump never raise.
+    """
+    parsed = streams.read(dump, filename, "dump")
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in parsed.problems]
+    if not parsed.documents and not parsed.problems:
+        diagnostics.append(streams.to_diagnostic(streams.no_documents(blocks_compile=True), None, filename))
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        return ProfileDraft({}, (), tuple(diagnostics))
+    objects = [manifest for document in parsed.documents for _, manifest in streams.objects_in(document.data)]
+    return draft_profile(objects)._replace(diagnostics=tuple(diagnostics))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.reader import load_profile
+from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.index import Objects
 from ptcompile.registry.status import Status
 from ptcompile.registry.table import status_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.diagnostics import Diagnostic, Path, Problem
+    from ptcompile.diagnostics import Diagnostic, Path
     from ptcompile.extending import Extensions
     from ptcompile.simulator.world import World
     from ptcompile.source.documents import Document
@@ -51,7 +52,6 @@ def simulate(
     `World.diagnostics`.
     """
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.linter.oversized import oversized_parts
     from ptcompile.simulator.world import World, merge_worlds, simulate as simulated
 
     arguments.check(target=target, name=name, filename=filename, others=others, extensions=extensions)
@@ -69,16 +69,23 @@ def simulate(
     plain_objects = [item for item in documents if not _is_ours(item.data)]
     manifests = [item.data for item in plain_objects]
     problems += [
-        _to_diagnostic(problem, item, filename) for item in plain_objects for problem in oversized_parts(item.data)
+        _to_diagnostic(problem, item, filename)
+        for item in plain_objects
+        for problem in _object_problems(item.data, profile)
     ]
     stream_objects = Objects(manifests, related)
-    worlds = [simulated(manifests, versions=versions, others=related)]
+    worlds = [simulated(manifests, versions=versions, others=related, frameworks=_frameworks(profile))]
     if parsed_overrides.values:
         specs = _with_overrides(specs, parsed_overrides, filename, diagnostics)
     for spec in specs if not parsed_overrides.diagnostics else ():
         worlds.append(_simulate_spec(spec, target, profile, filename, stream_objects, extensions))
     world = merge_worlds([World(diagnostics=(*diagnostics, *problems)), *worlds])
     return world._replace(diagnostics=tuple(streams.limit_findings(world.diagnostics, filename)))
+
+
+def _frameworks(profile: ClusterProfile | None) -> tuple[str, ...]:
+    """Return the kinds that the profile's Kueue manages beyond its defaults."""
+    return () if profile is None else tuple(profile.spec.queue_frameworks)
 
 
 def objects_of(sources: Iterable[str | bytes | Mapping[str, Any]]) -> Objects:
@@ -114,6 +121,23 @@ def _read_objects(
     if not objects and not diagnostics:
         diagnostics = [streams.to_diagnostic(streams.no_documents(), None, filename)]
     return objects, diagnostics
+
+
+def _object_problems(manifest: Mapping[str, Any], profile: ClusterProfile | None) -> list[Problem]:
+    """Return the problems of an object that is not a spec.
+
+    An object with a kind and no apiVersion, or the reverse, has an error; other mappings are not objects. A profile has
+    a warning if the caller passed none, since it changes nothing.
+    """
+    from ptcompile.linter.oversized import oversized_parts
+
+    missing = streams.missing_keys(manifest)
+    problems = [*oversized_parts(manifest), *(missing if len(missing) == 1 else ())]
+    if profile is None and manifest.get("apiVersion") == "ptcompile/v1" and manifest.get("kind") == "ClusterProfile":
+        message = "kind: a ClusterProfile among the files is not read"
+        help = "pass it with --cluster FILE"
+        problems.append(Problem("unknown-kind", ("kind",), message, help, "warning", "run", "ptcompile"))
+    return problems
 
 
 def _with_overrides(
@@ -160,8 +184,14 @@ def _simulate_spec(
         compiled = compile_document(spec.data, cluster, name, extensions)
         manifests = compiled.manifests
         if manifests and compiled.trace is not None and compiled.target is not None:
-            target_name = compiled.target.name
-            worlds.append(simulated(manifests, versions=cluster.versions(), others=related, target=target_name))
+            world = simulated(
+                manifests,
+                versions=cluster.versions(),
+                others=related,
+                target=compiled.target.name,
+                frameworks=_frameworks(cluster),
+            )
+            worlds.append(world)
             placed = [
                 PlacedProblem(problem, index)
                 for index, item in enumerate(manifests)

@@ -33,7 +33,7 @@ def printed(capsys: Capture, *words: str | Path) -> str:
 
 def test_every_command_is_a_function() -> None:
     called = {"import": "import_manifests"}  # `import` is a Python keyword
-    modules = {"flyte", "server", "watch", "completion"}  # commands that are not functions
+    modules = {"flyte", "krm", "mcp", "server", "watch", "completion"}  # commands that are not functions
     assert [name for name in COMMANDS if called.get(name, name) not in {*ptcompile.__all__, *modules}] == []
 
 

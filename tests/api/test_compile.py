@@ -213,3 +213,41 @@ def test_run_name() -> None:
     assert [(one.path, one.filename, one.span) for one in wrong.diagnostics] == [(("metadata", "name"), "name=", None)]
     two = ptcompile.compile(smallest(name="a") + "---\n" + smallest(name="b"), name="run-7")
     assert [(one.name, one.filename, one.document) for one in two.diagnostics] == [("spec-conflict", "name=", 1)]
+
+
+GPUS = "nodes: 2\nresources: {gpu: 8}"
+ERROR = {"best-effort-gpus": "error"}
+
+
+def test_a_rule_s_error_removes_the_manifests_of_its_document_unless_it_is_ignored() -> None:
+    assert ptcompile.compile(smallest(GPUS)).manifests
+    refused = ptcompile.compile(smallest(GPUS), severity=ERROR)
+    assert (refused.manifests, refused.ok, [d.severity for d in refused.diagnostics]) == ((), False, ["error"])
+    ignored = ptcompile.compile(smallest(GPUS + "  # ptcompile: ignore[best-effort-gpus]"), severity=ERROR)
+    assert (ignored.ok, ignored.diagnostics) == (True, ())
+    assert ignored.manifests == ptcompile.compile(smallest(GPUS), lint=False).manifests
+    both = ptcompile.compile(smallest(GPUS, "a") + "---\n" + smallest("", "b"), severity=ERROR)
+    assert {manifest["metadata"]["name"] for manifest in both.manifests} == {"b"}
+    assert ptcompile.compile(smallest(GPUS), lint=False).diagnostics == ()
+
+
+def test_the_handle_of_the_only_job() -> None:
+    one = ptcompile.compile(smallest("nodes: 2"))
+    assert one.handle == one.handles[0]
+    assert one.handle.job.name == "train"
+    two = ptcompile.compile(smallest("", "a") + "---\n" + smallest("", "b"))
+    assert [handle.job.name for handle in two.handles] == ["a", "b"]
+    with pytest.raises(ValueError, match="the result has 2 jobs; `handles` has one for each"):
+        _ = two.handle
+    with pytest.raises(ptcompile.CompileError):
+        _ = ptcompile.compile(smallest("nods: 2")).handle
+
+
+def test_explain_runs_the_rules_unless_it_is_told_not_to() -> None:
+    explained = ptcompile.explain(smallest(GPUS), severity=ERROR)
+    assert ([d.severity for d in explained.diagnostics], explained.ok) == (["error"], False)
+    assert explained.causes
+    assert ptcompile.explain(smallest(GPUS), lint=False).diagnostics == ()
+    assert ptcompile.explain(smallest(GPUS), ignore=["best-effort-gpus"]).diagnostics == ()
+    with pytest.raises(ValueError, match="no rule"):
+        ptcompile.explain(smallest(), select=["nothing"])

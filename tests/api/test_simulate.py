@@ -67,3 +67,35 @@ def test_findings_of_a_spec_have_locations() -> None:
     assert [(d.name, d.span and d.span.line, d.filename) for d in world.diagnostics] == [
         ("spec-unknown-field", 6, "x.yaml")
     ]
+
+
+def test_an_object_without_api_version_is_an_error_as_in_lint() -> None:
+    """Volcano's own example begins with `yamlapiVersion`."""
+    text = "yamlapiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a}\n"
+    (problem,) = ptcompile.simulate(text).diagnostics
+    assert (problem.name, problem.severity, problem.help) == ("required-value", "error", "did you mean apiVersion?")
+    assert problem == next(item for item in ptcompile.lint(text).diagnostics if item.name == "required-value")
+    assert not ptcompile.simulate("image: a\nreplicas: 2\n").diagnostics, "a Helm values file"
+
+
+@pytest.mark.parametrize("is_spec", [True, False])
+def test_queue_frameworks_of_the_profile_are_managed_by_kueue(is_spec: bool) -> None:
+    spec = (
+        "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\n"
+        "spec: {image: 'i:1', script: t.py, nodes: 2, queue: q, target: pytorchjob}\n"
+    )
+    source = spec if is_spec else ptcompile.compile(spec).yaml()
+    cluster = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {queueFrameworks: [kubeflow.org/pytorchjob]}\n"
+    (job,) = simulate_text(source, cluster=cluster, target="default").jobs
+    assert "waits until Kueue admits it from the queue 'q'" in job.notes
+    (job,) = simulate_text(source, target="default").jobs
+    assert any("by default it starts at once" in note for note in job.notes)
+
+
+def test_a_profile_among_the_files_is_not_read() -> None:
+    profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {cloud: gke}\n"
+    world = simulate_text(f"{SPEC}---\n{profile}", target="job")
+    (warning,) = world.diagnostics
+    assert (warning.name, warning.severity, warning.help) == ("unknown-kind", "warning", "pass it with --cluster FILE")
+    assert world.ok
+    assert not simulate_text(f"{SPEC}---\n{profile}", target="job", cluster=profile).diagnostics
