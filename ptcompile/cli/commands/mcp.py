@@ -1,0 +1,84 @@
+"""`ptcompile mcp`: the MCP server for assistants, on standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+
+from ptcompile.cli import config, files
+from ptcompile.cli.files import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+_EPILOG = """\
+Assistants start it and talk to it in the Model Context Protocol. docs/guide/assistants.md has the settings of several.
+The limits of --untrusted apply. It needs the extra: python -m pip install 'ptcompile[mcp]'
+
+  ptcompile mcp
+  ptcompile mcp --root manifests/ --root specs/
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "--root", action="append", metavar="DIR",
+        help="a folder whose YAML and JSON files may be read (repeatable, default: the current folder)",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve one assistant until it closes the connection."""
+    try:
+        import mcp  # noqa: F401 - the extra
+    except ImportError:
+        raise UsageError("the MCP server needs the package mcp: python -m pip install 'ptcompile[mcp]'") from None
+    import gc
+    import io
+    import sys
+
+    import anyio
+
+    from ptcompile.mcp.protocol import make_server, serve
+
+    roots = [os.path.abspath(root) for root in options.root or [os.curdir]]
+    for root in roots:
+        if not os.path.isdir(root):
+            raise UsageError(f"--root {root}: not a folder")
+    gc.enable()
+    files.enter_untrusted_mode()
+    stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+    anyio.run(serve, make_server(roots, lambda name: _settings(roots[0], name)), stdin)
+    return 0
+
+
+def _settings(root: str, filename: str) -> Mapping[str, Any]:
+    """Return the arguments of `lint` for a file, from the configuration that applies to the first root.
+
+    It is read for each call, because a user may change it meanwhile.
+    """
+    from ptcompile.mcp.inputs import CallError
+
+    try:
+        settings = config.load(None, start=root)
+        keywords: dict[str, Any] = {
+            "select": settings.selected(),
+            "ignore": settings.ignored(filename),
+            "severity": settings.severities(filename),
+            "extensions": settings.extensions,
+            "kubernetes": settings.kubernetes_version,
+            "schemas": settings.schemas,
+        }
+        if settings.cluster is not None:
+            keywords["cluster"] = files.read(settings.cluster)
+    except UsageError as error:
+        raise CallError(f"the configuration has an error: {error}") from None
+    return keywords
+
+
+PARSERS: Final = {"mcp": add}

@@ -1,0 +1,83 @@
+"""The inputs of a call: texts, and files below the folders that the server was started for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from ptcompile._internal import files
+from ptcompile._internal.files import SUFFIXES, is_inside
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.report.layout import safe_text, shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Json = Mapping[str, Any]
+
+
+_TEXT_NAME: Final = "-"
+"""The name by which a configuration sees a text: that of standard input."""
+_PATH_CHARACTERS: Final = 200
+"""Maximum length of a path in a message."""
+
+
+class CallError(Exception):
+    """Raised for a call that cannot be answered; the message is for the caller."""
+
+
+class Call(NamedTuple):
+    """A call of a tool: its arguments, which have the declared types, and what the server was started with."""
+
+    arguments: Json
+    roots: Sequence[str]
+    """Folders whose files may be read."""
+    settings: Callable[[str], Json]
+    """The configuration's arguments of `lint` for a file, by its name. Raises `CallError`."""
+
+
+class NamedText(NamedTuple):
+    """A text, and the name of its file."""
+
+    content: bytes
+    filename: str | None = None
+
+
+def document(call: Call, prefix: str = "") -> NamedText:
+    """Return the input that the call gives as `text` or `path`, each with a prefix. Raises `CallError`."""
+    text, path = (call.arguments.get(f"{prefix}{name}") for name in ("text", "path"))
+    if (text is None) == (path is None):
+        raise CallError(f"give exactly one of {prefix}text and {prefix}path")
+    return NamedText(text.encode(errors="replace")) if text is not None else read(str(path), call.roots)
+
+
+def settings(call: Call, item: NamedText) -> dict[str, Any]:
+    """Return the arguments of `lint` for an input; the profile that the call names goes before the configured one."""
+    keywords = dict(call.settings(item.filename or _TEXT_NAME))
+    if {"cluster_text", "cluster_path"} & set(call.arguments):
+        keywords["cluster"] = document(call, "cluster_").content
+    return {**keywords, "filename": item.filename}
+
+
+def read(path: str, roots: Sequence[str]) -> NamedText:
+    """Read a YAML or JSON file below one of the folders, also after its links are followed. Raises `CallError`.
+
+    Nothing outside the folders is touched, so a message never tells whether a file exists there.
+    """
+    shown = shorten(safe_text(path), _PATH_CHARACTERS)
+    try:
+        places = [os.path.realpath(os.path.join(root, path)) for root in roots]
+    except ValueError:  # a null character, or half of a surrogate pair
+        raise CallError(f"{shown}: not a path") from None
+    inside = [place for place, root in zip(places, roots, strict=True) if is_inside(place, root)]
+    if not inside:
+        raise CallError(f"{shown}: not in {' or '.join(roots)}, the folders that this server may read")
+    inside = [place for place in inside if path.endswith(SUFFIXES) and place.endswith(SUFFIXES)]
+    if not inside:
+        raise CallError(f"{shown}: not the name of a YAML or JSON file")
+    place = next(filter(os.path.exists, inside), inside[0])
+    try:
+        return NamedText(files.read(place), path)
+    except OSError as error:
+        raise CallError(f"{shown}: {(error.strerror or str(error)).lower()}") from None

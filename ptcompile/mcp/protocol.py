@@ -1,0 +1,145 @@
+"""The server's side of the Model Context Protocol, on the SDK's low-level server.
+
+The SDK's own decorators would make each tool's schemas of a signature: a text that is JSON would arrive parsed, an
+unknown argument would be ignored, and the results would have other schemas than those of the commands.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from ptcompile._internal.about import SITE, __version__
+from ptcompile.mcp.inputs import Call, CallError
+from ptcompile.mcp.resources import FAMILIES, PAGES, read_page
+from ptcompile.mcp.tools import TOOLS, Tool, check_arguments
+
+_INSTRUCTIONS = """\
+ptcompile compiles a short spec (kind: TrainingJob) of a PyTorch job into Kubernetes manifests for any operator, and
+checks manifests offline. Lint what you write; an error is certain to fail, a warning depends on the cluster. Each
+finding's code has a page: ptcompile://rules/CODE. Start a spec from ptcompile://spec/starter.
+"""
+_MAX_MESSAGE_CHARACTERS = 1 << 26
+
+
+class _Lines:
+    """Standard input by lines, of which one that is longer than any message is cut: it is no JSON then."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def readline(self) -> str:
+        """Return a line, cut at the limit."""
+        line: str = self._stream.readline(_MAX_MESSAGE_CHARACTERS)
+        rest = line
+        while rest and not rest.endswith("\n"):
+            rest = self._stream.readline(_MAX_MESSAGE_CHARACTERS)
+        return line
+
+
+def make_server(roots: Sequence[str], settings: Callable[[str], Mapping[str, Any]]) -> Server[Any]:
+    """Return a server that reads files below `roots`; `settings` returns the configuration's arguments of `lint`."""
+    one_at_a_time = anyio.CapacityLimiter(1)
+
+    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_describe(name, tool) for name, tool in TOOLS.items()])
+
+    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        call = Call(params.arguments or {}, roots, settings)
+        return await anyio.to_thread.run_sync(partial(answer, params.name, call), limiter=one_at_a_time)
+
+    async def read_resource(_context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        address = str(params.uri)
+        try:
+            text = await anyio.to_thread.run_sync(read_page, address, limiter=one_at_a_time)
+        except CallError as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from None
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=address, mime_type="text/plain", text=text)]
+        )
+
+    return Server(
+        "ptcompile",
+        version=__version__,
+        website_url=SITE,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=_list_pages,
+        on_list_resource_templates=_list_families,
+        on_read_resource=read_resource,
+    )
+
+
+def _describe(name: str, tool: Tool) -> types.Tool:
+    hints = types.ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    )
+    return types.Tool(
+        name=name,
+        description=tool.description,
+        input_schema=tool.input_schema(),
+        output_schema=tool.result(),
+        annotations=hints,
+    )
+
+
+async def _list_pages(_context: Any, _params: Any) -> types.ListResourcesResult:
+    return types.ListResourcesResult(
+        resources=[
+            types.Resource(uri=address, name=address, title=page.title, mime_type="text/plain")
+            for address, page in PAGES.items()
+        ]
+    )
+
+
+async def _list_families(_context: Any, _params: Any) -> types.ListResourceTemplatesResult:
+    return types.ListResourceTemplatesResult(
+        resource_templates=[
+            types.ResourceTemplate(
+                uri_template=f"{start}{{word}}", name=start, title=family.title, mime_type="text/plain"
+            )
+            for start, family in FAMILIES.items()
+        ]
+    )
+
+
+def answer(name: str, call: Call) -> types.CallToolResult:
+    """Call a tool. A call that cannot be answered is a result with the reason, for the assistant to try again."""
+    tool = TOOLS.get(name)
+    try:
+        if tool is None:
+            raise CallError(f"no tool {name[:50]!r}; the tools are {', '.join(TOOLS)}")
+        check_arguments(tool, call.arguments)
+        result = tool.run(call)
+    except CallError as error:
+        return _to_result(str(error), is_error=True)
+    except Exception as error:  # a bug of ours must not end the server
+        return _to_result(f"this is a bug in ptcompile, not in your input: {type(error).__name__}", is_error=True)
+    text = _encodable(json.dumps(result, ensure_ascii=False))
+    return _to_result(text, json.loads(text))
+
+
+def _to_result(text: str, data: Any = None, *, is_error: bool = False) -> types.CallToolResult:
+    content: list[Any] = [types.TextContent(text=_encodable(text))]
+    return types.CallToolResult(content=content, structured_content=data, is_error=is_error)
+
+
+def _encodable(text: str) -> str:
+    """Return a text with a question mark for each half of a surrogate pair, which no message can contain."""
+    return text.encode(errors="replace").decode()
+
+
+async def serve(server: Server[Any], stdin: Any) -> None:
+    """Answer the client on standard input and output until it closes them."""
+    async with stdio_server(stdin=anyio.wrap_file(_Lines(stdin))) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())

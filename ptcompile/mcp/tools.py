@@ -1,0 +1,402 @@
+"""The table of tools: what each does, its arguments, the schema of its result, and the function that answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import closest_match
+from ptcompile.api.reference import SCHEMAS, schema
+from ptcompile.mcp.inputs import Call, CallError, document, settings
+from ptcompile.registry.targets import TARGETS
+from ptcompile.report.layout import format_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.diagnostics import Diagnostic
+
+    Schema = dict[str, Any]
+
+
+class Tool(NamedTuple):
+    """A function that an assistant may call."""
+
+    description: str
+    arguments: Mapping[str, Schema]
+    """By name. All are optional except those in `required`."""
+    result: Callable[[], Schema]
+    """Return the JSON Schema of the result."""
+    run: Callable[[Call], dict[str, Any]]
+    """Answer a call. Raises `CallError`."""
+    required: tuple[str, ...] = ()
+
+    def input_schema(self) -> Schema:
+        """Return the JSON Schema of the arguments."""
+        return {
+            "type": "object",
+            "properties": dict(self.arguments),
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+
+def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
+    """Raises `CallError` for an argument that the tool does not have, one of the wrong type, and a missing one."""
+    for name, value in arguments.items():
+        declared = tool.arguments.get(name)
+        if declared is None:
+            near = closest_match(name[:50], tool.arguments)
+            help = f"did you mean {near}?" if near else f"its arguments are {', '.join(tool.arguments) or 'none'}"
+            raise CallError(f"no argument {name[:50]!r}; {help}")
+        python_type, described = _TYPES[declared["type"]]
+        if not isinstance(value, python_type):
+            raise CallError(f"{name} must be {described}, not {type(value).__name__}")
+        choices = declared.get("enum", [value])
+        if value not in choices:
+            raise CallError(f"no {name} {str(value)[:50]!r}; it must be one of {', '.join(choices)}")
+    missing = [name for name in tool.required if name not in arguments]
+    if missing:
+        raise CallError(f"{missing[0]} is required")
+
+
+_TYPES: Final[dict[str, tuple[type, str]]] = {"string": (str, "a string"), "boolean": (bool, "true or false")}
+
+
+def _text_or_path(content: str, prefix: str = "") -> dict[str, Schema]:
+    """Return the arguments of an input, of which a call gives one."""
+    return {
+        f"{prefix}text": {"type": "string", "description": f"{content}, as YAML or JSON"},
+        f"{prefix}path": {"type": "string", "description": f"a file with {content}, instead of {prefix}text"},
+    }
+
+
+_INPUT: Final = _text_or_path("specs or manifests")
+_MANIFESTS: Final = _text_or_path("manifests")
+_CLUSTER: Final = _text_or_path("the ClusterProfile: versions, queue system, machines of the cluster", "cluster_")
+_TARGET: Final = {
+    "target": {
+        "type": "string",
+        "enum": list(TARGETS),
+        "description": "the operator to compile specs for; by default the spec's own, or what the job needs",
+    }
+}
+_LOSSY: Final = {
+    "lossy": {"type": "boolean", "description": "drop what cannot be expressed, with a warning instead of an error"}
+}
+
+
+def _report_schema() -> Schema:
+    return schema("report")
+
+
+def _object(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) -> Schema:
+    """Return the schema of an object. Definitions of the properties move to its root, where references find them."""
+    parts = {name: {key: value for key, value in part.items() if key[0] != "$"} for name, part in properties.items()}
+    definitions = {key: value for part in properties.values() for key, value in part.get("$defs", {}).items()}
+    return {
+        "type": "object",
+        "properties": parts,
+        "required": list(required or parts),
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
+
+
+def _text(description: str) -> Schema:
+    return {"type": "string", "description": description}
+
+
+def _to_report(diagnostics: tuple[Diagnostic, ...]) -> dict[str, Any]:
+    from ptcompile.report import json as json_report
+
+    report: dict[str, Any] = json.loads(json_report.json(diagnostics, {}))
+    return report
+
+
+def _masked(data: object) -> dict[str, Any]:
+    """Return data without secrets of a known format, as the commands print it."""
+    masked: dict[str, Any] = json.loads(format_json(data))
+    return masked
+
+
+def _lint(call: Call) -> dict[str, Any]:
+    from ptcompile.api.lint import lint
+
+    item = document(call)
+    return _to_report(lint(item.content, **settings(call, item)).diagnostics)
+
+
+def _fix(call: Call) -> dict[str, Any]:
+    from ptcompile.api.fix import fix_findings_of
+    from ptcompile.api.lint import lint
+
+    item = document(call)
+    keywords = settings(call, item)
+    unsafe = call.arguments.get("unsafe", False)
+    fixed = fix_findings_of(item.content, lambda content: lint(content, **keywords), unsafe=unsafe)
+    return {
+        "text": fixed.text,
+        "applied": _to_report(fixed.applied),
+        "remaining": _to_report(fixed.report.diagnostics),
+    }
+
+
+def _fix_schema() -> Schema:
+    return _object({"text": _text("the fixed text"), "applied": _report_schema(), "remaining": _report_schema()})
+
+
+def _pick(keywords: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the arguments that have these names."""
+    return {name: keywords[name] for name in names if name in keywords}
+
+
+def _compile(call: Call) -> dict[str, Any]:
+    from ptcompile.api.compile import compile
+
+    item = document(call)
+    keywords = _pick(settings(call, item), *_COMPILER_ARGUMENTS)
+    result = compile(item.content, target=call.arguments.get("target"), **keywords)
+    return _yaml_and_report(result.yaml() if result.manifests else "", result.diagnostics)
+
+
+_COMPILER_ARGUMENTS: Final = ("cluster", "filename", "select", "ignore", "severity", "extensions")
+
+
+def _yaml_and_report(yaml: str, diagnostics: tuple[Diagnostic, ...]) -> dict[str, Any]:
+    return {"yaml": yaml, "report": _to_report(diagnostics)}
+
+
+def _yaml_schema() -> Schema:
+    return _object({"yaml": _text("the result; empty if an error prevents it"), "report": _report_schema()})
+
+
+def _simulate(call: Call) -> dict[str, Any]:
+    from ptcompile.api.simulate import DEFAULT, simulate
+
+    item = document(call)
+    keywords = _pick(settings(call, item), "cluster", "filename", "extensions")
+    return _masked(simulate(item.content, target=call.arguments.get("target", DEFAULT), **keywords).to_dict())
+
+
+def _admit(call: Call) -> dict[str, Any]:
+    from ptcompile.api.admit import admit
+
+    item = document(call)
+    keywords = _pick(settings(call, item), "cluster", "filename")
+    if {"state_text", "state_path"} & set(call.arguments):
+        keywords["state"] = document(call, "state_").content
+    return _masked(admit(item.content, **keywords).to_dict())
+
+
+def _explain(call: Call) -> dict[str, Any]:
+    subjects = {"rule", "field", "text", "path"} & set(call.arguments)
+    if len(subjects) != 1:
+        raise CallError("give exactly one of rule, field, text and path")
+    if "rule" in subjects:
+        return {"rule": explain_rule(call.arguments["rule"])}
+    if "field" in subjects:
+        return {"field": explain_field(call.arguments["field"])}
+    from ptcompile.api.compile import explain
+
+    item = document(call)
+    keywords = _pick(settings(call, item), *_COMPILER_ARGUMENTS)
+    explanation = explain(item.content, target=call.arguments.get("target"), **keywords)
+    at = call.arguments.get("at")
+    if at is not None and explanation.causes:
+        causes = explanation.at(at)
+        near = explanation.near(at)
+        if not causes:
+            raise CallError(f"no manifest has {at[:200]!r}" + (f"; did you mean {near}?" if near else ""))
+        explanation = explanation._replace(causes=causes)
+    return {"explanation": _masked(explanation.to_dict())}
+
+
+def explain_rule(word: str) -> str:
+    """Return the page of a code or the name of a rule. Raises `CallError` for an unknown one."""
+    from ptcompile.diagnostics.codes import CODES
+    from ptcompile.linter.pages import explain_name, name_of
+
+    name = name_of(word)
+    if name is None:
+        near = closest_match(word[:50], [*CODES, *CODES.values()])
+        raise CallError(f"no rule {word[:50]!r}" + (f"; did you mean {near}?" if near else ""))
+    return explain_name(name)
+
+
+def explain_field(address: str) -> str:
+    """Return the reference of a field. Raises `CallError` for an unknown one."""
+    from ptcompile.explainer.field_reference import UnknownFieldError, find_field
+
+    try:
+        return find_field(address[:1000]).text()
+    except UnknownFieldError as error:
+        raise CallError(str(error)) from None
+
+
+def _explanation_schema() -> Schema:
+    parts = {
+        "rule": _text("the page of the rule"),
+        "field": _text("the reference of the field"),
+        "explanation": schema("explanation"),
+    }
+    return {**_object(parts), "required": [], "description": "exactly one of the properties"}
+
+
+def _diff(call: Call) -> dict[str, Any]:
+    from ptcompile.api.diff import diff
+
+    old, new = document(call, "old_"), document(call, "new_")
+    keywords = settings(call, new)
+    cluster = keywords.get("cluster")
+    difference = diff(
+        old.content,
+        new.content,
+        target=call.arguments.get("target"),
+        from_cluster=cluster,
+        to_cluster=cluster,
+        filenames=(old.filename, new.filename),
+        **_pick(keywords, "schemas", "extensions"),
+    )
+    return _masked(difference.to_dict())
+
+
+def _convert(call: Call) -> dict[str, Any]:
+    from ptcompile.api.convert import convert
+
+    item = document(call)
+    keywords = _pick(settings(call, item), "cluster", "filename")
+    result = convert(
+        item.content, target=call.arguments["target"], lossy=call.arguments.get("lossy", False), **keywords
+    )
+    return _yaml_and_report(result.yaml() if result.manifests else "", result.diagnostics)
+
+
+def _import(call: Call) -> dict[str, Any]:
+    from ptcompile.api.import_manifests import import_manifests
+    from ptcompile.source.emitter import emit_all
+
+    item = document(call)
+    keywords = _pick(settings(call, item), "cluster", "filename")
+    imported = import_manifests(item.content, lossy=call.arguments.get("lossy", False), **keywords)
+    return {
+        **_yaml_and_report(imported.yaml(), imported.diagnostics),
+        "profile": imported.profile_yaml() or "",
+        "kept": emit_all(imported.kept) if imported.kept else "",
+    }
+
+
+def _import_schema() -> Schema:
+    return _object(
+        {
+            "yaml": _text("the specs"),
+            "profile": _text("the ClusterProfile to compile the specs with; empty for the built-in one"),
+            "kept": _text("the objects to apply unchanged"),
+            "report": _report_schema(),
+        }
+    )
+
+
+def _targets(_call: Call) -> dict[str, Any]:
+    from ptcompile.api.reference import targets
+
+    return targets().to_dict()
+
+
+def _targets_schema() -> Schema:
+    texts = {"type": "object", "additionalProperties": {"type": "string"}}
+    return _object({"targets": texts, "capabilities": {"type": "object", "additionalProperties": texts}})
+
+
+def _schema(call: Call) -> dict[str, Any]:
+    return schema(call.arguments["name"])
+
+
+TOOLS: Final = {
+    "lint": Tool(
+        "Check Kubernetes manifests of training jobs, or ptcompile specs, as the API server, the operators, the "
+        "kubelet and torchrun would, offline. Each finding has its line, the consequence and the fix",
+        {**_INPUT, **_CLUSTER},
+        _report_schema,
+        _lint,
+    ),
+    "fix": Tool(
+        "Return the text with the fixes of what lint finds, byte for byte the same elsewhere, and what remains. "
+        "Write the text back yourself",
+        {
+            **_INPUT,
+            **_CLUSTER,
+            "unsafe": {"type": "boolean", "description": "also apply fixes that may change what the author intended"},
+        },
+        _fix_schema,
+        _fix,
+    ),
+    "compile": Tool(
+        "Compile specs (kind: TrainingJob) into the manifests to apply",
+        {**_text_or_path("specs"), **_TARGET, **_CLUSTER},
+        _yaml_schema,
+        _compile,
+    ),
+    "simulate": Tool(
+        "Show what every pod of a job will see: processes, ranks, rendezvous, variables, resources, endings",
+        {**_INPUT, **_TARGET, **_CLUSTER},
+        lambda: schema("world"),
+        _simulate,
+    ),
+    "admit": Tool(
+        "Tell whether the queue of each job admits it now, later or never, with which flavors, and what prevents it, "
+        "as the queue system's scheduler would",
+        {
+            **_INPUT,
+            **_text_or_path("the cluster's queues, nodes and workloads, from kubectl get", "state_"),
+            **_CLUSTER,
+        },
+        lambda: schema("admission"),
+        _admit,
+    ),
+    "explain": Tool(
+        "Explain a rule by its code, a field of the spec or of a Kubernetes object, or which pass and which lines of "
+        "a spec wrote each value of its manifests",
+        {
+            "rule": {"type": "string", "description": "a code or the name of a rule, such as PTC302"},
+            "field": {"type": "string", "description": "a field, such as spec.elastic or Pod.spec.containers"},
+            **_text_or_path("specs"),
+            "at": {"type": "string", "description": "with a spec: only values here, such as env.NCCL_DEBUG"},
+            **_TARGET,
+            **_CLUSTER,
+        },
+        _explanation_schema,
+        _explain,
+    ),
+    "diff": Tool(
+        "Compare two specs or manifests: what the change means for the pods, and what an apply would do",
+        {**_text_or_path("the old side", "old_"), **_text_or_path("the new side", "new_"), **_TARGET, **_CLUSTER},
+        lambda: schema("diff"),
+        _diff,
+    ),
+    "convert": Tool(
+        "Convert manifests to those of another operator, such as PyTorchJob v1 to TrainJob. A setting that would be "
+        "lost is an error",
+        {**_MANIFESTS, **_TARGET, **_LOSSY, **_CLUSTER},
+        _yaml_schema,
+        _convert,
+        ("target",),
+    ),
+    "import": Tool(
+        "Turn manifests into specs that provably mean the same. A setting that a spec cannot express is an error",
+        {**_MANIFESTS, **_LOSSY, **_CLUSTER},
+        _import_schema,
+        _import,
+    ),
+    "targets": Tool("List the targets and what each can express", {}, _targets_schema, _targets),
+    "schema": Tool(
+        "Return the JSON Schema of specs, profiles, or a result",
+        {"name": {"type": "string", "enum": list(SCHEMAS), "description": "what to describe"}},
+        lambda: {"type": "object"},
+        _schema,
+        ("name",),
+    ),
+}
+"""The tools, in the order in which they are listed."""
