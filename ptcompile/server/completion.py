@@ -167,9 +167,11 @@ def _server_choices(opened: OpenDocument, cursor: Cursor, kind: tuple[str, str])
 def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggestion]:
     """Yield the pods' DNS names, from the last version of the text that could be parsed."""
     readable = opened.last_sound()
+    if readable is None:
+        return
     count = 0
-    for jobs in readable.jobs.values() if readable is not None else ():
-        for job in jobs:
+    for obj in readable.objects:
+        for job in readable.jobs_of(obj):
             for role in job.roles:
                 for index in range(min(role.count, 8)):
                     pod = job.pod(role, index)

@@ -10,23 +10,26 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lsprotocol.types import Position, Range
 
-from ptcompile.api.lint import Report, lint
+from ptcompile.api.lint import Report
+from ptcompile.api.relint import Relinter
 from ptcompile.apiserver.crds import Definitions
 from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.diagnostics import Path, Span
+from ptcompile.kubernetes.index import DECIDING
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.server.workspace import DECIDING, FileSettings, NamedObject, Surroundings, WorkspaceFile, named_objects
+from ptcompile.server.workspace import FileSettings, NamedObject, Surroundings, WorkspaceFile, named_objects
 from ptcompile.source import documents as source
 from ptcompile.source.documents import Document, Source
 from ptcompile.source.streams import objects_in
 
 if TYPE_CHECKING:
     from ptcompile.explainer.page import ExplainPage
-    from ptcompile.kubernetes.index import ObjectIdentity
+    from ptcompile.kubernetes.index import ObjectIdentity, Objects
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -44,9 +47,9 @@ class Lines:
         self._lead = int(text.startswith("\ufeff"))
         self.text = text[self._lead :]
         self._encoding = encoding
-        ends = list(_line_end.finditer(self.text))
-        self._starts = [0, *(match.end() for match in ends)]
-        self._ends = [*(match.start() for match in ends), len(self.text)]
+        self._feeds = list(accumulate(len(line) + 1 for line in self.text.split("\n")[:-1]))
+        ends = [match.end() for match in _line_end.finditer(self.text)] if "\r" in self.text else self._feeds
+        self._starts = [0, *ends]
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -63,7 +66,7 @@ class Lines:
         """
         if position.line >= len(self._starts):
             return len(self.text)
-        offset, end = self._starts[position.line], self._ends[position.line]
+        offset, end = self._starts[position.line], self._end(position.line)
         units = position.character - (self._lead if position.line == 0 else 0)
         while offset < end and units >= (width := self._units(self.text[offset])):
             units -= width
@@ -81,19 +84,20 @@ class Lines:
     def bounds(self, offset: int) -> tuple[int, int]:
         """Return the start and end of the line around an offset, without its line break."""
         line = bisect_right(self._starts, offset) - 1
-        return self._starts[line], self._ends[line]
+        return self._starts[line], self._end(line)
+
+    def _end(self, line: int) -> int:
+        """Return the end of a line, without its line break."""
+        if line + 1 == len(self._starts):
+            return len(self.text)
+        end = self._starts[line + 1]
+        return end - (2 if self.text[end - 2 : end] == "\r\n" else 1)
 
     def _span_offset(self, line: int, column: int) -> int:
         start = 0
         if line > 1 and len(self._feeds) >= line - 1:
             start = self._feeds[line - 2]
         return min(start + column - 1, len(self.text))
-
-    @property
-    def _feeds(self) -> list[int]:
-        if not hasattr(self, "_cached_feeds"):
-            self._cached_feeds = [match.end() for match in re.finditer("\n", self.text)]
-        return self._cached_feeds
 
     def _units(self, text: str) -> int:
         if self._encoding == "utf-32" or text.isascii():
@@ -133,6 +137,7 @@ class OpenDocument:
         elsewhere: Sequence[NamedObject] = (),
         earlier: Sequence[WorkspaceFile] = (),
         before: OpenDocument | None = None,
+        relinter: Relinter | None = None,
         compiled_page: ExplainPage | None = None,
         encoding: str = "utf-16",
         pause: Callable[[], None] = lambda: None,
@@ -144,10 +149,15 @@ class OpenDocument:
         """Objects of other files."""
         self.earlier = earlier
         """Files of the folder that `lint` reads before this one."""
+        self.sent = text
+        """The text as the client sent it: a byte order mark moves the positions in its line."""
         self.lines = Lines(text, encoding)
         self.pause = pause
         """Called between two objects; an exception from it ends the work."""
         self._before = before
+        self._relinter = relinter
+        self._compiled: dict[tuple[int, Path], Compiled] = {}
+        self._jobs: dict[tuple[int, Path], list[SimulatedJob]] = {}
         self.compiled_page = compiled_page
         """The last page of `explain --html` whose spec compiled, of this text or an earlier version."""
 
@@ -159,7 +169,21 @@ class OpenDocument:
     @cached_property
     def source(self) -> Source:
         """The documents that can be parsed."""
-        return source.read(self.text, self.path)
+        return self.relinter.read(self.text, self.path)
+
+    @property
+    def relinter(self) -> Relinter:
+        """What reads and lints the versions of this text."""
+        if self._relinter is None:
+            self._relinter = Relinter(
+                cluster=self.settings.profile,
+                kubernetes=self.settings.kubernetes,
+                select=self.settings.select,
+                ignore=self.settings.ignore,
+                severity=self.settings.severity,
+                schemas=self.settings.schemas,
+            )
+        return self._relinter
 
     @property
     def sound(self) -> bool:
@@ -168,7 +192,10 @@ class OpenDocument:
 
     def last_sound(self) -> OpenDocument | None:
         """Return this text, or its last version that could be parsed."""
-        return self if self.sound else self._before
+        if self.sound:
+            self._before = None  # of no more use, like those before it
+            return self
+        return self._before
 
     @cached_property
     def objects(self) -> list[TextObject]:
@@ -184,15 +211,8 @@ class OpenDocument:
         """The report of `lint` for the text."""
         if self.settings.excluded:
             return Report((), 0, ())
-        return lint(
-            self.text,
-            filename=self.path,
-            cluster=self.settings.profile,
-            kubernetes=self.settings.kubernetes,
-            select=self.settings.select,
-            ignore=self.settings.ignore,
-            severity=self.settings.severity,
-            schemas=self.settings.schemas,
+        return self.relinter.lint(
+            self.source,
             beside=[related.data for related in self.elsewhere if related.kind in DECIDING] or None,
             pause=self.pause,
             earlier=self._defined_earlier() or None,
@@ -239,35 +259,36 @@ class OpenDocument:
         kubernetes = self.settings.kubernetes
         return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions
 
-    @cached_property
-    def compiled(self) -> dict[tuple[int, Path], Compiled]:
-        """The compilation of each TrainingJob, keyed by document index and path in the document."""
-        compiled: dict[tuple[int, Path], Compiled] = {}
-        for obj in self.objects:
-            if obj.is_spec:
-                self.pause()
-                compiled[obj.document.index, obj.under] = compile_document(obj.data, self.profile)
-        return compiled
+    def compiled_of(self, obj: TextObject) -> Compiled | None:
+        """Return the compilation of a TrainingJob, computed once, or None for another object."""
+        key = obj.document.index, obj.under
+        if obj.is_spec and key not in self._compiled:
+            self.pause()
+            self._compiled[key] = compile_document(obj.data, self.profile)
+        return self._compiled.get(key)
 
-    @cached_property
-    def jobs(self) -> dict[tuple[int, Path], list[SimulatedJob]]:
-        """The simulated jobs of each object. A spec is compiled for its target first."""
-        from ptcompile.kubernetes.index import Objects
+    def jobs_of(self, obj: TextObject) -> list[SimulatedJob]:
+        """Return the simulated jobs of an object, computed once. A spec is compiled for its target first."""
         from ptcompile.linter.oversized import oversized_parts
         from ptcompile.simulator.world import simulate
 
-        related = Objects([*(obj.data for obj in self.objects), *(obj.data for obj in self.elsewhere)])
-        jobs: dict[tuple[int, Path], list[SimulatedJob]] = {}
-        for obj in self.objects:
+        key = obj.document.index, obj.under
+        if key not in self._jobs:
             self.pause()
-            key = obj.document.index, obj.under
-            compiled = self.compiled.get(key)
+            compiled = self.compiled_of(obj)
             manifests = compiled.manifests if compiled is not None else (obj.data,)
             small = [manifest for manifest in manifests if not any(True for _ in oversized_parts(manifest))]
             target = compiled.target.name if compiled is not None and compiled.target is not None else None
-            world = simulate(small, versions=self.versions, others=related, target=target)
-            jobs[key] = [job for job in world.jobs if 0 < job.size <= _MAX_PODS]
-        return jobs
+            world = simulate(small, versions=self.versions, others=self._related, target=target)
+            self._jobs[key] = [job for job in world.jobs if 0 < job.size <= _MAX_PODS]
+        return self._jobs[key]
+
+    @cached_property
+    def _related(self) -> Objects:
+        """The objects of this text and of other files."""
+        from ptcompile.kubernetes.index import Objects
+
+        return Objects([*(obj.data for obj in self.objects), *(obj.data for obj in self.elsewhere)])
 
     def object_at(self, offset: int) -> TextObject | None:
         """Return the object around an offset; outside a List's items, the first object of the document."""
@@ -289,7 +310,7 @@ class OpenDocument:
     @cached_property
     def named_objects(self) -> Sequence[NamedObject]:
         """The objects of this text that others may refer to by name."""
-        return named_objects(WorkspaceFile(self.path, self.text))
+        return named_objects(self.source, self.path)
 
 
 _MAX_ANALYSES: Final = 64
@@ -309,16 +330,18 @@ class Texts:
     def get(self, uri: str, path: str, text: str, pause: Callable[[], None]) -> OpenDocument:
         """Return the analysis of the current text, cached if nothing changed."""
         opened = self._open.pop(uri, None)
-        if opened is None or uri in self._stale or opened.text != text.removeprefix("\ufeff"):
+        if opened is None or uri in self._stale or opened.sent != text:
             self._stale.discard(uri)
+            settings = self._surroundings.settings(path)
             opened = OpenDocument(
                 uri,
                 path,
                 text,
-                settings=self._surroundings.settings(path),
+                settings=settings,
                 elsewhere=self._objects_of_other_files(path),
                 earlier=self._earlier_files(path),
                 before=opened.last_sound() if opened is not None else None,
+                relinter=opened.relinter if opened is not None and opened.settings == settings else None,
                 compiled_page=opened.compiled_page if opened is not None else None,
                 encoding=self._encoding,
             )
@@ -357,5 +380,6 @@ class Texts:
     def _objects_of(self, file: WorkspaceFile) -> tuple[NamedObject, ...]:
         cached = self._elsewhere.get(file.path)
         if cached is None or cached[0] is not file.content:
-            cached = self._elsewhere[file.path] = (file.content, named_objects(file))
+            objects = named_objects(source.read(file.content, file.path), file.path)
+            cached = self._elsewhere[file.path] = (file.content, objects)
         return cached[1]

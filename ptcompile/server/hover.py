@@ -44,7 +44,7 @@ _TORCHRUN: Final = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_S
 
 def pod_values(opened: OpenDocument, obj: TextObject, name: str) -> str:
     """Return a Markdown table of a variable's value in each pod of an object, or "" if the object has no pods."""
-    jobs = mask_jobs(opened.jobs.get((obj.document.index, obj.under), []))
+    jobs = mask_jobs(opened.jobs_of(obj))
     rows = [row for job in jobs for row in _pod_rows(job, name)]
     if not rows:
         return ""
@@ -135,7 +135,7 @@ def field_text(name: str, node: SchemaNode) -> str:
 
 def spec_effects(opened: OpenDocument, obj: TextObject, path: Path) -> str:
     """Return as Markdown the manifest values that a spec line decides, by the pass or target that writes them."""
-    compiled = opened.compiled.get((obj.document.index, obj.under))
+    compiled = opened.compiled_of(obj)
     if (
         compiled is None
         or compiled.target is None

@@ -62,7 +62,7 @@ def pods(opened: OpenDocument, number: int) -> TextView | None:
     from ptcompile.simulator.world import World
 
     obj = _find_object(opened, number)
-    jobs = opened.jobs.get((obj.document.index, obj.under), []) if obj is not None else []
+    jobs = opened.jobs_of(obj) if obj is not None else []
     if obj is None or not jobs:
         return None
     descriptions = [pod_text(pod, job) for job in mask_jobs(jobs) for _, pod in job.first_pods()]
@@ -110,9 +110,11 @@ def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:
     """Return the hint after each job's kind: the total numbers of pods, processes and accelerators."""
     hints: list[InlayHint] = []
     for obj in opened.objects:
-        jobs = opened.jobs.get((obj.document.index, obj.under), [])
         kind_range = _kind_range(opened, obj)
-        if jobs and kind_range is not None and within.start.line <= kind_range.end.line <= within.end.line:
+        if kind_range is None or not within.start.line <= kind_range.end.line <= within.end.line:
+            continue
+        jobs = opened.jobs_of(obj)
+        if jobs:
             label = "; ".join(", ".join(_job_totals(job)) for job in jobs)
             hints.append(InlayHint(kind_range.end, label, kind=InlayHintKind.Type, padding_left=True))
     return hints
@@ -144,7 +146,7 @@ def code_lenses(opened: OpenDocument) -> list[CodeLens]:
         if kind_range is None:
             continue
         line_range = Range(Position(kind_range.start.line, 0), kind_range.end)
-        compiled = opened.compiled.get((obj.document.index, obj.under))
+        compiled = opened.compiled_of(obj)
         if compiled is not None and compiled.manifests and compiled.target is not None:
             name = compiled.target.name
             show = Command(f"show manifests for {name}", SHOW_MANIFESTS, arguments=[opened.uri, number, name])
@@ -152,7 +154,7 @@ def code_lenses(opened: OpenDocument) -> list[CodeLens]:
         if compiled is not None:
             choose = Command("show manifests for ...", CHOOSE_TARGET, arguments=[opened.uri, number])
             lenses.append(CodeLens(line_range, choose))
-        if opened.jobs.get((obj.document.index, obj.under)):
+        if opened.jobs_of(obj):
             show_pods = Command("what each pod sees", SHOW_PODS, arguments=[opened.uri, number])
             lenses.append(CodeLens(line_range, show_pods))
     return lenses

@@ -6,27 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ptcompile.diagnostics import Path, Span
+from ptcompile.kubernetes.index import DECIDING
 from ptcompile.source.streams import objects_in
 
 if TYPE_CHECKING:
+    from ptcompile.source.documents import Source
     from ptcompile.spec.cluster_profile import ClusterProfile
-
-DECIDING: Final = frozenset(
-    {
-        "Namespace",
-        "LimitRange",
-        "PriorityClass",
-        "ResourceQuota",
-        "LocalQueue",
-        "ClusterQueue",
-        "Cohort",
-        "ResourceFlavor",
-        "Service",
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-    }
-)
-"""Kinds that affect objects of other files."""
 
 NAMED: Final = DECIDING | {
     "ConfigMap",
@@ -92,17 +77,15 @@ class NamedObject(NamedTuple):
     data: Mapping[str, Any]
 
 
-def named_objects(file: WorkspaceFile) -> tuple[NamedObject, ...]:
-    """Return the objects of `NAMED` kinds in a file."""
-    from ptcompile.source import documents as source
-
+def named_objects(parsed: Source, filename: str) -> tuple[NamedObject, ...]:
+    """Return the objects of `NAMED` kinds in a file that has been read."""
     objects: list[NamedObject] = []
-    for document in source.read(file.content, file.path).documents:
+    for document in parsed.documents:
         for path, manifest in objects_in(document.data):
             name = _object_name(manifest)
             if str(manifest.get("kind")) in NAMED and name is not None:
                 name_path: Path = (*path, "metadata", "name")
-                objects.append(NamedObject(str(manifest["kind"]), name, file.path, document.span(name_path), manifest))
+                objects.append(NamedObject(str(manifest["kind"]), name, filename, document.span(name_path), manifest))
     return tuple(objects)
 
 

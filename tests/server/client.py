@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -25,7 +26,7 @@ class Client:
     null.
     """
 
-    def __init__(self, folder: Path, *, options: dict[str, Any] | None = None) -> None:
+    def __init__(self, folder: Path, *, options: dict[str, Any] | None = None, checkout: str | None = None) -> None:
         self.folder = folder
         self._server = subprocess.Popen(
             [sys.executable, "-m", "ptcompile", "server", "--stdio"],
@@ -33,6 +34,7 @@ class Client:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=folder,
+            env={**os.environ, "PYTHONPATH": checkout} if checkout else None,
         )
         self._id = 0
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}

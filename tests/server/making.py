@@ -8,7 +8,8 @@ from lsprotocol.types import CompletionItem, Position
 
 from ptcompile.server.completion import complete
 from ptcompile.server.document import OpenDocument
-from ptcompile.server.workspace import FileSettings, NamedObject, WorkspaceFile, named_objects
+from ptcompile.server.workspace import FileSettings, NamedObject, named_objects
+from ptcompile.source.documents import read
 
 CURSOR = "|"
 """Marks the cursor in a text."""
@@ -83,7 +84,7 @@ def accepted(text: str, label: str, **given: Any) -> str:
 
 def elsewhere(text: str, path: str = "/w/other.yaml") -> tuple[NamedObject, ...]:
     """Return the objects that another file of the workspace defines."""
-    return named_objects(WorkspaceFile(path, text))
+    return named_objects(read(text, path), path)
 
 
 def with_profile(text: str) -> FileSettings:

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from ptcompile.registry.targets import TARGETS
+from tests.recordings import AGAIN, RECORDINGS, recorded
 from tests.server.making import POD, SPEC, accepted, completions, elsewhere, opened, with_profile
 
 PROFILE = """\
@@ -172,3 +173,14 @@ def test_host_names_of_few_pods_of_each_role() -> None:
     nodes = re.sub(r"nodes: \d+", "nodes: 12", SPEC)
     names = [name for name in completions(nodes + "  args: [--server, |]") if name.startswith("train-")]
     assert names == ["train-master-0.train", *(f"train-worker-{index}.train" for index in range(8))]
+
+
+def test_host_names_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ptcompile.server.completion._MAX_SUGGESTIONS", 3)
+    nodes = re.sub(r"nodes: \d+", "nodes: 12", SPEC)
+    names = [name for name in completions(nodes + "  args: [--server, |]") if name.startswith("train-")]
+    assert names == ["train-master-0.train", "train-worker-0.train", "train-worker-1.train"]
+
+
+def test_recorded_completions() -> None:
+    assert RECORDINGS["server/completions.txt"]() == recorded("server/completions.txt"), AGAIN

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.server.definition import definition
+from tests.recordings import AGAIN, RECORDINGS, recorded
 from tests.server.making import POD, SPEC, at_cursor, elsewhere, with_profile
 
 OTHER = """\
@@ -79,3 +80,7 @@ def test_names_of_the_profile() -> None:
 def test_other_texts_have_no_definition() -> None:
     assert found(SPEC.replace("train.py", "tra|in.py")) == []
     assert found("a: [|") == []
+
+
+def test_recorded_definitions() -> None:
+    assert RECORDINGS["server/definitions.txt"]() == recorded("server/definitions.txt"), AGAIN

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
 import pytest
-from lsprotocol.types import Position
+from lsprotocol.types import Position, Range
 
 from ptcompile.diagnostics import Span
 from ptcompile.explainer.page import gather
+from ptcompile.server.diagnostics import diagnostics
 from ptcompile.server.document import Lines, OpenDocument, Texts
+from ptcompile.server.lenses import inlay_hints
+from ptcompile.server.symbols import symbols
 from ptcompile.server.workspace import FileSettings, WorkspaceFile
 from ptcompile.source import documents as source
+from tests.conftest import thinned
+from tests.editing import Editor, examples
 
 TEXT = "a: 1\r\nb😀c: 'é'\n\rd\u2028e: 2\x0bx\nlast"
 
@@ -158,3 +164,24 @@ def test_the_most_recently_used_texts_are_kept() -> None:
     _get(kept, KEPT)
     assert _get(kept, 0) is first
     assert _get(kept, 1) is not second
+
+
+def test_a_byte_order_mark_that_comes_and_goes() -> None:
+    kept = Texts(Nothing(), "utf-16")
+    starts = [symbols(_get(kept, 0, text))[0].range.start.character for text in (POD, f"\ufeff{POD}", POD)]
+    assert starts == [0, 1, 0]
+
+
+@pytest.mark.parametrize("seed", thinned(range(32), 8))
+def test_answers_after_edits_are_those_of_a_new_text(seed: int) -> None:
+    editor, encoding = Editor(Random(seed), examples()), "utf-16"  # noqa: S311 - the same edits each time
+    texts = Texts(Nothing(), encoding)
+    whole = Range(Position(0, 0), Position(100_000, 0))
+    for _ in range(20):
+        opened = texts.get("file:///w/a.yaml", "/w/a.yaml", editor.text, lambda: None)
+        again = OpenDocument("file:///w/a.yaml", "/w/a.yaml", editor.text, encoding=encoding)
+        assert symbols(opened) == symbols(again)
+        assert inlay_hints(opened, whole) == inlay_hints(again, whole)
+        assert diagnostics(opened) == diagnostics(again)
+        assert opened.named_objects == again.named_objects
+        editor.edit()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptcompile.server.hover import hover
+from tests.recordings import AGAIN, RECORDINGS, recorded
 from tests.server.making import SPEC, at_cursor
 
 MANIFEST = """\
@@ -129,3 +130,7 @@ def test_no_hover() -> None:
     assert said("|") == ""
     assert "PTC001" in said("a: [|")
     assert said("a: te|xt\n") == ""
+
+
+def test_recorded_hovers() -> None:
+    assert RECORDINGS["server/hovers.txt"]() == recorded("server/hovers.txt"), AGAIN
