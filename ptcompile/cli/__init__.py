@@ -59,6 +59,10 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
         options.jobs = options.jobs or 1
     if getattr(options, "untrusted", False):
         files.enter_untrusted_mode()
+    if getattr(options, "configured_cluster", False):
+        from ptcompile.cli import config
+
+        options.cluster = config.profile_path(options)
     command: Callable[[argparse.Namespace], int] = options.run
     return command(options)
 
@@ -97,13 +101,22 @@ def overview() -> str:
     return "\n".join([*lines, "", _EXAMPLES])
 
 
+_OTHER_NAMES: Final = {
+    **dict.fromkeys(("validate", "check", "verify", "vet", "test", "scan", "fix"), "lint"),
+    **dict.fromkeys(("build", "render", "generate", "template", "emit"), "compile"),
+    **dict.fromkeys(("preview", "show", "inspect", "pods"), "simulate"),
+    **dict.fromkeys(("describe", "why", "doc", "docs"), "explain"),
+}
+"""The commands by what other tools call them."""
+
+
 def _suggest_command(word: str) -> str | None:
-    """Return the command that an unknown first word misspells, or None; a word that names a file is never one."""
+    """Return the command that an unknown first word means, or None; a word that names a file is never one."""
     if not word.isalpha() or os.path.exists(word):
         return None
     from ptcompile._internal.spelling import closest_match
 
-    return closest_match(word, COMMANDS)
+    return _OTHER_NAMES.get(word) or closest_match(word, COMMANDS)
 
 
 def build_parser(name: str) -> Parser:

@@ -16,7 +16,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
-from ptcompile.cli.config import read_toml
+from ptcompile.cli.config import parse_toml
 from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics import Diagnostic, Problem, Span
 from ptcompile.report.layout import sort_by_location
@@ -56,6 +56,7 @@ class Baseline(NamedTuple):
     """The entries of a file."""
 
     filename: str
+    text: str
     entries: tuple[KnownFinding, ...]
 
     def apply(self, diagnostics: Sequence[Diagnostic], names: Iterable[str], codes: Collection[str]) -> Applied:
@@ -135,16 +136,17 @@ def _match(entries: Iterable[KnownFinding], findings: Sequence[KnownFinding], fo
     gone = {file for file in {entry.file for entry in unused} if file == _STDIN or _is_gone(file, folder)}
     matched: dict[int, KnownFinding] = {}
     for any_index, any_file in ((False, False), (False, True), (True, False), (True, True)):
-        candidates: dict[tuple[str, ...], list[KnownFinding]] = {}
-        for entry in unused:
-            candidates.setdefault(_key(entry, any_index, any_file), []).append(entry)
+        candidates: dict[tuple[object, ...], list[KnownFinding]] = {}
+        for entry in reversed(unused):  # the first one is popped first
+            may_move = not any_file or entry.file in gone
+            candidates.setdefault((may_move, *_key(entry, any_index, any_file)), []).append(entry)
         for index, finding in enumerate(findings):
-            same = candidates.get(_key(finding, any_index, any_file), []) if index not in matched else []
-            for entry in same:
-                if not any_file or (finding.kind and (finding.file == _STDIN or entry.file in gone)):
-                    matched[index] = entry
-                    same.remove(entry)
-                    break
+            if index in matched or (any_file and not finding.kind):
+                continue
+            key = _key(finding, any_index, any_file)
+            same = candidates.get((True, *key)) or (finding.file == _STDIN and candidates.get((False, *key)))
+            if same:
+                matched[index] = same.pop()
         used = {entry.line for entry in matched.values()}
         unused = [entry for entry in unused if entry.line not in used]
     return matched
@@ -162,8 +164,9 @@ def read(filename: str, codes: Mapping[str, str]) -> Baseline:
     """Return the baseline in a file. `codes` are those of all rules by name. Raises `UsageError` that lists every
     mistake in it.
     """
-    text = files.read(filename).decode(errors="replace")
-    table = read_toml(filename, _MAX_BYTES)
+    content = files.read(filename)
+    table = parse_toml(filename, content, _MAX_BYTES)
+    text = content.decode()
     lines = [number for number, line in enumerate(text.split("\n"), 1) if _is_header(line)]
     tables = table.get("finding", [])
     mistakes = [f"{key}: unknown key; entries begin with [[finding]]" for key in table if key != "finding"]
@@ -174,7 +177,7 @@ def read(filename: str, codes: Mapping[str, str]) -> Baseline:
     entries = [_read_entry(item, line, known, mistakes) for item, line in zip(tables, lines, strict=True)]
     if mistakes:
         raise UsageError(f"{filename}: invalid baseline", *(f"  {mistake}" for mistake in mistakes))
-    return Baseline(filename, tuple(entries))
+    return Baseline(filename, text, tuple(entries))
 
 
 _is_header = re.compile(r"[ \t]*\[\[[ \t]*finding[ \t]*\]\]").match

@@ -88,11 +88,16 @@ def _decode_diagnostic(data: Any, filename: str) -> Diagnostic:
     _check_string(diagnostic.message)
     return diagnostic._replace(
         path=tuple(diagnostic.path),
-        labels=tuple((_check_string(key), _check_string(value)) for key, value in diagnostic.labels),
+        labels=_decode_pairs(diagnostic.labels),
+        comparison=_decode_pairs(diagnostic.comparison),
         span=diagnostic.span and Span(*diagnostic.span),
         filename=filename,
         fix=fix and Fix(_check_string(fix[0]), (), bool(fix[1])),
     )
+
+
+def _decode_pairs(data: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((_check_string(first), _check_string(second)) for first, second in data)
 
 
 def _check_string(value: Any) -> str:
@@ -263,21 +268,18 @@ def file_key(config: Config, related: RelatedObjects) -> Callable[[InputFile], s
     """Return a function that returns the digest of a file and of its related objects in other files."""
     from ptcompile.source.templates import chart_role
 
-    digests = {name: sha256(file.content).digest() for name, file in related.files.items()}
+    related_digest = sha256(b"".join(sha256(file.content).digest() for file in related.files.values())).digest()
 
     def key(file: InputFile) -> str:
-        related_digests = [digest for name, digest in digests.items() if name != file.name]
         decisive = [
             file.name,
             chart_role(file.name),
             config.ignored_in(file.name),
             config.severities(file.name),
             today() if b"until" in file.content else None,  # comments may have a last day
-            len(related_digests),
             related.is_complete,
         ]
-        parts = json.dumps(decisive).encode()
-        return sha256(b"\0".join([parts, *related_digests, file.content])).hexdigest()
+        return sha256(b"\0".join([json.dumps(decisive).encode(), related_digest, file.content])).hexdigest()
 
     return key
 

@@ -15,6 +15,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
+from ptcompile.diagnostics.codes import CODES
 from ptcompile.diagnostics.selection import NO_CODES, selected_names, severities
 from ptcompile.kubernetes.versions import parse_version
 
@@ -64,6 +65,11 @@ class Config(NamedTuple):
         """Codes of the rules that plugins and the configuration add, by rule name."""
         return NO_CODES if self.extensions is None else self.extensions.codes
 
+    @property
+    def all_codes(self) -> Mapping[str, str]:
+        """Codes of all rules, by rule name."""
+        return {**CODES, **self.codes}
+
     def selected(self) -> list[str] | None:
         """Return the selectors of the rules to report, or None for all rules."""
         return None if self.select is None else [*self.select, *self.extend_select]
@@ -107,6 +113,15 @@ def load(path: str | None, *, isolated: bool = False, start: str | None = None) 
     return Config() if table is None else _parse_config(table, filename)
 
 
+def profile_path(options: Namespace) -> str | None:
+    """Return the profile of --cluster, else the nearest configuration's; None if `import --profile` writes one.
+
+    Raises `UsageError` that lists every mistake in the configuration.
+    """
+    is_written = getattr(options, "profile", None) is not None
+    return options.cluster or (None if is_written else load(None).cluster)
+
+
 def extensions() -> Extensions | None:
     """Return the extensions that the nearest configuration adds. Raises `UsageError` that lists every mistake in it."""
     return load(None).extensions
@@ -141,7 +156,7 @@ def _configures(path: str) -> bool:
 
 
 def _read_table(path: str) -> Mapping[str, Any] | None:
-    data = read_toml(path, _MAX_BYTES)
+    data = parse_toml(path, files.read(path), _MAX_BYTES)
     if os.path.basename(path) != "pyproject.toml":
         return data
     tool = data.get("tool")
@@ -149,11 +164,10 @@ def _read_table(path: str) -> Mapping[str, Any] | None:
     return table if isinstance(table, Mapping) else None
 
 
-def read_toml(path: str, max_bytes: int) -> Mapping[str, Any]:
-    """Return the content of a TOML file. Raises `UsageError` for one that cannot be read or is larger than that."""
+def parse_toml(path: str, content: bytes, max_bytes: int) -> Mapping[str, Any]:
+    """Return the data of a TOML file. Raises `UsageError` for one that is not TOML or is larger than that."""
     import tomllib  # slow to import: it compiles large regular expressions
 
-    content = files.read(path)
     if len(content) > max_bytes:
         raise UsageError(f"{path}: larger than {max_bytes} bytes, which is the limit")
     try:

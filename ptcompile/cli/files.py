@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from ptcompile._internal import files as disk
-from ptcompile._internal.files import is_inside, leads_out, link_resolver, root_of
+from ptcompile._internal.files import SUFFIXES, is_inside, leads_out, link_resolver, root_of
 from ptcompile._internal.limits import limits, lower
 from ptcompile._internal.namedtuple import NamedTuple
 
@@ -42,7 +42,6 @@ def hides_lines(path: str) -> bool:
     return is_untrusted() and path != "<stdin>" and not is_inside(path, root_of(cwd) or cwd)
 
 
-SUFFIXES = (".yaml", ".yml", ".json")
 _NOTHING: Final[Mapping[str, bytes]] = {}
 BUG = "this is a bug in ptcompile"
 """Part of every message about an internal error; tests and the fuzzer look for it."""

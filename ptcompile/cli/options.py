@@ -30,19 +30,25 @@ def add_spec_options(parser: argparse.ArgumentParser, *, all_targets: bool = Fal
     """Add the options that decide how a spec is compiled: --target, also with the value "all", --name, --set,
     --set-string and --cluster.
     """
+    add_target(parser, all_targets=all_targets)
+    add_overrides(parser)
+    add_cluster(parser)
+
+
+def add_target(parser: argparse.ArgumentParser, *, all_targets: bool = False) -> None:
+    """Add --target, also with the value "all"."""
     or_all = ", or all" if all_targets else ""
     parser.add_argument(
         "--target",
         metavar="T",
         help=f"the operator to compile specs for{or_all} (see `ptcompile targets`; default: what the job needs)",
     )
-    add_overrides(parser)
-    add_cluster(parser)
 
 
-def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add --cluster."""
+def add_cluster(parser: argparse.ArgumentParser, *, configured: bool = True) -> None:
+    """Add --cluster. If `configured`, its default is the configuration's profile (see `config.profile_path`)."""
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    parser.set_defaults(configured_cluster=configured)
 
 
 def add_related(parser: argparse.ArgumentParser) -> None:

@@ -34,11 +34,11 @@ _CPU_QUOTA_FILE: Final = "/sys/fs/cgroup/cpu.max"
 """CPU limit of the container (cgroup v2): `QUOTA PERIOD` in microseconds; `max` means no limit."""
 
 
-def process_count(jobs: int | None, files: int) -> int:
+def process_count(jobs: int | None, files: int, files_per_process: int = FILES_PER_PROCESS) -> int:
     """Return the number of processes for a number of files: `jobs` if set, else as many as there are cores and work
     for.
     """
-    count = jobs if jobs is not None else min(core_count(), files // FILES_PER_PROCESS)
+    count = jobs if jobs is not None else min(core_count(), files // files_per_process)
     return max(1, min(count, files, MAX_PROCESSES))
 
 

@@ -5,32 +5,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
+from ptcompile._internal.lazy import cached_property
 from ptcompile.cli.files import InputFile
-from ptcompile.kubernetes.index import selector
+from ptcompile.kubernetes.index import DECIDING, selector
 from ptcompile.kubernetes.unstructured import nested_map, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-_KINDS: Final = frozenset(
-    {
-        "Namespace",
-        "LimitRange",
-        "PriorityClass",
-        "ResourceQuota",
-        "LocalQueue",
-        "ClusterQueue",
-        "Cohort",
-        "ResourceFlavor",
-        "Service",
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-    }
-)
-_KIND_WORDS: Final = tuple(kind.encode() for kind in sorted(_KINDS))
+_KIND_WORDS: Final = tuple(kind.encode() for kind in sorted(DECIDING))
 _PARAM_KIND: Final = b"paramKind"
 
 
@@ -56,33 +44,70 @@ class RelatedObjects:
             if some and (with_params or any(word in file.content for word in _KIND_WORDS))
         }
         """Files that may contain such an object, by name."""
-        self._objects: dict[str, list[Mapping[str, Any]]] | None = None
+
+    def load(self) -> None:
+        """Read the files now, so that the processes that share the work need not each read them."""
+        _ = self._common, self._services
 
     def objects_for(self, file: InputFile) -> list[Mapping[str, Any]] | None:
         """Return the related objects in other files, or None if the other files are not known."""
         if not self.is_complete:
             return None
-        objects = (
-            manifest
-            for name, manifests in self.objects_by_file().items()
-            if name != file.name
-            for manifest in manifests
-        )
-        return [manifest for manifest in objects if manifest["kind"] != "Service" or _may_serve(manifest, file.content)]
+        numbers = sorted({*self._common, *self._services_of(file.content)})
+        objects = map(self.objects.__getitem__, numbers)
+        return [manifest for manifest in objects if manifest.origin != file.name]
 
-    def objects_by_file(self) -> Mapping[str, list[Mapping[str, Any]]]:
-        """Return the related objects of every file that may have some."""
-        if self._objects is None:
-            policies = [file for file in self.files.values() if _PARAM_KIND in file.content]
-            params = {kind for file in policies for kind in _param_kinds(_related_objects(file))}
-            self._objects = {name: list(_related_objects(file, params)) for name, file in self.files.items()}
-        return self._objects
+    @cached_property
+    def objects(self) -> Sequence[RelatedObject]:
+        """The related objects of all files, in the order of the files."""
+        policies = [file for file in self.files.values() if _PARAM_KIND in file.content]
+        params = {kind for file in policies for kind in _param_kinds(_related_objects(file))}
+        return list(chain.from_iterable(_related_objects(file, params) for file in self.files.values()))
+
+    @cached_property
+    def _common(self) -> Sequence[int]:
+        """Indexes of the objects that may affect every file."""
+        return [i for i, manifest in enumerate(self.objects) if manifest["kind"] != "Service"]
+
+    @cached_property
+    def _services(self) -> Mapping[bytes, Sequence[tuple[int, bytes]]]:
+        """Indexes of the Services with a word of theirs, under the part of the word that the fewest others have."""
+        services = [(i, manifest) for i, manifest in enumerate(self.objects) if manifest["kind"] == "Service"]
+        shared = Counter(value for _, manifest in services for value in {*selector(manifest).values()})
+        words = [
+            (i, word.encode(errors="replace"))
+            for i, manifest in services
+            for word in {object_name(manifest), *_telling({*selector(manifest).values()}, shared)}
+        ]
+        counts = Counter(part for _, word in words for part in _parts(word))
+        by_part: dict[bytes, list[tuple[int, bytes]]] = {}
+        for i, word in words:
+            if parts := _parts(word):
+                by_part.setdefault(min(parts, key=counts.__getitem__), []).append((i, word))
+        return by_part
+
+    def _services_of(self, content: bytes) -> Iterator[int]:
+        """Yield the indexes of the Services that a file may name or whose pods it may have; most files have neither."""
+        for part in {*_parts(content)} if self._services else ():
+            for i, word in self._services.get(part, ()):
+                if word in content:
+                    yield i
 
 
-def _may_serve(service: Mapping[str, Any], content: bytes) -> bool:
-    """Return whether a file may name a Service or have pods that it selects; most files do neither."""
-    words = [object_name(service), *selector(service).values()]
-    return any(word and word.encode(errors="replace") in content for word in words)
+def _telling(values: Collection[str], counts: Mapping[str, int]) -> Collection[str]:
+    """Return the values of a selector that tell Services apart: `app: training` may be in every one of them."""
+    return [value for value in values if counts[value] <= _MAX_SHARED] or values
+
+
+_MAX_SHARED: Final = 64
+"""Maximum number of Services that a label tells apart from all others."""
+_PARTS: Final = bytes(byte if chr(byte).isalnum() and byte < 128 else ord(" ") for byte in range(256))
+"""Letters and digits, with a space for every other byte."""
+
+
+def _parts(text: bytes) -> list[bytes]:
+    """Return the runs of letters and digits in a name or a file."""
+    return text.translate(_PARTS).split()
 
 
 def _param_kinds(objects: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -93,15 +118,24 @@ def _param_kinds(objects: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             yield kind
 
 
-def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
+def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[RelatedObject]:
     """Yield the objects of a file that affect other files; `more` are further kinds."""
     from ptcompile.source import documents as source
+    from ptcompile.source.fast_reader import read_document
+    from ptcompile.source.nodes import Parsed
     from ptcompile.source.streams import objects_in
 
-    for document in source.read(file.content, file.name).documents:
+    kinds = {*DECIDING, *more}
+
+    def parse(document: str) -> Parsed:
+        return read_document(document) if any(kind in document for kind in kinds) else Parsed(None, None, [])
+
+    parsed = source.read(file.content, file.name, parse=parse)
+    for document in parsed.documents:
         for _, manifest in objects_in(document.data):
             kind = manifest.get("kind")
-            if isinstance(kind, str) and (kind in _KINDS or kind in more):
+            if isinstance(kind, str) and kind in kinds:
                 related = RelatedObject(manifest)
                 related.origin = file.name
                 yield related
+    parsed.documents = ()  # breaks the reference cycle between documents and source

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ptcompile.cli.baseline import Baseline
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.index import ObjectIdentity
+    from ptcompile.source.documents import Source
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     T = TypeVar("T")
@@ -71,9 +72,12 @@ class LintedFile(NamedTuple):
     """The objects that another file of the folder may also define, each with a digest of its content."""
 
 
-def map_files(work: Callable[[T], R], items: Sequence[T], jobs: int | None) -> Generator[R, None, None]:
+def map_files(
+    work: Callable[[T], R], items: Sequence[T], jobs: int | None, files_per_process: int | None = None
+) -> Generator[R, None, None]:
     """Yield the results of `work` for the items, in order, computed by `jobs` processes or as many as are worthwhile.
 
+    `files_per_process` is the number of files that justifies a process, if `work` takes longer than lint and compile.
     Progress is shown on a terminal. Raises what `work` raises, and `UsageError` if a process is killed.
     """
     if len(items) < 2:
@@ -82,9 +86,10 @@ def map_files(work: Callable[[T], R], items: Sequence[T], jobs: int | None) -> G
     from contextlib import closing
 
     from ptcompile.cli.console import with_progress
-    from ptcompile.cli.processes import map_in_processes, process_count
+    from ptcompile.cli.processes import FILES_PER_PROCESS, map_in_processes, process_count
 
-    with closing(map_in_processes(work, items, process_count(jobs, len(items)))) as results:
+    count = process_count(jobs, len(items), files_per_process or FILES_PER_PROCESS)
+    with closing(map_in_processes(work, items, count)) as results:
         yield from with_progress(results, len(items))
 
 
@@ -235,9 +240,16 @@ class Findings:
             files.print_error(self._code_help())
         if self._unreadable or status or any(d.name == _EXTENSION_FAILED for d in self._diagnostics):
             return 2
-        failing = ("error", "warning") if self._fail_on == "warning" else ("error",)
-        counted = any(d.severity in failing for d in self._diagnostics)
-        return int(counted and not self._exit_zero)
+        return int(any(map(self._is_failing, self._diagnostics)) and not self._exit_zero)
+
+    def _is_failing(self, diagnostic: Diagnostic) -> bool:
+        """Return whether a finding fails the run: an error, and with `--fail-on warning` a warning that is not about
+        style, or is of a user's own rule.
+        """
+        if diagnostic.severity == "error":
+            return True
+        is_style = diagnostic.stage == "style" and not diagnostic.owner
+        return self._fail_on == "warning" and diagnostic.severity == "warning" and not is_style
 
     def write_baseline(self, filename: str, codes: Mapping[str, str]) -> int:
         """Write all findings to a baseline, and return the exit status. `codes` are those of all rules by name."""
@@ -254,7 +266,7 @@ class Findings:
         new, self._known, problems = self._baseline.apply(self._diagnostics, self._names, self._active_codes)
         self._diagnostics = [*new, *problems]
         if problems:
-            self.add_text(self._baseline.filename, files.read(self._baseline.filename).decode(errors="replace"))
+            self.add_text(self._baseline.filename, self._baseline.text)
 
     def _write_reports(self) -> None:
         """Write the reports that name a file, also without findings."""
@@ -364,10 +376,15 @@ def shows_lines(options: argparse.Namespace) -> bool:
     return not formats or any(report.name == "full" for report in formats)
 
 
-def quoted_lines(file: InputFile, diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> Mapping[int, str]:
-    """Return the lines that the report quotes with findings in a file, by number, with secrets masked."""
+def quoted_lines(
+    file: InputFile, diagnostics: Sequence[Diagnostic], options: argparse.Namespace, parsed: Source | None = None
+) -> Mapping[int, str]:
+    """Return the lines that the report quotes with findings in a file, by number, with secrets masked.
+
+    `parsed` is the file if it has been read already.
+    """
     if not diagnostics or not shows_lines(options):
         return {}
     from ptcompile.report.text import lines_to_quote
 
-    return {} if hides_lines(file.name) else lines_to_quote(diagnostics, file.text(), file.name)
+    return {} if hides_lines(file.name) else lines_to_quote(diagnostics, file.text(), file.name, parsed)

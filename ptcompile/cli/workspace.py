@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from ptcompile._internal import files as disk
+from ptcompile._internal.files import SUFFIXES
 from ptcompile.cli import config as configuration, files
 from ptcompile.cli.config import Config
 from ptcompile.cli.exclude import exclusions
-from ptcompile.cli.files import SUFFIXES, UsageError
+from ptcompile.cli.files import UsageError
 from ptcompile.cli.repeated import is_kustomized
 from ptcompile.kubernetes.versions import parse_version
 from ptcompile.server.workspace import NAMED, FileSettings, WorkspaceFile

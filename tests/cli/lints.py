@@ -9,6 +9,7 @@ import pytest
 
 from ptcompile.api import lint
 from ptcompile.cli.commands import lint as judge
+from ptcompile.source.documents import Source
 from tests.making import smallest
 
 POD = """\
@@ -56,10 +57,10 @@ class Counted(list[str]):
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
-        judge = lint.lint
+        judge = lint.lint_documents
 
-        def counted(*given: Any, **named: Any) -> lint.Report:
-            self.append(named["filename"])
-            return judge(*given, **named)
+        def counted(parsed: Source, filename: str, *rest: Any) -> lint.Report:
+            self.append(filename)
+            return judge(parsed, filename, *rest)
 
-        monkeypatch.setattr(lint, "lint", counted)
+        monkeypatch.setattr(lint, "lint_documents", counted)

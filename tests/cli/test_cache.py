@@ -322,3 +322,11 @@ def test_standard_input_is_not_kept(many: Path, capsys: Capture, monkeypatch: py
             told = here(capsys, "lint", *words, ".", "-")
             assert f"{text.decode()}  | ^" in told.out.replace("1 | ", "")
     assert "stdin" not in entry_of(many).read_text()
+
+
+def test_the_stamps_of_a_folder_have_no_compiled_files(tmp_path: Path) -> None:
+    for name in ("b/c.py", "b/__pycache__/c.pyc", "a.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    stamps = [(os.path.relpath(path, tmp_path), size) for path, _, size in cache._file_stamps(str(tmp_path))]
+    assert stamps == [("a.py", 1), ("b/c.py", 1)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,3 +103,156 @@ def test_each_mistake_of_a_rule_is_a_line_that_names_its_code(tmp_path: Path) ->
         "  rule[0] (ORG001): missing path, expression, message",
         "  rule[1] (ORG002): path 'spec..x': a key is missing: write a path such as spec.nodes",
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "mistake"),
+    [
+        ("plugins = 'acme'", "plugins: must be a list of installed packages"),
+        ("plugins = [1]", "plugins: must be a list of installed packages"),
+        ("plugins = ['']", "plugins: must be a list of installed packages"),
+        ("rule = 'a'", "rule: must be tables"),
+        ("rule = [1]", "rule: must be tables"),
+        ("select = 'PTC3'", "select: must be a list of codes or names"),
+        ("extend-select = [3]", "extend-select: must be a list of codes or names"),
+        ("ignore = ['PTC9999']", "ignore: "),
+        ("per-file-ignores = ['a']", "per-file-ignores: must be a table"),
+        ("per-file-ignores = {a = 'PTC3'}", "per-file-ignores: must be a list of codes or names"),
+        ("severity = 'note'", "severity: must be a table"),
+        ("severity = {PTC9999 = 'note'}", "severity: "),
+        ("per-file-severity = 'note'", "per-file-severity: must be a table"),
+        ("per-file-severity = {a = 'note'}", "per-file-severity: must be a table"),
+        ("cluster = 1", "cluster: must be a string"),
+        ("schemas = 'crds'", "schemas: must be a list of files and folders"),
+        ("schemas = [1]", "schemas: must be a list of files and folders"),
+        ("exclude = 'charts/'", "exclude: must be a list of patterns"),
+        ("extend-exclude = [1]", "extend-exclude: must be a list of patterns"),
+        ("fail-on = 'note'", 'fail-on: must be "error" or "warning"'),
+        ("kubernetes-versions = '1.34'", "kubernetes-versions: unknown key; did you mean kubernetes-version?"),
+        ("baseline = '../b.json'", "baseline: ../b.json leads out of "),
+    ],
+)
+def test_a_wrong_value_is_a_mistake_that_names_its_key(line: str, mistake: str, tmp_path: Path) -> None:
+    path = tmp_path / "ptcompile.toml"
+    path.write_text(line + "\n")
+    with pytest.raises(UsageError) as raised:
+        config.load(str(path))
+    assert raised.value.args[0] == f"{path}: invalid ptcompile configuration"
+    assert raised.value.args[1].startswith(f"  {mistake}"), raised.value.args
+
+
+def test_every_key_has_its_value(tmp_path: Path) -> None:
+    path = tmp_path / "ptcompile.toml"
+    path.write_text(
+        "select = ['PTC3']\nextend-select = ['PTC021']\nignore = ['PTC302']\ncluster = 'c.yaml'\nbaseline = 'b.json'\n"
+        "kubernetes-version = '1.34'\nfail-on = 'warning'\nschemas = ['crds']\nexclude = ['a/']\n"
+        "extend-exclude = ['b/']\n"
+        "[severity]\nPTC301 = 'error'\nPTC302 = 'note'\n"
+        "[per-file-ignores]\n'old/' = ['PTC4']\n'old/a.yaml' = ['PTC5']\n[per-file-severity.'old/']\nPTC302 = 'error'\n"
+    )
+    loaded = config.load(str(path))
+    assert (loaded.folder, loaded.cluster, loaded.baseline, loaded.schemas) == (
+        str(tmp_path),
+        str(tmp_path / "c.yaml"),
+        str(tmp_path / "b.json"),
+        (str(tmp_path / "crds"),),
+    )
+    assert (loaded.kubernetes_version, loaded.fail_on) == ("1.34", "warning")
+    assert (loaded.exclude, loaded.extend_exclude, loaded.extensions) == (("a/",), ("b/",), None)
+    assert loaded.selected() == ["PTC3", "PTC021"]
+    assert loaded.ignored(str(tmp_path / "old" / "a.yaml")) == ["PTC302", "PTC4", "PTC5"]
+    assert loaded.ignored(str(tmp_path / "new.yaml")) == ["PTC302"]
+    assert [*loaded.severities(str(tmp_path / "old" / "a.yaml")).values()] == ["error", "error"]
+    assert [*loaded.severities(str(tmp_path / "new.yaml")).values()] == ["error", "note"]
+    assert config.Config().selected() is None
+    assert config.Config(extend_select=("PTC3",)).selected() is None, "which runs every rule"
+
+
+def test_a_declared_rule_adds_its_code(tmp_path: Path) -> None:
+    path = tmp_path / "ptcompile.toml"
+    path.write_text(
+        "select = ['ORG001']\nseverity = {no-hosts = 'note'}\n[[rule]]\ncode = 'ORG001'\nname = 'no-hosts'\n"
+        "path = 'spec'\nexpression = 'true'\nmessage = 'm'\n"
+    )
+    loaded = config.load(str(path))
+    assert loaded.codes == {"no-hosts": "ORG001"}
+    assert loaded.all_codes["no-hosts"] == "ORG001"
+    assert len(loaded.all_codes) > 100
+    assert loaded.extensions is not None
+    assert [rule.owner for rule in loaded.extensions.rules] == ["rule of ptcompile.toml"]
+    assert loaded.severities("a.yaml") == {"no-hosts": "note"}
+
+
+def test_the_nearest_configuration_of_the_repository_is_used(tmp_path: Path) -> None:
+    deep = tmp_path / "repo" / "a" / "b"
+    deep.mkdir(parents=True)
+    (tmp_path / "ptcompile.toml").write_text("ignore = ['PTC1']\n")
+    (tmp_path / "repo" / "ptcompile.toml").write_text("ignore = ['PTC3']\n")
+
+    def ignored() -> tuple[str, ...]:
+        return config.load(None, start=str(deep)).ignore
+
+    assert ignored() == (), "outside a repository only the folder itself is searched"
+    (tmp_path / "repo" / ".git").mkdir()
+    assert ignored() == ("PTC3",)
+    (deep.parent / "pyproject.toml").write_text("[tool.other]\n")
+    assert ignored() == ("PTC3",), "a project file that does not configure ptcompile"
+    (deep.parent / "pyproject.toml").write_text("[tool.ptcompile]\nignore = ['PTC4']\n")
+    assert ignored() == ("PTC4",)
+    (deep.parent / "ptcompile.toml").write_text("ignore = ['PTC5']\n")
+    assert ignored() == ("PTC5",), "ptcompile.toml before pyproject.toml"
+    (tmp_path / "repo" / "ptcompile.toml").unlink()
+    (deep.parent / "ptcompile.toml").unlink()
+    (deep.parent / "pyproject.toml").unlink()
+    assert ignored() == (), "never above the root of the repository"
+
+
+def test_an_isolated_run_uses_only_a_configuration_that_it_names(tmp_path: Path) -> None:
+    path = tmp_path / "ptcompile.toml"
+    path.write_text("ignore = ['PTC3']\n")
+    assert config.load(None, isolated=True, start=str(tmp_path)) == config.Config()
+    assert config.load(str(path), isolated=True).ignore == ("PTC3",)
+    assert config.load(None, start=str(tmp_path)).ignore == ("PTC3",)
+
+
+@pytest.mark.parametrize("text", ["[tool]\nptcompile = 1\n", "tool = 1\n", "[project]\n"])
+def test_a_project_file_without_settings_configures_nothing(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text(text)
+    assert config.load(str(path)) == config.Config()
+
+
+def test_options_override_the_configuration(tmp_path: Path, capsys: Capture) -> None:
+    """`select`, the profile and the like are replaced; what is ignored is added up."""
+    pod = tmp_path / "a.yaml"
+    pod.write_text(POD.replace("i:1", "i"))
+    path = tmp_path / "ptcompile.toml"
+    path.write_text("select = ['PTC1']\nfail-on = 'warning'\nkubernetes-version = '1.34'\n")
+    words = ("lint", "--config", path, pod)
+    assert here(capsys, *words).status == 0
+    broken = (
+        (("--select", "PTC9999"), "--select: "),
+        (("--extend-select", "PTC301,PTC9999"), "--extend-select: "),
+        (("--ignore", "PTC9999"), "--ignore: "),
+        (("--kubernetes-version", "x"), "--kubernetes-version: "),
+        (("--schemas", tmp_path / "none"), f"--schemas: {tmp_path / 'none'}: "),
+    )
+    for options, message in broken:
+        ran = here(capsys, *words, *options)
+        assert (ran.status, ran.out) == (2, "")
+        assert f"ptcompile: {message}" in ran.err
+
+
+def test_the_options_of_a_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "ptcompile.toml"
+    path.write_text("select = ['PTC1']\nextend-select = ['PTC2']\nignore = ['PTC3']\nfail-on = 'warning'\n")
+    unset: dict[str, Any] = dict.fromkeys(("cluster", "kubernetes_version", "fail_on", "baseline"))
+    unset |= {"config": str(path), "isolated": False, "select": [], "extend_select": [], "ignore": [], "schemas": []}
+    unchanged = config.load_with_options(Namespace(**unset))
+    assert unchanged == config.load(str(path))
+    options = {"select": ["PTC4,PTC5"], "extend_select": ["PTC6"], "ignore": ["PTC7"], "fail_on": "error"}
+    others = {"cluster": "c.yaml", "baseline": "b.json", "kubernetes_version": "1.33"}
+    changed = config.load_with_options(Namespace(**{**unset, **options, **others}))
+    assert (changed.select, changed.extend_select) == (("PTC4", "PTC5"), ("PTC2", "PTC6"))
+    assert (changed.ignore, changed.fail_on) == (("PTC3", "PTC7"), "error")
+    assert (changed.cluster, changed.baseline, changed.kubernetes_version) == ("c.yaml", "b.json", "1.33")

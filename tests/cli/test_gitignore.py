@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile.cli.gitignore import lines_of, matcher
+from ptcompile.cli.gitignore import lines_of, matcher, matches
 
 FOLDERS = ("a", "a/b", "ab", "foo", "foo/x", "foobar")
 FILES = (
@@ -42,6 +42,9 @@ LINES: list[tuple[str, Iterable[str]]] = [
     ("foo/**/bar", ("foo/bar", "foo/x/bar")), ("foo/**", ("foo/bar", "foo/x", "foo/x/bar")),
     ("foo**/bar", ("foo/bar", "foo/x/bar", "foobar", "foobar/b")),
     ("/foo**", ("foo", "foo/bar", "foo/x", "foo/x/bar", "foobar", "foobar/b")),
+    ("*/b.yaml", ("a/b.yaml",)), ("foo/*/bar", ("foo/x/bar",)), ("foo**bar", ("foobar", "foobar/b")),
+    ("x\\\\ ", ("x\\",)),
+    ("[[:]*", ("[z",)), ("[[:z]", ()), ("[[::]]", ()), ("[!-", ()), ("a[x-", ()), ("[a-[:digit:]]", ("a]",)),
     ("**/x", ("foo/x", "foo/x/bar")), ("**\\/x", ("foo/x", "foo/x/bar")), ("x/", ("foo/x", "foo/x/bar")),
     ("b.yaml/", ()), ("a?b", ("a b", "aXb")), ("??", ("a ", "a]", "ab", "ab/a", "[z", "x\\", "#c", "é")),
     ("*\n!*/\n!*.yaml", {*FILES} - {"a/b/c.yaml", "a/b.yaml", "b.yaml"}),
@@ -52,6 +55,20 @@ LINES: list[tuple[str, Iterable[str]]] = [
 @pytest.mark.parametrize(("content", "expected"), LINES)
 def test_lines(content: str, expected: Iterable[str]) -> None:
     assert ignored(content.encode()) == set(expected)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("a", "a/b/c.yaml", True), ("b", "a/b/c.yaml", True), ("c.yaml", "a/b/c.yaml", True),
+        ("c", "a/b/c.yaml", False),
+        ("a/", "a/b/c.yaml", True), ("b/", "a/b/c.yaml", True), ("c.yaml/", "a/b/c.yaml", False),
+        ("c.yaml/", "a/b/c.yaml/", True), ("!a", "a/b", True), ("/b", "a/b", False), ("a/b", "a/b", True),
+        ("a/b/", "a/b", False), ("x/", "x/", True), ("x/", "x", False),
+    ],
+)  # fmt: skip
+def test_one_pattern_matches_a_path_or_a_folder_above_it(pattern: str, path: str, expected: bool) -> None:
+    assert matches(pattern, path.replace("/", os.sep)) is expected
 
 
 PIECES = (

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
 
+from ptcompile.cli.files import InputFile
+from ptcompile.cli.related import RelatedObjects
+from ptcompile.source.documents import Document
 from tests.cli.running import here
 
 Capture = pytest.CaptureFixture[str]
@@ -34,6 +38,7 @@ apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
 metadata: {name: research}
 spec:
+  namespaceSelector: {}
   resourceGroups:
     - coveredResources: [cpu, memory]
       flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 1Ti}]}]
@@ -104,6 +109,38 @@ def test_services_of_another_file_are_related(tmp_path: Path, capsys: Capture) -
     assert "PTC486" not in here(capsys, "lint", tmp_path).out
     service.write_text(SERVICE.replace("job-name: train", "job-name: other"), encoding="utf-8")
     assert "warning[PTC486" in here(capsys, "lint", tmp_path).out
+
+
+def test_a_service_belongs_to_files_that_name_it_or_have_a_label_of_its_selector() -> None:
+    """A label that every Service has tells nothing, unless a Service has no other."""
+
+    def service(name: str, selector: str) -> InputFile:
+        text = f"apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{selector: {{{selector}}}}}\n"
+        return InputFile(f"{name}.yaml", text.encode(), named=False)
+
+    services = [service(f"svc-{i}", f"app: train, job: j{i}") for i in range(70)]
+    services += [service("gateway", "app: train"), service("ünicode", "app: 'a#b'"), service("none", "")]
+    related = RelatedObjects(services, is_complete=True)
+
+    def names(text: str) -> list[str]:
+        objects = related.objects_for(InputFile("job.yaml", text.encode(), named=False)) or []
+        return [manifest["metadata"]["name"] for manifest in objects]
+
+    assert names("labels: {app: train, job: j7}") == ["svc-7", "gateway"]
+    assert names("--rdzv-endpoint=x-0.svc-12.ns.svc:29400") == ["svc-12"]
+    assert names("labels: {job: j70}, image: 'a#b', svc: 1, j: 7") == ["ünicode"]
+    assert names("#") == []
+    assert related.objects_for(services[7]) == [related.objects[70]]
+
+
+def test_files_with_related_objects_are_freed_without_collecting_garbage() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        RelatedObjects([InputFile(f"{i}.yaml", SERVICE.encode(), False) for i in range(3)], is_complete=True).load()
+        assert not any(isinstance(item, Document) for item in gc.get_objects())
+    finally:
+        gc.enable()
 
 
 def test_policies_and_their_parameters_in_other_files(tmp_path: Path, capsys: Capture) -> None:

@@ -12,6 +12,8 @@ from tests.making import smallest
 SLIPS = [
     (["lnt", "x.yaml"], "no command and no file 'lnt'; did you mean lint?"),
     (["simulat", "x.yaml"], "did you mean simulate?"),
+    (["validate", "x.yaml"], "no command and no file 'validate'; did you mean lint?"),
+    (["render", "x.yaml"], "did you mean compile?"),
     (["x.yaml", "--targt", "job"], "unrecognized arguments: --targt; did you mean --target?"),
     (["x.yaml", "--outptu=a"], "did you mean --output?"),
     (["lint", "x.yaml", "--exit-zro"], "did you mean --exit-zero?"),

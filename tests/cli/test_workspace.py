@@ -77,6 +77,11 @@ def test_settings_of_another_type_are_ignored(tmp_path: Path, given: dict[str, A
         ({"ptcompile.toml": "= 5"}, {}, "ptcompile.toml"),
         ({"ptcompile.toml": 'cluster = "none.yaml"'}, {}, "none.yaml: no such file"),
         ({"ptcompile.toml": 'cluster = "p.yaml"', "p.yaml": "a: 1\n"}, {}, "p.yaml: invalid profile"),
+        (
+            {"ptcompile.toml": 'cluster = "p.yaml"', "p.yaml": "kind: [a\n"},
+            {},
+            "p.yaml: invalid profile: a list that begins with '[' is not closed",
+        ),
         ({"ptcompile.toml": 'schemas = ["none"]'}, {}, "none"),
         ({"ptcompile.toml": ""}, {"ignore": ["PTC9999"]}, "PTC9999"),
         ({"ptcompile.toml": ""}, {"kubernetesVersion": "new"}, "new"),

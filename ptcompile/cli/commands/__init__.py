@@ -31,9 +31,11 @@ COMMANDS: Final = {
         _WRITE, "migrate", "convert manifests to another operator, or fail if something would be lost"
     ),
     "flyte": CommandRow(_WRITE, "flyte", "write manifests for a Flyte task, or for a workflow's PyTorch tasks"),
+    "krm": CommandRow(_WRITE, "krm", "write manifests inside Kustomize, kpt and Helm"),
     "lint": CommandRow(_CHECK, "lint", "check manifests as an API server would"),
     "diff": CommandRow(_CHECK, "diff", "show how two specs or manifests differ, and what that means for the pods"),
     "rehearse": CommandRow(_CHECK, "rehearse", "run a job's pods as real torchrun processes, with faults"),
+    "admit": CommandRow(_CHECK, "admit", "tell whether the queues of a cluster admit jobs, and what prevents it"),
     "simulate": CommandRow(_UNDERSTAND, "simulate", "show what every pod will see"),
     "explain": CommandRow(
         _UNDERSTAND, "explain", "show which pass, rule and line wrote each part, or what a field means"
@@ -47,5 +49,6 @@ COMMANDS: Final = {
     "plugins": CommandRow(_SET_UP, "reference", "list installed plugins and which are in use"),
     "completion": CommandRow(_SET_UP, "completion", "print a tab-completion script for a shell"),
     "server": CommandRow(_SET_UP, "server", "run the language server for editors"),
+    "mcp": CommandRow(_SET_UP, "mcp", "run the MCP server for assistants"),
 }
 """The commands, in the order of the help."""

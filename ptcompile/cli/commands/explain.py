@@ -55,6 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "path", nargs="?", metavar="PATH", help="path in a manifest, whole or partial: env.NCCL_DEBUG, volumes"
     )
     add_spec_options(parser)
+    parser.set_defaults(configured_cluster=False)  # a code is explained without the configuration
     add_format(parser, "text", "json")
     parser.add_argument("--html", metavar="FILE", help="write a self-contained HTML page (- for standard output)")
     parser.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
@@ -71,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
     if options.path is None and options.spec.isalpha() and not os.path.exists(options.spec):
         raise UsageError(f"{options.spec}: no such file or directory{_field_hint(options.spec)}")
     settings = config.load(None)
+    options.cluster = options.cluster or settings.cluster
     check_target(options.target, extensions=settings.extensions)
     findings = Findings(options.output_format, extensions=settings.extensions)
     findings.add_options(options)

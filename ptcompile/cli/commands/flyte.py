@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import sys
 import traceback
@@ -58,7 +59,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]IMAGE",
         help="image for tasks without one, or for {{.image.NAME}}",
     )
-    add_cluster(parser)
+    parser.add_argument("--result", metavar="FILE", help="the file in the pod that gets the return value, as JSON")
+    add_cluster(parser, configured=False)
     parser.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
     add_format(parser, "yaml", "json")
     add_output_format(parser)
@@ -73,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     if profile is None:
         return findings.finish()
     with redirect_stdout(sys.stderr):  # output of the user's module
-        result, functions = _compile(options, profile)
+        result, functions = _compile(options, profile if options.cluster else None)
     _add_findings(findings, options.task.rpartition(":")[0], result, functions)
     status = findings.finish()
     outputs = {"": {options.task.rpartition(":")[0]: list(result.manifests)}}
@@ -87,7 +89,8 @@ def _compile(options: argparse.Namespace, profile: Any) -> tuple[Result, _Functi
 
     loaded, inputs = _load(options)
     arguments = {"module": options.module, "embed": options.embed or None, **_parse_images(options.image)}
-    arguments |= {"inputs": _with_files(inputs, loaded), "target": options.target, "namespace": options.namespace}
+    arguments |= {"target": options.target, "namespace": options.namespace, "result": options.result}
+    arguments["inputs"] = _with_files(inputs, loaded)
     arguments = {name: value for name, value in arguments.items() if value is not None}
     if not is_workflow(loaded):
         try:
@@ -170,7 +173,24 @@ def _describe_failure(task: str, action: str, error: BaseException) -> str:
     ]
     line = f" (line {user_frames[-1].lineno})" if user_frames else ""
     reason = " ".join(str(error).split())
-    return f"{module if action == 'imported' else task} cannot be {action}{line}: {type(error).__name__}: {reason}"
+    text = f"{module if action == 'imported' else task} cannot be {action}{line}: {type(error).__name__}: {reason}"
+    is_legacy = isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("flytekit.sdk")
+    return f"{text}; {_legacy_import(user_frames[-1].filename)}" if is_legacy and user_frames else text
+
+
+def _legacy_import(path: str) -> str:
+    """Return the import to write for those of flytekit 0.x in a file: ptcompile.flyte has the same names."""
+    from ptcompile import flyte
+
+    tree = ast.parse(files.read(path))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names = sorted(
+        {alias.name for node in imports if (node.module or "").startswith("flytekit.sdk") for alias in node.names}
+    )
+    known = [name for name in names if name in flyte.__all__]
+    unknown = [name for name in names if name not in flyte.__all__ and name != "*"]
+    lost = f"; {', '.join(unknown)} has no counterpart" if unknown else ""
+    return f"write `from ptcompile.flyte import {', '.join(known) or '*'}` instead{lost}"
 
 
 def _add_findings(findings: Findings, where: str, result: Result, functions: _Functions) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
@@ -15,7 +16,6 @@ from ptcompile.cli.options import add_cluster, add_jobs, add_output_format
 from ptcompile.cli.related import RelatedObjects
 from ptcompile.cli.repeated import repeated_objects
 from ptcompile.cli.reporter import Findings, LintedFile, map_files, printed_format, quoted_lines, shows_lines
-from ptcompile.diagnostics.codes import CODES
 from ptcompile.diagnostics.selection import selection
 from ptcompile.report.layout import format_location
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ptcompile.cli.baseline import Baseline
     from ptcompile.cli.cache import ResultCache
     from ptcompile.cli.repeated import ObjectDigests, RepeatedObjects
+    from ptcompile.kubernetes.versions import Versions
+    from ptcompile.source.documents import Source
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     R = TypeVar("R")
@@ -79,14 +81,18 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--diff", action="store_true", help="print fixes as a patch; exit with status 1 if there are any"
     )
     parser.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change the job")
-    add_cluster(parser)
+    add_cluster(parser, configured=False)
     add_output_format(parser, "--format")
     parser.set_defaults(run=run)
 
 
 def _add_reports(parser: argparse.ArgumentParser) -> None:
     """Add the options of what is reported, and of what it means for the exit status."""
-    parser.add_argument("--fail-on", choices=("error", "warning"), help="severity that fails the run (default: error)")
+    parser.add_argument(
+        "--fail-on",
+        choices=("error", "warning"),
+        help="severity that fails the run (default: error); style never does",
+    )
     parser.add_argument("--exit-zero", action="store_true", help="exit with status 0 even with findings")
     parser.add_argument("--allow-empty", action="store_true", help="exit with status 0 if no file matches")
     parser.add_argument(
@@ -128,34 +134,62 @@ class FileLinter:
 
     def __call__(self, file: InputFile) -> LintedFile:
         """Return the findings of a file, with the lines that the report quotes."""
-        report = self.report(file)
+        parsed = self._read(file)
+        report = self._report_of(parsed, file)
         diagnostics = tuple(
             diagnostic if diagnostic.fix is None else diagnostic._replace(fix=diagnostic.fix._replace(edits=()))
             for diagnostic in report.diagnostics
         )
-        lines = quoted_lines(file, diagnostics, self.options)
+        lines = quoted_lines(file, diagnostics, self.options, parsed)
+        parsed.documents = ()  # breaks the reference cycle between documents and source
         return LintedFile(diagnostics, report.documents, report.unchecked, len(report.meant), lines, report.objects)
 
     def report(self, file: InputFile) -> Report:
         """Return the findings of a file, with the edits of their fixes."""
-        from ptcompile.api.lint import lint
+        parsed = self._read(file)
+        report = self._report_of(parsed, file)
+        parsed.documents = ()
+        return report
 
-        config = self.config
-        return lint(
-            file.content,
-            filename=file.name,
-            cluster=self.profile,
-            kubernetes=config.kubernetes_version,
-            webhooks=not self.options.no_webhooks,
-            unknown_kinds=self.options.unknown_kinds,
-            select=config.selected(),
-            ignore=config.ignored(file.name),
-            severity=config.severities(file.name),
-            schemas=config.schemas,
-            beside=self.related(file),
-            extensions=config.extensions,
-            earlier=None if self.earlier is None else self.earlier.get(file.name, {}),
+    def _read(self, file: InputFile) -> Source:
+        from ptcompile.source import documents as source
+
+        return source.read(file.content, file.name, self._versions.kubernetes)
+
+    @cached_property
+    def _versions(self) -> Versions:
+        from ptcompile.api.lint import versions_of
+
+        return versions_of(self.profile, self.config.kubernetes_version)
+
+    def _report_of(self, parsed: Source, file: InputFile) -> Report:
+        from ptcompile.api.lint import LintOptions, lint_documents
+        from ptcompile.linter.successors import SUCCESSOR, successor_notes
+        from ptcompile.source import streams
+
+        config, options = self.config, self.options
+        selected = selection(config.selected(), config.ignored(file.name), config.codes, config.severities(file.name))
+        earlier = None if self.earlier is None else self.earlier.get(file.name, {})
+        report = lint_documents(
+            parsed,
+            file.name,
+            LintOptions(
+                self.profile,
+                self._versions,
+                not options.no_webhooks,
+                selected,
+                extensions=config.extensions,
+                earlier=earlier,
+            ),
+            (),
+            config.schemas,
+            self.related(file),
+            options.unknown_kinds,
         )
+        if not selected.includes(SUCCESSOR, "style"):
+            return report
+        notes, _ = streams.select(successor_notes(file.content, file.name), selected, file.name)
+        return report._replace(diagnostics=(*report.diagnostics, *notes))
 
     def fixed(self, file: InputFile) -> Fixed:
         """Return a file with its findings fixed."""
@@ -175,7 +209,7 @@ def lint_files(
     cached = [cache.get(file) if cache is not None else None for file in inputs]
     uncached = [file for file, cached_result in zip(inputs, cached, strict=True) if cached_result is None]
     if uncached:
-        related.objects_by_file()  # once, not in each process
+        related.load()  # once, not in each process
     fresh = map_files(linter, uncached, linter.options.jobs)
     try:
         for file, cached_result in zip(inputs, cached, strict=True):
@@ -345,16 +379,17 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("no file given; ptcompile lint --help shows how (- reads standard input)")
     fixing = wants_fixes(options)
     config = load_with_options(options)
-    findings = _findings(options, config)
+    known = _baseline(options, config)
+    findings = _findings(options, config, known)
     inputs, unreadable = _read_inputs(options, config)
     findings.report_unreadable(unreadable)
     profile = findings.read_profile(config.cluster) if config.cluster else None
     related = RelatedObjects(inputs, is_complete=len(inputs) > 1 or "-" in options.paths or _has_folders(options.paths))
     linter = FileLinter(options, config, profile, related.objects_for, {} if len(inputs) > 1 else None)
     if options.add_ignore:
-        return max(findings.unreadable_status(), _add_ignores(inputs, linter, _baseline(options, config)))
+        return max(findings.unreadable_status(), _add_ignores(inputs, linter, known))
     if fixing:
-        related.objects_by_file()  # once, not in each process
+        related.load()  # once, not in each process
         return run_fixes(inputs, linter, findings)
     linted_files = [linted for _, linted in lint_files(inputs, linter, related)]
     for file, linted in zip(
@@ -365,25 +400,28 @@ def run(options: argparse.Namespace) -> int:
         )
         findings.ignored += linted.ignored
     if options.write_baseline is not None:
-        return findings.write_baseline(options.write_baseline, {**CODES, **config.codes})
+        return findings.write_baseline(options.write_baseline, config.all_codes)
     return findings.finish(always=True)
 
 
-def _findings(options: argparse.Namespace, config: Config) -> Findings:
+def _findings(options: argparse.Namespace, config: Config, baseline: Baseline | None) -> Findings:
     """Return the collector of the findings. Raises `UsageError` for options that cannot be combined."""
-    groupings = statistics_groupings(options)
-    active = selection(config.selected(), config.ignore, config.codes)
-    codes = {**CODES, **config.codes}
     return Findings(
         options.output_format,
         fail_on=config.fail_on,
         exit_zero=options.exit_zero,
         output_file=options.output_file,
-        groupings=groupings,
-        baseline=_baseline(options, config),
-        active_codes={code for name, code in codes.items() if active.includes(name, "style")},
+        groupings=_groupings(options),
+        baseline=baseline,
+        active_codes=() if baseline is None else _active_codes(config),
         extensions=config.extensions,
     )
+
+
+def _active_codes(config: Config) -> set[str]:
+    """Return the codes of the rules that `select` and `ignore` leave on."""
+    active = selection(config.selected(), config.ignore, config.codes)
+    return {code for name, code in config.all_codes.items() if active.includes(name, "style")}
 
 
 def _baseline(options: argparse.Namespace, config: Config) -> Baseline | None:
@@ -392,10 +430,10 @@ def _baseline(options: argparse.Namespace, config: Config) -> Baseline | None:
         return None
     from ptcompile.cli import baseline
 
-    return baseline.read(os.path.relpath(config.baseline), {**CODES, **config.codes})
+    return baseline.read(os.path.relpath(config.baseline), config.all_codes)
 
 
-def statistics_groupings(options: argparse.Namespace) -> list[str]:
+def _groupings(options: argparse.Namespace) -> list[str]:
     """Return what the statistics are grouped by; nothing without --statistics. Raises `UsageError`."""
     if not options.statistics:
         if options.by:

@@ -8,19 +8,28 @@ import argparse
 import json
 import os
 import re
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import partial
 
 from ptcompile.cli import files
-from ptcompile.cli.console import with_progress
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_cluster, add_format, add_output_format, check_target
-from ptcompile.cli.reporter import Findings
+from ptcompile.cli.options import add_cluster, add_format, add_jobs, add_output_format, check_target
+from ptcompile.cli.reporter import Findings, map_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
+    from typing import Any, Final
 
+    from ptcompile._internal.arguments import ProfileSource
+    from ptcompile.api.compile import Result
     from ptcompile.api.import_manifests import Imported
+    from ptcompile.converter.report import ConvertedFile
+    from ptcompile.spec.cluster_profile import ClusterProfile
 
+
+FILES_PER_PROCESS: Final = 30
+"""Number of files that justifies a process: importing one takes as long as linting three."""
 
 CONVERT_EPILOG = """\
 The manifests are imported and compiled for the other operator: the same pods, processes, commands, variables, amounts
@@ -28,6 +37,7 @@ and volumes, or an error that names what the other operator cannot express. What
 
   ptcompile convert pytorchjob.yaml --target trainjob > trainjob.yaml   from Kubeflow's v1 to its v2
   ptcompile convert job.yaml --target jobset --lossy                    drop, with a warning, what it cannot express
+  ptcompile convert jobs/ --target trainjob -o moved/ --report MOVED.md  a file for each, and a table of what stayed
 
 Exits with status 0 if everything is converted, 1 if not, else 2.
 """
@@ -40,18 +50,24 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", metavar="T", required=True, help="operator to write manifests for (see `ptcompile targets`)"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", help="write to this file (default: standard output)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="write to this file, or a file for each input to this directory (default: standard output)",
+    )
+    parser.add_argument("--report", metavar="FILE", help="write a table of what moved, what stayed and why (Markdown)")
     add_cluster(parser)
     parser.add_argument(
         "--lossy", action="store_true", help="drop what the target cannot express, with a warning instead of an error"
     )
+    add_jobs(parser)
     add_output_format(parser)
     parser.set_defaults(run=run_convert)
 
 
 def run_convert(options: argparse.Namespace) -> int:
-    """Convert all files; write nothing if any of them has an error."""
-    from ptcompile.api.convert import convert
+    """Convert all files. Without a directory as output, write nothing if any of them has an error."""
     from ptcompile.source.emitter import emit_all
 
     check_target(options.target)
@@ -59,25 +75,93 @@ def run_convert(options: argparse.Namespace) -> int:
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
     profile = findings.read_profile(options.cluster)
-    manifests: list[dict[str, object]] = []
-    for file in inputs if profile is not None else ():
-        result = convert(
-            file.content,
-            target=options.target,
-            filename=file.name,
-            cluster=profile if options.cluster else None,
-            lossy=options.lossy,
-        )
-        findings.add(file, result.diagnostics)
-        manifests += result.manifests
+    converted = _convert_files(inputs, profile, options, findings) if profile is not None else []
     status = findings.finish()
-    if status:
-        return status
-    text = emit_all(manifests)
-    if options.output is None:
-        return files.write_stdout(text)
-    files.write_files({options.output: text})
-    return 0
+    contents: dict[str, str] = {}
+    if options.report and profile is not None:
+        from ptcompile.converter.report import to_markdown
+
+        contents[options.report] = to_markdown(converted, options.target)
+    if options.output is not None and _is_folder(options.output):
+        contents |= _converted_files(converted, options.output)
+    elif not status:
+        text = emit_all([manifest for file in converted for manifest in file.manifests])
+        if options.output is None:
+            status = files.write_stdout(text)
+        else:
+            contents[options.output] = text
+    files.write_files(contents)
+    return status
+
+
+def _convert_files(
+    inputs: Sequence[InputFile],
+    profile: ProfileSource | ClusterProfile,
+    options: argparse.Namespace,
+    findings: Findings,
+) -> list[ConvertedFile]:
+    """Return the conversion of each file that has a job, or that was named, together with the other files' objects."""
+    from ptcompile.converter.report import ConvertedFile
+    from ptcompile.source import streams
+
+    objects = {
+        file.name: [
+            data
+            for document in streams.read(file.content, file.name).documents
+            for _, data in streams.objects_in(document.data)
+        ]
+        for file in inputs
+    }
+    converter = partial(
+        _convert_file,
+        target=options.target,
+        cluster=profile if options.cluster else None,
+        lossy=options.lossy,
+        objects=objects,
+    )
+    converted: list[ConvertedFile] = []
+    with closing(map_files(converter, inputs, options.jobs, FILES_PER_PROCESS)) as results:
+        for file, result in zip(inputs, results, strict=True):
+            diagnostics = result.diagnostics
+            if not file.named and {item.name for item in diagnostics} == {"nothing-to-import"}:
+                diagnostics = ()  # a file without jobs
+            findings.add(file, diagnostics)
+            converted.append(ConvertedFile(file.name, objects[file.name], result.manifests, diagnostics))
+    return converted
+
+
+def _convert_file(
+    file: InputFile,
+    *,
+    target: str,
+    cluster: ProfileSource | ClusterProfile | None,
+    lossy: bool,
+    objects: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> Result:
+    """Return the conversion of a file, to whose objects those of the other files are related (`objects`, by file)."""
+    from ptcompile.api.convert import convert
+
+    return convert(
+        file.content,
+        target=target,
+        filename=file.name,
+        cluster=cluster,
+        lossy=lossy,
+        beside=[data for name, others in objects.items() if name != file.name for data in others],
+    )
+
+
+def _converted_files(converted: Sequence[ConvertedFile], folder: str) -> dict[str, str]:
+    """Return the contents of a file for each converted one, with the same path below the folder."""
+    from ptcompile.source.emitter import emit_all
+
+    names = [file.name for file in converted]
+    root = os.path.commonpath([os.path.dirname(name) or "." for name in names]) if names else "."
+    return {
+        os.path.join(folder, os.path.relpath(file.name, root)): emit_all(file.manifests)
+        for file in converted
+        if file.manifests and not any(item.severity == "error" for item in file.diagnostics)
+    }
 
 
 IMPORT_EPILOG = """\
@@ -86,6 +170,7 @@ Lists and rendered charts, and writes the smallest spec that compiles back to th
 compared with its manifests: what a spec cannot express is an error that names it. Nothing is dropped silently.
 
   ptcompile import job.yaml                             the spec on standard output
+  ptcompile import job.yaml -o spec.yaml                other objects of the file go to spec.kept.yaml
   ptcompile import manifests/ -o specs/                 a spec for each file; other objects go to specs/kept/
   ptcompile import manifests/ -o specs/ --profile cluster.yaml   what all have in common goes into a profile
   ptcompile import job.yaml --set REPLICAS=4            for envsubst templates: $REPLICAS is 4
@@ -113,6 +198,7 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="value of $NAME and ${NAME} (repeatable)"
     )
+    add_jobs(parser)
     add_format(parser, "yaml", "json")
     add_output_format(parser)
     parser.set_defaults(run=run_import)
@@ -120,8 +206,6 @@ def add_import(parser: argparse.ArgumentParser) -> None:
 
 def run_import(options: argparse.Namespace) -> int:
     """Import all files; write the specs that are proved to mean the same and report the rest."""
-    from ptcompile.api.import_manifests import import_manifests
-
     if options.profile and options.cluster:
         raise UsageError("--profile writes a profile and --cluster reads one: give only one of them")
     findings = Findings(options.output_format)
@@ -129,28 +213,47 @@ def run_import(options: argparse.Namespace) -> int:
     findings.report_unreadable(unreadable)
     values = dict(_parse_variable(text) for text in options.set)
     profile = findings.read_profile(options.cluster)
-    imports: dict[str, Imported] = {}
-    for file in with_progress(inputs, len(inputs)) if profile is not None else ():
-        content = _substitute(file.content, values)
-        imported = import_manifests(
-            content,
-            filename=file.name,
-            cluster=profile if options.cluster else None,
-            lossy=options.lossy,
-            exact=options.exact,
-        )
-        if (
-            not file.named
-            and not imported.found
-            and {diagnostic.name for diagnostic in imported.diagnostics} == {"nothing-to-import"}
-        ):
-            continue
-        findings.add(InputFile(file.name, content, file.named), imported.diagnostics)
-        imports[file.name] = imported
+    imports = _import_files(inputs, values, profile, options, findings) if profile is not None else {}
     status = findings.finish()
     return (
         max(status, _write_specs(imports, options)) if imports else max(status, findings.report_no_jobs(options.paths))
     )
+
+
+def _import_files(
+    inputs: Sequence[InputFile],
+    values: dict[str, str],
+    profile: ProfileSource | ClusterProfile,
+    options: argparse.Namespace,
+    findings: Findings,
+) -> dict[str, Imported]:
+    """Return the import of each file that has a job, or that was named, by the file's name."""
+    from ptcompile.importer.profiles import MINIMAL
+
+    cluster = profile if options.cluster else MINIMAL if options.profile else None
+    importer = partial(_import_file, values=values, cluster=cluster, lossy=options.lossy, exact=options.exact)
+    imports: dict[str, Imported] = {}
+    with closing(map_files(importer, inputs, options.jobs, FILES_PER_PROCESS)) as results:
+        for file, imported in zip(inputs, results, strict=True):
+            names = {diagnostic.name for diagnostic in imported.diagnostics}
+            if file.named or imported.found or names != {"nothing-to-import"}:
+                findings.add(file._replace(content=_substitute(file.content, values)), imported.diagnostics)
+                imports[file.name] = imported
+    return imports
+
+
+def _import_file(
+    file: InputFile,
+    *,
+    values: dict[str, str],
+    cluster: ProfileSource | ClusterProfile | None,
+    lossy: bool,
+    exact: bool,
+) -> Imported:
+    from ptcompile.api.import_manifests import import_manifests
+
+    content = _substitute(file.content, values)
+    return import_manifests(content, filename=file.name, cluster=cluster, lossy=lossy, exact=exact)
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
@@ -172,15 +275,13 @@ def _substitute(content: bytes, values: dict[str, str]) -> bytes:
 
 
 def _write_specs(imports: dict[str, Imported], options: argparse.Namespace) -> int:
-    from ptcompile.importer.profiles import factor_out_profile
+    from ptcompile.importer.profiles import factor_out_profile, needed_profile
     from ptcompile.source.emitter import emit, emit_all
 
     profile = None
     if options.profile:
-        needed = next((imported.profile for imported in imports.values() if imported.profile is not None), None)
-        specs, profile, notes = factor_out_profile(
-            [spec.document for imported in imports.values() for spec in imported.found], needed
-        )
+        documents = [spec.document for imported in imports.values() for spec in imported.found]
+        specs, profile, notes = factor_out_profile(documents, needed_profile(documents))
         remaining = iter(specs)
         imports = {name: imported.with_documents(remaining) for name, imported in imports.items()}
         for line in notes:
@@ -197,8 +298,8 @@ def _write_specs(imports: dict[str, Imported], options: argparse.Namespace) -> i
     if options.profile:
         contents[options.profile] = emit(needed) if needed else emit(_empty_profile())
     kept = [manifest for imported in imports.values() for manifest in imported.kept]
-    if kept and options.output is not None and _is_folder(options.output):
-        contents[os.path.join(options.output, "kept", "kept.yaml")] = emit_all(kept)
+    if kept and options.output is not None:
+        contents[_kept_file(options.output)] = emit_all(kept)
     files.write_files(contents)
     return status
 
@@ -209,6 +310,13 @@ def _empty_profile() -> dict[str, object]:
 
 def _is_folder(output: str) -> bool:
     return output.endswith(os.sep) or os.path.isdir(output)
+
+
+def _kept_file(output: str) -> str:
+    """Return where the objects go that no spec emits: a folder below the specs, or a file next to the one spec."""
+    if _is_folder(output):
+        return os.path.join(output, "kept", "kept.yaml")
+    return f"{os.path.splitext(output)[0]}.kept.yaml"
 
 
 def _spec_files(imports: dict[str, Imported], options: argparse.Namespace) -> dict[str, str]:
@@ -237,7 +345,8 @@ def _print_summary(imports: dict[str, Imported], options: argparse.Namespace) ->
     specs = [spec for imported in imports.values() for spec in imported.found]
     same_manifests, same_worlds = sum(spec.same_manifest for spec in specs), sum(spec.same_world for spec in specs)
     kept = sum(len(imported.kept) for imported in imports.values())
-    kept_note = f"; {kept} objects are kept unchanged" if kept else ""
+    place = f"in {_kept_file(options.output)}" if options.output is not None else "and written if -o says where"
+    kept_note = f"; {kept} objects are kept unchanged, {place}" if kept else ""
     files.print_error(
         f"ptcompile: {len(specs)} imported: {same_worlds} with the same world, "
         f"{same_manifests} of them with the same manifest{kept_note}"

@@ -21,10 +21,12 @@ _PLATFORM_EPILOG = """\
 Prints one YAML stream for kubectl: the Namespaces, PriorityClasses, LocalQueues or Queues and training runtimes that
 the specs need, and the profile's priority classes. Comments at the top list what else the cluster must have (CRDs,
 operators and their versions, node resources, the ClusterQueues behind LocalQueues) and the Helm values of the PyTorch
-operator's chart. Without specs, it assumes PyTorchJobs.
+operator's chart. Without specs, it assumes PyTorchJobs. With --from-dump, it prints a profile instead: versions, node
+pools, queues, topology and feature gates, as far as the objects of the dump show them.
 
   ptcompile platform cluster.yaml specs/ | kubectl apply -f -
   ptcompile platform cluster.yaml --values > values.yaml
+  ptcompile platform --from-dump objects.yaml > cluster.yaml
 """
 _REQUIRES_EPILOG = """\
 Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), name,
@@ -38,12 +40,17 @@ work as well as specs.
 def add_platform(parser: argparse.ArgumentParser) -> None:
     """Add the options of `platform`."""
     parser.epilog = _PLATFORM_EPILOG
-    parser.add_argument("cluster", metavar="CLUSTER", help="the cluster profile (kind: ClusterProfile)")
+    parser.add_argument("cluster", metavar="CLUSTER", nargs="?", help="the cluster profile (kind: ClusterProfile)")
     parser.add_argument("paths", nargs="*", metavar="SPEC", help="the jobs: files, directories, globs, or -")
     add_overrides(parser)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--values", action="store_true", help="print only the Helm values of the operator's chart")
     output.add_argument("--list", action="store_true", help="print only the list of what the cluster must have")
+    output.add_argument(
+        "--from-dump",
+        metavar="DUMP",
+        help="print the profile of the cluster with these objects (kubectl get ... -A -o yaml), instead of its setup",
+    )
     add_output_format(parser)
     parser.set_defaults(run=platform)
 
@@ -60,6 +67,10 @@ def add_requires(parser: argparse.ArgumentParser) -> None:
 def platform(options: argparse.Namespace) -> int:
     """Print what an administrator must install; print nothing if a spec has an error."""
     findings = Findings(options.output_format)
+    if options.from_dump is not None:
+        return _print_profile(options, findings)
+    if options.cluster is None:
+        raise UsageError("no profile given: name CLUSTER, or --from-dump; ptcompile platform --help shows how")
     findings.add_options(options)
     profile = findings.read_profile(options.cluster)
     specs: list[Spec] = []
@@ -85,6 +96,18 @@ def platform(options: argparse.Namespace) -> int:
         files.print_error("ptcompile: no Helm values: no job is a PyTorchJob, and the profile has no operator")
         return 0
     return files.write_stdout(emit(setup.values))
+
+
+def _print_profile(options: argparse.Namespace, findings: Findings) -> int:
+    if options.cluster is not None:
+        raise UsageError("--from-dump writes a profile: give neither a profile nor specs")
+    from ptcompile.api.requirements import profile_from_dump
+
+    content = files.read(options.from_dump)
+    draft = profile_from_dump(content, filename=options.from_dump)
+    findings.add(files.InputFile(options.from_dump, content, True), draft.diagnostics)
+    status = findings.finish()
+    return status or files.write_stdout(draft.text())
 
 
 def requires(options: argparse.Namespace) -> int:

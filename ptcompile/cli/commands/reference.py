@@ -202,7 +202,7 @@ def _to_json(data: object) -> str:
 def add_schema(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = "  ptcompile schema spec > spec.schema.json\n"
-    schemas = ("spec", "cluster", "report", "world", "diff", "explanation", "handle", "rehearsal")
+    schemas = ("spec", "cluster", "report", "world", "diff", "explanation", "handle", "rehearsal", "admission")
     parser.add_argument("schema", choices=schemas, help="the document or result to describe")
     parser.set_defaults(run=run_schema)
 

@@ -15,6 +15,7 @@ from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Final
 
     from ptcompile.extending import Extensions
@@ -23,17 +24,24 @@ if TYPE_CHECKING:
     from ptcompile.simulator.job import SimulatedJob
 
 _FAULTS = {
-    "late": "start the container of a pod late, such as 0=150s",
-    "kill": "lose a pod's node, such as 2@10s,back=20s: 10 s after all pods train, back 20 s later",
-    "drain": "like --kill, with SIGTERM first",
-    "fail-process": "make one process of a pod fail once, such as 1@5s",
+    "late": ("POD=TIME", "start the container of a pod late, such as 0=150s"),
+    "kill": (
+        "POD[@TIME][,back=TIME]",
+        "lose a pod's node, such as 2@10s,back=20s: 10 s after all pods train, back 20 s later",
+    ),
+    "drain": ("POD[@TIME][,back=TIME]", "like --kill, with SIGTERM first"),
+    "fail-process": ("POD[@TIME]", "make one process of a pod fail once, such as 1@5s"),
 }
-"""Fault options, which are repeatable. Pods are numbered from 0 among the training pods."""
+"""Fault options, which are repeatable, with the form of their values (`ptcompile.rehearsal.FORMS`)."""
 
 
 _EPILOG = """\
   ptcompile rehearse spec.yaml                       real torchrun processes, with a stand-in for the script
   ptcompile rehearse spec.yaml --kill 1@3s,back=5s   lose a pod and bring it back
+
+Pods are numbered from 0 among the training pods. TIME is 20s, 2m or 1h. The times of --kill, --drain and
+--fail-process count from when the processes of all pods train: they have joined one process group, or a
+script that uses none has created the file that PTCOMPILE_TRAINING_FILE names; default 3s.
 """
 
 
@@ -43,14 +51,22 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="FILE", help="a spec or manifests with one job, or -")
     add_spec_options(parser)
     add_related(parser)
-    for name, help in _FAULTS.items():
-        parser.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help} (repeatable)")
+    for name, (form, help) in _FAULTS.items():
+        parser.add_argument(f"--{name}", action="append", default=[], metavar=form, help=f"{help} (repeatable)")
     parser.add_argument("--dns-lag", metavar="TIME", help="publish the DNS names of pod 0 this long after it starts")
     parser.add_argument("--python", metavar="FILE", help="the Python interpreter that has torch (default: python)")
     parser.add_argument("--image", help="run the pods as containers of this image (docker or podman; never pulled)")
     command = parser.add_mutually_exclusive_group()
     command.add_argument("--script", metavar="FILE", help="run this script instead of the stand-in")
     command.add_argument("--own-command", action="store_true", help="run the manifest's own command")
+    parser.add_argument(
+        "--mount",
+        action="append",
+        default=[],
+        metavar="CLAIM=DIR",
+        help="give a PersistentVolumeClaim a folder of this machine, the same for all pods (repeatable)",
+    )
+    parser.add_argument("--keep-logs", metavar="DIR", help="write the log of each pod to this folder")
     parser.add_argument(
         "--max-processes",
         type=_parse_positive,
@@ -94,6 +110,10 @@ def run(options: argparse.Namespace) -> int:
     except RehearsalError as error:
         files.print_error(f"ptcompile: {error}")
         return 2
+    except KeyboardInterrupt as error:
+        kept = f"; the logs are in {options.keep_logs}" if options.keep_logs else ""
+        files.print_error(f"ptcompile: interrupted: all pods are ended and their folders are removed{kept}")
+        return 128 + (signal.SIGTERM if isinstance(error, _TerminatedError) else signal.SIGINT)
     output = format_json(to_dict(rehearsal)) if options.format == "json" else text(rehearsal)
     return max(presentation.write_result(output, options.format), int(not rehearsal.verdict.passed))
 
@@ -142,20 +162,43 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> Sim
     return only_job(world) if world.jobs or world.ok else None
 
 
+def _parse_mounts(texts: list[str]) -> dict[str, str]:
+    """Return the folders by claim."""
+    mounts = {}
+    for text in texts:
+        claim, separator, folder = text.partition("=")
+        if not (claim and separator and folder):
+            raise UsageError(f"--mount {text}: write CLAIM=DIR, such as checkpoints=./ckpt")
+        if not os.path.isdir(folder):
+            raise UsageError(f"--mount {text}: no folder {folder}")
+        mounts[claim] = folder
+    return mounts
+
+
+class _TerminatedError(KeyboardInterrupt):
+    """Raised by SIGTERM, so that like after Ctrl-C nothing is left behind."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise _TerminatedError
+
+
 def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault], limit: float) -> Rehearsal:
     from ptcompile.rehearsal import RehearsalSettings, rehearse
 
     script = options.script
     if script is not None and not os.path.isfile(script):
         raise UsageError(f"--script {script}: no such file")
-    settings = RehearsalSettings(options.python, script, options.own_command, options.scale, limit, options.image)
+    settings = RehearsalSettings(
+        options.python, script, options.own_command, options.scale, limit, options.image, options.keep_logs,
+        _parse_mounts(options.mount),
+    )  # fmt: skip
     on_terminal = has_terminal()
 
     def progress(line: str) -> None:
         show_progress(line) if on_terminal else files.print_error(line)
 
-    # like Ctrl-C, so nothing is left behind
-    previous_handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    previous_handler = signal.signal(signal.SIGTERM, _terminate)
     try:
         return rehearse(job, faults, settings=settings, max_processes=options.max_processes, progress=progress)
     finally:

@@ -14,7 +14,16 @@ import pytest
 
 from ptcompile.cli import main
 from ptcompile.cli.commands import COMMANDS
-from ptcompile.cli.commands.completion import SHELLS, every_command
+from ptcompile.cli.commands.completion import (
+    SHELLS,
+    Command,
+    Option,
+    Values,
+    bash_script,
+    every_command,
+    fish_script,
+    zsh_script,
+)
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.registry.targets import TARGETS
 
@@ -66,6 +75,72 @@ def test_only_arguments_that_name_files_complete_files() -> None:
         "rehearse --kill",
     ):
         assert files[name] is None, name
+
+
+SMALL = (
+    Command("compile", "c", (), Values(files=())),
+    Command(
+        "run",
+        "r",
+        (
+            Option(("-o", "--out"), "write [x]: it's a\\b", "OUT", Values(files=())),
+            Option(("--py",), "p", "FILE.py:TASK", Values(files=("py",))),
+            Option(("--dir",), "d", "DIR", Values(files=("/",))),
+            Option(("--all",), "a", "", Values()),
+            Option(("--name",), "n", "N", Values()),
+            Option(("--kind",), "k", "K", Values(("x", "y"))),
+        ),
+        Values(("w",), ("yaml", "yml")),
+    ),
+    Command("help", "h", (), Values(("run",))),
+)
+"""Every sort of option and value."""
+BASH_LINES = r"""
+    'run -o'|'run --out') _ptcompile_reply '' .; return ;;
+    'run --py') _ptcompile_reply '' '[.](py)$'; return ;;
+    'run --dir') _ptcompile_reply '' '/$'; return ;;
+    'run --name') _ptcompile_reply '' ''; return ;;
+    'run --kind') _ptcompile_reply 'x y' ''; return ;;
+  esac
+  case "$command" in
+    compile) _ptcompile_reply "$words"' ' . ;;
+    run) _ptcompile_reply "$words"' w -o --out --py --dir --all --name --kind' '[.](yaml|yml)$' ;;
+    help) _ptcompile_reply "$words"' run' '' ;;
+"""
+FISH_LINES = r"""
+complete -c ptcompile -n 'not __fish_seen_subcommand_from run help' -F
+complete -c ptcompile -n '__fish_seen_subcommand_from run' -a 'w (__ptcompile_files yaml yml)'
+complete -c ptcompile -n '__fish_seen_subcommand_from run' -s o -l out -r -F -d 'write [x]: it\'s a\\b'
+complete -c ptcompile -n '__fish_seen_subcommand_from run' -l py -x -a '(__ptcompile_files py)' -d 'p'
+complete -c ptcompile -n '__fish_seen_subcommand_from run' -l dir -x -a '(__ptcompile_files /)' -d 'd'
+complete -c ptcompile -n '__fish_seen_subcommand_from run' -l all -d 'a'
+complete -c ptcompile -n '__fish_seen_subcommand_from run' -l name -x -d 'n'
+complete -c ptcompile -n '__fish_seen_subcommand_from run' -l kind -x -a 'x y' -d 'k'
+complete -c ptcompile -n '__fish_seen_subcommand_from help' -a 'run'
+"""
+ZSH_LINES = r"""
+        '*: :_files' ;;
+    run)
+      _arguments -S \
+        '*-o[write \[x\]\: it'"'"'s a\\b]:out:_files' \
+        '*--out=[write \[x\]\: it'"'"'s a\\b]:out:_files' \
+        '*--py=[p]:file.py task:_files -g "*.py"' \
+        '*--dir=[d]:dir:_directories' \
+        '*--all[a]' \
+        '*--name=[n]:n: ' \
+        '*--kind=[k]:k:(x y)' \
+        '*: :{compadd -- w; _files -g "*.(yaml|yml)"}' ;;
+    help)
+      _arguments -S \
+        '*: :{compadd -- run; :}' ;;
+"""
+
+
+def test_every_sort_of_argument_in_every_shell() -> None:
+    """The shells themselves run below, where they are installed."""
+    assert BASH_LINES in bash_script(SMALL)
+    assert fish_script(SMALL).endswith(FISH_LINES)
+    assert ZSH_LINES in zsh_script(SMALL)
 
 
 BASH = """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import types
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,7 +64,8 @@ def test_the_manifests_call_the_function_with_its_inputs(hello: Path, capsys: Ca
     assert container["command"][-2:] == ["-m", "ptcompile.flyte.run"]
     assert container["args"] == ["hello_task:train", "--input", "epochs=7"]
     assert ran.err.startswith("imported\n")
-    assert "0 errors, 1 warning, " in ran.err
+    assert "0 errors, 0 warnings, " in ran.err
+    assert "note[PTC673 unlike-flyte]: outputs: Flyte stores what the function returns; here" in ran.err
     assert (
         "note[PTC672 image-contents]: container_image: the image needs torch, ptcompile and the module hello_task"
         in ran.err
@@ -90,6 +93,7 @@ def test_other_forms_of_the_same(hello: Path, tmp_path: Path, capsys: Capture) -
         ("config.yaml", "lr: 0.1\n", 0, 'config={"lr": 0.1}'),
         ("config.yml", "lr: fast\n", 1, "inputs.config: ['lr'] is not a float"),
         ("config.json", "lr: 0.1", 1, "inputs.config: is not JSON"),
+        ("config.yaml", "a: 1\n---\nb: 2\n", 2, "must be a single YAML document with a mapping"),
         ("config.yaml", "a: [", 2, "must be a single YAML document with a mapping"),
         ("missing.yaml", None, 2, "no such file or directory"),
     ],
@@ -114,7 +118,32 @@ def test_a_missing_input_is_reported_at_its_parameter(hello: Path, capsys: Captu
     assert {one["filename"] for one in found.values()} == {str(hello)}
     assert found["inputs.epochs"]["message"] == "inputs.epochs: is missing, an int"
     assert found["inputs.epochs"]["span"] == {"line": 10, "column": 11, "end_line": 10, "end_column": 22}
-    assert found["outputs"]["span"]["column"] == 44
+
+
+LEGACY = """from flytekit.sdk.tasks import (
+    inputs, pytorch_task, python_task)
+from flytekit.sdk.types import Types
+"""
+
+
+def test_an_import_of_flytekit_0_is_answered_with_the_import_to_write(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "legacy_task.py"
+    file.write_text(LEGACY, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "flytekit", types.ModuleType("flytekit"))
+        ran = here(capsys, "flyte", f"{file}:train")
+    assert ran.status == 2
+    assert "(line 1): ModuleNotFoundError: No module named 'flytekit.sdk" in ran.err
+    assert ran.err.endswith(
+        "; write `from ptcompile.flyte import Types, inputs, pytorch_task` instead; python_task has no counterpart\n"
+    )
+
+
+def test_the_return_value_is_written_to_a_file_on_request(hello: Path, capsys: Capture) -> None:
+    ran = here(capsys, "flyte", f"{hello}:train", "--input", "epochs=7", *IMAGE, "--result", "/ckpt/loss.json")
+    container = yaml.safe_load(ran.out)["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
+    assert container["args"] == ["hello_task:train", "--input", "epochs=7", "--result=/ckpt/loss.json"]
+    assert "prints it as JSON and writes it to /ckpt/loss.json" in ran.err
 
 
 def test_a_rejected_value_is_reported_at_the_decorator(hello: Path, capsys: Capture) -> None:
@@ -202,3 +231,13 @@ def test_a_file_that_cannot_be_imported_is_one_line(text: str, why: str, tmp_pat
     assert ran.err.startswith(f"ptcompile: {file} cannot be imported")
     assert why in ran.err
     assert len(ran.err.splitlines()) == 1
+
+
+def test_without_a_profile_the_task_s_platform_applies(tmp_path: Path, capsys: Capture) -> None:
+    """As in Flyte, an interruptible task may run on any node if the platform has no node pool for it."""
+    file = tmp_path / "spot_task.py"
+    knobs = 'task_config=flyte.Elastic(nnodes=2), container_image="a/b:1", interruptible=True'
+    file.write_text(f"from ptcompile import flyte\n\n@flyte.task({knobs})\ndef train(): ...\n", encoding="utf-8")
+    ran = here(capsys, "flyte", f"{file}:train")
+    assert ran.status == 0, ran.err
+    assert "defines no spot nodes, so interruptible=True has no effect" in ran.err

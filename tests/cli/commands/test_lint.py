@@ -10,7 +10,9 @@ import os
 import shutil
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,8 @@ import ptcompile
 from ptcompile._internal import limits
 from ptcompile._internal.about import SITE
 from ptcompile.cli import cache, config, files as trust, processes
+from ptcompile.cli.commands import lint as judge
+from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.report import FORMATS
 from tests.cli.lints import COUNT, Counted
 from tests.cli.running import ROOT, Ran, here, process
@@ -311,6 +315,7 @@ spec:
       command: [torchrun, --nproc-per-node, "8", train.py]
       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
 """
+STYLE = POD.replace("  containers:", "  hostIPC: true\n  containers:")
 REFUSED = POD.replace("  containers:", "  hostNetwrk: false\n  containers:")
 
 
@@ -417,12 +422,16 @@ def test_all_mistakes_of_a_configuration_are_reported_together(pod: Path, capsys
         (POD, (), 0),
         (POD, ("--fail-on", "warning"), 1),
         (POD, ("--fail-on", "warning", "--ignore", "PTC302"), 0),
+        (STYLE, ("--fail-on", "warning", "--ignore", "PTC302"), 0),
+        (STYLE, ("--fail-on", "warning", "--ignore", "PTC302", "--config", "severe.toml"), 1),
         (REFUSED, (), 1),
         (REFUSED, ("--exit-zero",), 0),
         (REFUSED, ("--output-format", "sarif"), 1),
     ],
 )
 def test_exit_status(text: str, words: tuple[str, ...], status: int, pod: Path, capsys: Capture) -> None:
+    """A warning of stage style fails no run, unless the configuration gives it a severity."""
+    (pod.parent / "severe.toml").write_text('severity = {PTC821 = "error"}\n')
     pod.write_text(text)
     assert here(capsys, "lint", pod, *words).status == status
 
@@ -497,3 +506,42 @@ def test_the_summary_counts(pod: Path, capsys: Capture) -> None:
         "ptcompile: 1 file, 2 documents, 2 errors, 1 warning, 2 fixable with --unsafe-fixes, 1 ignored\n"
         f"ptcompile: for more, run 'ptcompile explain CODE' or see {SITE}codes/\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ((), False),
+        (("--fix",), True),
+        (("--diff",), True),
+        (("--fix", "--unsafe-fixes"), True),
+        (("--diff", "--unsafe-fixes"), True),
+        (("--add-ignore",), False),
+        (("--fix", "--diff"), "--fix writes files and --diff does not"),
+        (("--add-ignore", "--fix"), "--add-ignore cannot be combined"),
+        (("--add-ignore", "--diff"), "--add-ignore cannot be combined"),
+        (("--unsafe-fixes",), "--unsafe-fixes requires --fix or --diff"),
+        (("--write-baseline", "--fix"), "--write-baseline cannot be combined"),
+        (("--write-baseline", "--diff"), "--write-baseline cannot be combined"),
+        (("--write-baseline", "--add-ignore"), "--write-baseline cannot be combined"),
+        (("--write-baseline", "--statistics"), "--write-baseline cannot be combined"),
+        (("--write-baseline",), False),
+    ],
+)
+def test_options_that_fix(words: tuple[str, ...], wanted: bool | str) -> None:
+    names = ("fix", "diff", "add_ignore", "unsafe_fixes", "write_baseline", "statistics")
+    options = Namespace(**{name: f"--{name.replace('_', '-')}" in words for name in names})
+    if isinstance(wanted, bool):
+        assert judge.wants_fixes(options) is wanted
+    else:
+        with pytest.raises(UsageError, match=wanted):
+            judge.wants_fixes(options)
+
+
+@pytest.mark.parametrize(("earlier", "results"), [(None, ["old", "old", "old"]), ({}, ["old", "new a/2", "old"])])
+def test_files_that_repeat_an_object_are_linted_again(earlier: Any, results: list[str]) -> None:
+    inputs = [InputFile(name, b"", False) for name in ("a/1", "a/2", "b/3")]
+    linter: Any = Namespace(earlier=earlier, options=Namespace(jobs=1))
+    job: Any = ((("batch/v1", "Job", "", "train"), ""),)
+    found = judge.with_repeated(inputs, ["old"] * 3, linter, lambda file: f"new {file.name}", lambda _: job)
+    assert found == results

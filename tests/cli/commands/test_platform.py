@@ -117,3 +117,71 @@ def test_help_explains_the_output(command: str, capsys: Capture) -> None:
     ran = here(capsys, command, "--help")
     assert ran.status == 0
     assert "operators" in ran.out or "operator," in ran.out
+
+
+def test_a_kubernetes_too_old_for_the_operator_is_a_warning(tmp_path: Path, capsys: Capture) -> None:
+    """The operator is that of the jobs, or the PyTorch operator if there is no job."""
+    job = spec(tmp_path, body="target: trainjob\nnodes: 2")
+    where = profile(tmp_path, "versions: {kubernetes: '1.28'}")
+    warning = "trainer 2.3 requires Kubernetes 1.31 or newer, but the profile names 1.28"
+    for words in (("platform", where, job), ("requires", job, "--cluster", where)):
+        ran = here(capsys, *words)
+        assert (ran.status, bool(ran.out)) == (0, True)
+        assert f"{where}:4:" in ran.err
+        assert warning in ran.err
+    assert here(capsys, "platform", where).err == ""
+    assert "training-operator" in here(capsys, "platform", profile(tmp_path, "versions: {kubernetes: '1.16'}")).err
+    assert "requires Kubernetes" not in here(capsys, "requires", job).err
+
+
+def test_requirements_of_manifests_and_specs(tmp_path: Path, capsys: Capture) -> None:
+    job = spec(tmp_path, body="nodes: 2\nserviceAccountName: me")
+    pod = tmp_path / "pod.yaml"
+    pod.write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+        "spec: {serviceAccountName: you, containers: [{name: c, image: 'i:1'}]}\n"
+    )
+    lines = here(capsys, "requires", job, pod).out.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("object")] == [
+        "ServiceAccount/me",
+        "ServiceAccount/you",
+    ]
+    assert "ServiceAccount/you" in here(capsys, "requires", pod).out
+    ran = here(capsys, "requires", pod, "--name", "x")
+    assert (ran.status, ran.out) == (2, "")
+
+
+def test_no_job_and_no_operator_have_no_values(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "platform", profile(tmp_path), spec(tmp_path, body="target: pod"))
+    assert (ran.status, ran.err) == (0, "")
+    assert yaml.safe_load(ran.out)["kind"] == "PriorityClass"
+
+
+def test_a_dump_becomes_a_profile_that_compile_accepts(tmp_path: Path, capsys: Capture) -> None:
+    dump = tmp_path / "dump.yaml"
+    queue = "{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: gold}, spec: {clusterQueue: all}}"
+    dump.write_text(f"apiVersion: v1\nkind: List\nitems: [{queue}]\n", encoding="utf-8")
+    ran = here(capsys, "platform", "--from-dump", dump)
+    assert (ran.status, ran.err) == (0, "")
+    assert yaml.safe_load(ran.out)["spec"]["defaults"] == {"queue": "gold"}
+    where = tmp_path / "cluster.yaml"
+    where.write_text(ran.out, encoding="utf-8")
+    compiled = here(capsys, "compile", spec(tmp_path, body="target: pod"), "--cluster", where)
+    assert "kueue.x-k8s.io/queue-name: gold" in compiled.out
+
+
+@pytest.mark.parametrize("words", [(), ("cluster.yaml", "--from-dump", "dump.yaml"), ("--from-dump", "gone.yaml")])
+def test_what_platform_cannot_read_is_a_mistake_of_usage(
+    words: tuple[str, ...], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = here(capsys, "platform", *words)
+    assert (ran.status, ran.out) == (2, "")
+
+
+def test_a_dump_with_a_mistake_has_no_profile(tmp_path: Path, capsys: Capture) -> None:
+    dump = tmp_path / "dump.yaml"
+    dump.write_text("items: [", encoding="utf-8")
+    ran = here(capsys, "platform", "--from-dump", dump)
+    assert (ran.status, ran.out) == (1, "")
+    assert "dump.yaml:1:9" in ran.err

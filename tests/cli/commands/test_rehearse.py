@@ -87,12 +87,80 @@ def test_the_manifest_s_command_gets_the_simulated_environment(
 
 
 @pytest.mark.usefixtures("able")
-def test_faults_of_a_custom_command_count_from_its_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_faults_of_a_command_that_never_trains_count_from_the_end_of_the_wait(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(text("image: i\nnodes: 2\ncommand: [sh, -c, 'exec sleep $((RANK * 60))']"), encoding="utf-8")
     words = ["--own-command", "--python", fake_python(tmp_path), "--kill", "1@0.3s", "--target", "job"]
-    main(["rehearse", str(path), *words, "--limit", "60s"])
-    assert "lost" in capsys.readouterr().out
+    main(["rehearse", str(path), *words, "--limit", "6s"])
+    out = capsys.readouterr().out
+    assert "lost" in out
+    assert "3 s after the start: no process group was seen until then" in out
+
+
+@pytest.mark.usefixtures("able")
+def test_faults_count_from_when_the_processes_of_a_command_are_connected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The pods connect as gloo does: to the store first, which does not count, and then to each other."""
+    script = tmp_path / "group.py"
+    script.write_text(_GROUP, encoding="utf-8")
+    path = tmp_path / "own.yaml"
+    path.write_text(text(f"image: i\nnodes: 2\ncommand: [{sys.executable}, {script}]"), encoding="utf-8")
+    words = ["--own-command", "--python", fake_python(tmp_path), "--kill", "1@0.5s", "--target", "job"]
+    main(["rehearse", str(path), *words, "--limit", "60s", "--format", "json"])
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, SCHEMA)
+    assert found["training"]["sign"] == "connections"
+    assert 2 < found["training"]["seconds"] < 25
+    assert [pod["lost"] for pod in found["pods"]] == [False, True]
+
+
+_GROUP = """
+import os, socket, time
+rank, port = int(os.environ["RANK"]), int(os.environ["MASTER_PORT"])
+def connect(number):
+    if rank == 0:
+        return socket.create_server(("", number)).accept()
+    while True:
+        try:
+            return socket.create_connection((os.environ["MASTER_ADDR"], number), 5)
+        except OSError:
+            time.sleep(0.1)
+store = connect(port)
+time.sleep(2)
+pair = connect(port + 1)
+time.sleep(3)
+"""
+
+
+@pytest.mark.usefixtures("able")
+def test_a_script_may_say_itself_that_it_trains_and_its_logs_and_files_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "train.py"
+    python = fake_python(tmp_path)
+    Path(python).write_text(
+        Path(python).read_text().replace("deadline =", "open(os.environ['PTCOMPILE_TRAINING_FILE'], 'w')\ndeadline =")
+    )
+    script.write_text("# PTCOMPILE_TRAINING_FILE", encoding="utf-8")
+    (tmp_path / "helper.py").touch()
+    path = tmp_path / "spec.yaml"
+    path.write_text(smallest(RANGE), encoding="utf-8")
+    words = ["--script", str(script), "--python", python, "--kill", "1@0.2s,back=0.2s", "--limit", "60s"]
+    main(["rehearse", str(path), *words, "--keep-logs", str(tmp_path / "logs")])
+    out = capsys.readouterr().out
+    assert "the script of each pod had created its PTCOMPILE_TRAINING_FILE" in out
+    assert "files next to train.py come along" in out
+    assert "ValueError: not the first" in (tmp_path / "logs" / "pod0.log").read_text()
+
+
+def test_help_shows_the_forms_of_faults() -> None:
+    from ptcompile.cli.commands.rehearse import _FAULTS
+    from ptcompile.rehearsal import FORMS
+
+    assert {name: form for name, (form, _) in _FAULTS.items()} == {k: v for k, v in FORMS.items() if k != "dns-lag"}
 
 
 WRONG: list[tuple[list[str], str]] = [
@@ -101,6 +169,9 @@ WRONG: list[tuple[list[str], str]] = [
     (["--target", "slurm"], "no target 'slurm'"),
     (["--script", "/no/such/file.py"], "no such file"),
     (["--python", "/no/such/python"], "program /no/such/python not found"),
+    (["--mount", "ckpt"], "write CLAIM=DIR, such as checkpoints=./ckpt"),
+    (["--mount", "ckpt=/no/such/folder"], "no folder /no/such/folder"),
+    (["--mount", "ckpt=/"], "no training pod mounts a claim ckpt"),
     (["--kill", "9"], "no pod 9 to kill: 3 pods train, counted from 0"),
 ]
 
@@ -143,13 +214,17 @@ def test_an_interrupted_run_leaves_nothing_behind(number: signal.Signals, spec: 
     python = fake_python(tmp_path)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    Path(python).write_text(Path(python).read_text().replace('not os.path.exists("finish")', "True"), encoding="utf-8")
+    Path(python).write_text(
+        Path(python).read_text().replace('not os.path.exists(os.path.join(here, "finish"))', "True"), encoding="utf-8"
+    )
     words = [sys.executable, "-m", "ptcompile", "rehearse", spec, "--python", python]
     env = {**os.environ, "TMPDIR": str(scratch)}
     with subprocess.Popen(words, env=env, cwd=ROOT, stderr=subprocess.PIPE, start_new_session=True) as process:
         _until(lambda: any(scratch.glob("*/pod2/address")))
         process.send_signal(number)
-        assert process.wait(20) == 130
+        assert process.wait(20) == 128 + number
+        assert process.stderr is not None
+        assert b"interrupted: all pods are ended and their folders are removed" in process.stderr.read()
     assert list(scratch.iterdir()) == []
     assert tempfile.gettempdir() != str(scratch)
     left = subprocess.run(["pgrep", "-f", python], capture_output=True, text=True, check=False).stdout

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from ptcompile.cli.commands.server import _ClientInput
 from tests.cli.running import ROOT
 
 pytest.importorskip("pygls")
@@ -29,3 +31,16 @@ def test_a_length_that_no_message_has_ends_the_server(name: str, length: str, tm
     (line,) = done.stderr.decode().splitlines()
     assert line.startswith("ptcompile: the client sent Content-Length: ")
     assert len(line) < 200
+
+
+@pytest.mark.parametrize("length", ["0", "2", "67108864", "0000000002"])
+def test_a_length_that_a_message_may_have_is_read(length: str) -> None:
+    assert _ClientInput(io.BytesIO(f"content-length:  {length} \r\n".encode())).readline() == (
+        f"Content-Length: {length}\r\n".encode()
+    )
+
+
+def test_other_headers_are_read_as_they_are() -> None:
+    stream = _ClientInput(io.BytesIO(b"Content-Type: a; charset=utf-8\r\n" + b"x" * 5000))
+    assert stream.readline() == b"Content-Type: a; charset=utf-8\r\n"
+    assert stream.readline() == b"x" * 4096  # a header without an end

@@ -197,3 +197,41 @@ def test_random_parts_are_marked(tmp_path: Path, capfdbinary: pytest.CaptureFixt
     path.write_text(yaml.safe_dump(jobset(["torchrun", "t.py"])), encoding="utf-8")
     assert simulate(str(path), "--pod", "js-workers-1-0-*****") == 0
     assert b"Pod/js-workers-1-0-*****  (workers 2 of JobSet/js" in capfdbinary.readouterr().out
+
+
+@pytest.mark.parametrize(("count", "more"), [(6, ""), (7, " ...")])
+def test_six_pods_are_named(count: int, more: str, tmp_path: Path) -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {{name: p{0}}}\nspec: {{containers: [{{name: c, image: i}}]}}\n"
+    path = tmp_path / "pods.yaml"
+    path.write_text("---\n".join(pod.format(number) for number in range(count)), encoding="utf-8")
+    with pytest.raises(UsageError) as raised:
+        simulate(str(path), "--pod", "zzzzzz")
+    assert str(raised.value) == f"no pod 'zzzzzz'; the pods are p0, p1, p2, p3, p4, p5{more}"
+
+
+def test_nothing_that_makes_pods_has_no_pod(tmp_path: Path) -> None:
+    path = tmp_path / "map.yaml"
+    path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="no pod 'x': no object here creates pods"):
+        simulate(str(path), "--pod", "x")
+
+
+def test_stored_shows_each_file_with_the_objects_of_the_others(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """A LimitRange beside a Pod sets the resources that the server stores; it changes nothing in its own file."""
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: 'i:1'}]}\n"
+    limits = (
+        "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l}\n"
+        "spec: {limits: [{type: Container, defaultRequest: {cpu: 250m}}]}\n"
+    )
+    paths = tmp_path / "pod.yaml", tmp_path / "limits.yaml"
+    for path, text in zip(paths, (pod, limits), strict=True):
+        path.write_text(text, encoding="utf-8")
+    assert simulate("--stored", *map(str, paths)) == 0
+    stored = list(yaml.safe_load_all(capfdbinary.readouterr().out))
+    assert [item["kind"] for item in stored] == ["Pod", "LimitRange"]
+    assert stored[0]["spec"]["containers"][0]["resources"] == {"requests": {"cpu": "250m"}}
+    assert simulate("--stored", str(paths[0])) == 0
+    (alone,) = yaml.safe_load_all(capfdbinary.readouterr().out)
+    assert not alone["spec"]["containers"][0].get("resources")

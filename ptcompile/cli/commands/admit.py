@@ -1,0 +1,71 @@
+"""`ptcompile admit`: whether the queues of a cluster admit jobs, now or ever, and what prevents it."""
+
+from __future__ import annotations
+
+import argparse
+
+from ptcompile.cli import files, presentation
+from ptcompile.cli.files import UsageError
+from ptcompile.cli.options import add_cluster, add_format, add_output_format
+from ptcompile.cli.reporter import Findings
+from ptcompile.report.layout import format_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+
+_EPILOG = """\
+Answers for each job: admitted, with its flavors, pods and places; waits, for what; or never, and why.
+The jobs are created in the order of the files. The exit status is 0 if all are admitted, 1 if one is not. Other
+clusters, provisioning, dynamic resources and admission fair sharing are not looked at.
+
+  ptcompile admit job.yaml queues.yaml               by the quota in the files alone
+  ptcompile admit job.yaml --state dump.yaml         in a cluster as it is, with what runs and waits there
+  kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies,admissionchecks,nodes,workloads,namespaces \\
+    -A -o yaml | ptcompile admit job.yaml --state -
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "paths", nargs="*", metavar="FILE", help="specs, manifests and queues: files, directories, or -"
+    )
+    add_cluster(parser)
+    parser.add_argument(
+        "--state", action="append", default=[], metavar="DUMP",
+        help="the objects of the cluster, as kubectl get -o yaml prints them, or - (repeatable)",
+    )  # fmt: skip
+    add_format(parser, "text", "json")
+    add_output_format(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the answer for each job; return 1 if one is not admitted."""
+    from ptcompile.api.admit import admit_files
+
+    if not options.paths:
+        raise UsageError("no file given; ptcompile admit --help shows how (- reads standard input)")
+    findings = Findings(options.output_format)
+    profile = findings.read_profile(options.cluster)
+    inputs, unreadable = files.read_all(options.paths)
+    findings.report_unreadable(unreadable)
+    if profile is None or unreadable or not inputs:
+        return findings.finish() or 1
+    dumps = [files.InputFile(path, files.read(path), True) for path in options.state]
+    state = [(dump.content, dump.name) for dump in dumps] if dumps else None
+    admission = admit_files([(file.content, file.name) for file in inputs], state, profile)
+    for file in (*inputs, *dumps):
+        findings.add(file, [item for item in admission.diagnostics if item.filename == file.name])
+    status = findings.finish()
+    if not admission.jobs:
+        files.print_error("ptcompile: no job that queues here" if not status else "ptcompile: no job was looked at")
+        return status or 1
+    text = format_json(admission.to_dict()) if options.format == "json" else admission.text()
+    return max(status, presentation.write_result(text, options.format), int(not admission.ok))
+
+
+PARSERS: Final = {"admit": add}
