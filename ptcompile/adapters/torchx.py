@@ -1,4 +1,4 @@
-"""A TorchX scheduler (TorchX 0.7): `torchx run -s ptcompile -cfg target=jobset dist.ddp -j 2x8 --script train.py`.
+"""A TorchX scheduler (0.7 and 0.8): `torchx run -s ptcompile -cfg target=jobset dist.ddp -j 2x8 --script train.py`.
 
 A dry run compiles without contacting a cluster. Scheduling, describing, canceling and logs use the client passed to
 `create_scheduler`, or else one from the kubeconfig or the pod's service account, created on first use.
@@ -111,8 +111,11 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
             ],
         )
 
-    def list(self) -> list[ListAppResponse]:
-        """Return this scheduler's jobs in every namespace, of every kind that the cluster has."""
+    def list(self, cfg: Mapping[str, Any] | None = None) -> list[ListAppResponse]:
+        """Return this scheduler's jobs in every namespace, of every kind that the cluster has.
+
+        TorchX 0.8 passes the options of the command line, of which none limits the list.
+        """
         selector = ",".join(f"{key}={value}" for key, value in _SCHEDULER_LABELS.items())
         responses = []
         for target in TARGETS:

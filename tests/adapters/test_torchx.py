@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
+import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.adapters.fake_api import FakeApi
+from tests.conftest import ROOT
 
 pytest.importorskip("torchx")
 
@@ -35,8 +38,12 @@ def scheduler(api: Any) -> PtcompileScheduler:
     return create_scheduler("session", client=api)
 
 
-def test_the_entry_point_and_torchx_s_own_schedulers() -> None:
-    """With any entry point, TorchX ignores its default schedulers, so the plugin lists them too."""
+IS_NEXT = importlib.util.find_spec("torchx.plugins") is not None
+"""Whether this is TorchX 0.8 or a build on the way to it."""
+
+
+def test_torchx_s_own_schedulers_stay() -> None:
+    """With any entry point, TorchX 0.7 ignores its default schedulers, so the plugin lists them too."""
     from torchx.schedulers import DEFAULT_SCHEDULER_MODULES
 
     factories = get_scheduler_factories()
@@ -45,11 +52,25 @@ def test_the_entry_point_and_torchx_s_own_schedulers() -> None:
     assert factories["local_cwd"]("session").backend == "local"
 
 
-def test_ptcompile_alone_does_not_change_torchx() -> None:
-    from importlib.metadata import distribution
+def test_ptcompile_alone_does_not_change_torchx_0_7() -> None:
+    from importlib.metadata import PackageNotFoundError, distribution
 
     assert {point.group for point in distribution("ptcompile").entry_points} == {"console_scripts"}
-    assert distribution("ptcompile").version == distribution("ptcompile-torchx").version
+    try:
+        assert distribution("ptcompile").version == distribution("ptcompile-torchx").version
+    except PackageNotFoundError:
+        assert IS_NEXT, "the plugin of TorchX 0.7 is not installed"
+
+
+def test_torchx_0_8_finds_the_module_of_the_wheel() -> None:
+    included = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    folder = "integrations/torchx/torchx_plugins"
+    assert included["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"][folder] == "torchx_plugins"
+    if IS_NEXT:
+        from torchx import plugins
+
+        assert get_scheduler_factories()["ptcompile"].__module__ == "torchx_plugins.schedulers.ptcompile"
+        assert not plugins.registry().errors
 
 
 def test_the_command_line_compiles_without_a_cluster(tmp_path: Path) -> None:
