@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parent.parent
-PAGES: Final = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+SKILL: Final = ROOT / "integrations" / "skill" / "ptcompile" / "SKILL.md"
+PAGES: Final = (ROOT / "README.md", SKILL, *sorted((ROOT / "docs").rglob("*.md")))
 ANY: Final = "..."
 
 _BLOCK: Final = re.compile(

@@ -20,7 +20,8 @@ standard error.
 | 1 | an error in a file, which for a spec means that it does not compile; a warning with `lint --fail-on warning`; \
 a difference with `diff` or `compile --check`; an available fix with `lint --diff`; a rehearsal that did not pass |
 | 2 | wrong usage, an input that is missing or unreadable, a path that matches no file, or a bug in ptcompile |
-| 130 | ended by Ctrl-C, except `watch`, which ends with 0 |"""
+| 130 | ended by Ctrl-C, except `watch`, which ends with 0 |
+| 143 | `rehearse` ended by SIGTERM |"""
 
 
 def page() -> str:

@@ -1,12 +1,14 @@
-"""Hooks that MkDocs calls while it builds the site: generated pages, links, and what search finds."""
+"""Hooks that MkDocs calls while it builds the site: generated pages, links, what search finds, and llms.txt."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+from website import llms
 from website.pages import made_pages
 
 
@@ -29,7 +31,15 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Decide what search finds first."""
+    """Decide what search finds first, and write llms.txt."""
     from website.search import rank
 
     rank(config.site_dir)
+    made = made_pages()
+    docs = Path(config.docs_dir)
+
+    def page(path: str) -> str:
+        return made[path] if path in made else (docs / path).read_text(encoding="utf-8")
+
+    text = llms.text(config.site_name, config.site_description or "", config.site_url or "", config.nav or [], page)
+    (Path(config.site_dir) / "llms.txt").write_text(text, encoding="utf-8")

@@ -116,7 +116,7 @@ def search(tab: Browser, query: str) -> list[str]:
         ("deepspeed", "guide/launchers/"),
         ("lint", "guide/lint/"),
         ("ignore", "guide/lint/#ignore-findings"),
-        ("init container", "guide/spec/#init-containers"),
+        ("init containers", "guide/spec/#init-containers"),
         ("storage", "guide/storage/"),
     ],
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -133,7 +134,7 @@ def test_angle_brackets_are_text(site: Path) -> None:
         path.read_text(encoding="utf-8")
         for path in (*site.rglob("codes/**/*.html"), *site.rglob("reference/**/*.html"))
     ]
-    assert not any("\\<" in page for page in pages)
+    assert not any(re.search(r"\\<(?!/span>)", page) for page in pages), "an example may end in a backslash"
 
 
 def test_codes_in_prose_lead_to_their_pages(pages: dict[str, Page]) -> None:
