@@ -26,6 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ALL)}")
     parser.add_argument("--kubeconform", metavar="PATH", help="compare with this kubeconform")
+    parser.add_argument("--before", metavar="PATH", help="compare the editor's findings with those of this checkout")
     parser.add_argument("--torchx", metavar="PATH", help="compare with this torchx")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in ALL]
@@ -36,6 +37,8 @@ def main() -> None:
         print(f"\n{name}", flush=True)
         if name == "peers":
             peers.run(options.kubeconform, options.torchx)
+        elif name == "editor":
+            editor.run(options.before)
         else:
             ALL[name]()
 

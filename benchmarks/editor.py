@@ -1,20 +1,31 @@
-"""How long an editor waits for each answer of the language server about a text of 200 lines, by the real protocol."""
+"""How long an editor waits for each answer of the language server about a text, by the real protocol.
+
+All requests for texts of 200 lines; and the findings after each of 200 edits of one object at a time, for a manifest of
+200 lines and a stream of 2,000, with the same edits by turns for the server of another checkout.
+"""
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Final
 
+import ptcompile
 from benchmarks.jobs import documents, spec
+from ptcompile.source.emitter import emit
 from tests.server.client import Client
 
 _LINES: Final = 200
 _ROUNDS: Final = 60
+_EDITS: Final = 200
+_JOBS: Final = 24
+"""Jobs with their Services in a stream of 2,000 lines."""
+_IMAGE: Final = "image: ghcr.io/acme/llama:2."
 _GOAL: Final = 0.050
 
 Times = tuple[float, float]
@@ -33,8 +44,12 @@ def _texts() -> dict[str, str]:
     return {"spec": own, "manifest": manifest, "stream": stream}
 
 
-def run() -> None:
-    """Type into each text and ask everything after each change; print the median and the 95th percentile."""
+def run(before: str | None = None) -> None:
+    """Type into each text and ask everything after each change; print the median and the 95th percentile.
+
+    `before` is another checkout, whose server gets the edits of single objects too.
+    """
+    _findings(before)
     for name, text in _texts().items():
         found = _measured(text)
         print(f"  {name}, {len(text.splitlines())} lines")
@@ -43,6 +58,47 @@ def run() -> None:
             high = quantiles(wall, n=20)[-1]
             missed = "" if high <= _GOAL else f"  above {_GOAL * 1e3:.0f} ms"
             print(f"    {what:<20}{_shown(wall)}; processor{_shown(cpu)}{missed}")
+
+
+def _findings(before: str | None) -> None:
+    """Edit one object at a time, and wait for the findings."""
+    objects = [emit(manifest) for n in range(_JOBS) for manifest in ptcompile.compile(spec(n), target="job").unwrap()]
+    for name, text in {"manifest": documents(1, env=60)[0], "stream": "---\n".join(objects)}.items():
+        print(f"  findings after an edit of one object: {name}, {len(text.splitlines())} lines")
+        times = _compared(text, {"now": None, **({"before": before} if before else {})})
+        for what, pairs in times.items():
+            wall, cpu = ([one[part] for one in pairs] for part in (0, 1))
+            print(f"    {what:<20}{_shown(wall)}; processor{_shown(cpu)}")
+        if before:
+            ratios = [now[1] / then[1] for now, then in zip(times["now"], times["before"], strict=True)]
+            high = [quantiles([cpu for _, cpu in times[what]], n=20)[-1] for what in ("now", "before")]
+            print(f"    processor time {median(ratios):.2f} of that before, 95th percentiles {high[0] / high[1]:.2f}")
+
+
+def _compared(text: str, checkouts: dict[str, str | None]) -> dict[str, list[Times]]:
+    """The times of each edit by the server of each checkout, by turns."""
+    with ExitStack() as stack:
+        clients = {}
+        for name, checkout in checkouts.items():
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            clients[name] = stack.enter_context(Client(folder, checkout=checkout))
+        for client in clients.values():
+            client.open("a.yaml", text)
+            client.call("textDocument/documentSymbol", textDocument={"uri": client.uri("a.yaml")})  # warmed up by now
+        times: dict[str, list[Times]] = {}
+        for version, changed in enumerate(_edited(text), 2):
+            for name, client in clients.items():
+                _timed(client, times, name, partial(_typed, client, changed, version))
+        return times
+
+
+def _edited(text: str) -> Iterator[str]:
+    """The text after each edit; each types a digit into the image of another object."""
+    parts = text.split(_IMAGE)
+    for n in range(_EDITS):
+        at = n % (len(parts) - 1) + 1
+        parts[at] = f"{n % 9 + 1}{parts[at]}"
+        yield _IMAGE.join(parts)
 
 
 def _shown(seconds: list[float]) -> str:

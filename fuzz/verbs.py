@@ -33,8 +33,8 @@ MARK = "zQ7xK2mV9w"
 
 
 def verbs(data: bytes) -> None:
-    """Explain with its forms, diff, fix, import, convert, requires and platform: one of them an input."""
-    (_explain, _diff, _fix, _import, _convert, _needs)[crc32(data) % 6](data)
+    """Explain with its forms, diff, fix, import, convert, requires and platform, admit: one of them an input."""
+    (_explain, _diff, _fix, _import, _convert, _needs, _admit)[crc32(data) % 7](data)
 
 
 def _explain(data: bytes) -> None:
@@ -100,12 +100,25 @@ def _convert(data: bytes) -> None:
 def _needs(data: bytes) -> None:
     findings(tuple(ptcompile.requires(data, filename=NAME).diagnostics), data)
     findings(tuple(requirements.platform(data).diagnostics), data)
+    draft = requirements.profile_from_dump(data, filename=NAME)
+    findings(draft.diagnostics, data)
+    harmless(draft.text())
+
+
+def _admit(data: bytes) -> None:
+    """The input is the jobs with their queues, then the state of the cluster as well."""
+    for state in (None, data):
+        admission = ptcompile.admit(data, state=state, filename=NAME)
+        json.dumps(admission.to_dict(), allow_nan=False)
+        harmless(admission.text())
+        assert state is not None or all(one.filename in (NAME, None) for one in admission.diagnostics)
 
 
 _COMMANDS = (
     ["lint"], ["lint", "--fix"], ["lint", "--diff", "--unsafe-fixes"], ["lint", "--add-ignore"], ["compile"],
     ["compile", "-o", "out"], ["simulate"], ["simulate", "--format", "json"], ["explain"], ["import"], ["requires"],
-    ["lint", "--untrusted"], ["platform"], ["lint", "--output-format", "sarif", "--output-file", "out.sarif"],
+    ["lint", "--untrusted"], ["platform"], ["platform", "--from-dump"], ["admit"],
+    ["lint", "--output-format", "sarif", "--output-file", "out.sarif"],
 )  # fmt: skip
 
 

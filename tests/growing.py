@@ -141,8 +141,11 @@ spec:
 
 def jobs_with_services(n: int) -> str:
     """Return Jobs that each meet at their own headless Service, as in common examples."""
-    return "".join(
-        f"""\
+    return "".join(map(job_with_service, range(n)))
+
+
+def job_with_service(i: int) -> str:
+    return f"""\
 apiVersion: v1
 kind: Service
 metadata: {{name: s{i}}}
@@ -164,8 +167,6 @@ spec:
       - {{name: c, image: i, command: [torchrun, --nnodes=2, --rdzv-backend=c10d, --rdzv-endpoint=j{i}-0.s{i}:1, a.py]}}
 ---
 """
-        for i in range(n)
-    )
 
 
 def jobs_without_subdomain(n: int) -> str:

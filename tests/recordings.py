@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 import ptcompile
+from ptcompile.compiler.location import likely_cause, spec_path_of
+from ptcompile.diagnostics import Problem, field_path
 from ptcompile.hardware import tables
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import needs
 from ptcompile.registry.table import OPERATORS
+from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.compiler.effects import PROFILE, SPECS, spec_for
+from tests.making import traced
+from tests.places import places
 from tests.variations import variations
 
 AGAIN = "after a change that is meant: python -m tests.recordings"
@@ -31,14 +37,26 @@ def catalogue() -> str:
     return tables.text()
 
 
-def explanations() -> str:
-    """Return the explanations of all values of three jobs, and of some paths in each."""
-    texts = []
-    for target in ("job", "pytorchjob", "trainjob"):
-        spec = yaml.safe_dump(spec_for(target), sort_keys=False)
-        explanation = ptcompile.explain(spec, target=target, cluster=PROFILE, filename="job.yaml", lint=False)
-        texts += [explanation.text(), *(f"# {path}\n{explanation.text(path)}" for path in EXPLAINED)]
-    return "\n".join(texts)
+def explanations(target: str) -> str:
+    """Return the explanations of all values of a job, and of some paths."""
+    spec = yaml.safe_dump(spec_for(target), sort_keys=False)
+    explanation = ptcompile.explain(spec, target=target, cluster=PROFILE, filename="job.yaml", lint=False)
+    return "\n".join([explanation.text(), *(f"# {path}\n{explanation.text(path)}" for path in EXPLAINED)])
+
+
+def origins() -> str:
+    """Return the spec path that each path of two jobs' manifests comes from, and where its findings are reported."""
+    lines = []
+    for target in ("pytorchjob", "jobset"):
+        spec = spec_for(target)
+        trace = traced(yaml.safe_dump(spec), target, ClusterProfile.model_validate(PROFILE))[0]
+        for index, manifest in enumerate(trace.manifests):
+            for path in (*places(manifest), ("metadata", "x"), ("spec", "backoffLimit"), ("spec", "x")):
+                source = spec_path_of(trace, index, path, spec)
+                cause = likely_cause(Problem("x", path, "m"), trace, index, spec)
+                shown = field_path(source) + (f" or {field_path(cause)}" if cause != source else "")
+                lines.append(f"{manifest['kind']} {field_path(path)}: {shown}")
+    return "\n".join(lines) + "\n"
 
 
 def differences() -> str:
@@ -78,6 +96,7 @@ def records_of_operators() -> str:
     for operator in OPERATORS:
         for record in (operator, *operator.kinds):
             lines += ["", f"{type(record).__module__}.{type(record).__name__}", *_attributes(record)]
+        lines += [f"  {name}: {_plain(feature)!r}" for name, feature in operator.features.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -99,9 +118,23 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | str) else None
 
 
+def editor_answers(kind: str) -> str:
+    """Return what the language server answers; its libraries are an extra, which the other recordings do not need."""
+    from tests.server import positions
+
+    record: Callable[[], str] = getattr(positions, kind)
+    return record()
+
+
 RECORDINGS: dict[str, Callable[[], str]] = {
     "hardware/catalogue.txt": catalogue,
-    "explainer/explanations.txt": explanations,
+    "compiler/origins.txt": origins,
+    "explainer/job.txt": partial(explanations, "job"),
+    "explainer/pytorchjob.txt": partial(explanations, "pytorchjob"),
+    "explainer/trainjob.txt": partial(explanations, "trainjob"),
+    "server/hovers.txt": partial(editor_answers, "hovers"),
+    "server/definitions.txt": partial(editor_answers, "definitions"),
+    "server/completions.txt": partial(editor_answers, "completions"),
     "differ/differences.txt": differences,
     "requirements/requirements.txt": requirements,
     "linter/words.txt": words_of_rules,

@@ -126,6 +126,7 @@ RUN_POLICY = _optional(
     onPodFailure=st.sampled_from(["RestartPod", "RestartJob", "FailJob"]),
     onDisruption=st.sampled_from(["Ignore", "Count", "FailJob"]),
     successPolicy=st.sampled_from(["Node0", "AllNodes"]),
+    restartInPlace=st.sampled_from([{"exitCodes": [3]}, {"exitCodes": [137], "action": "RestartAllContainers"}]),
 )
 
 POD_FIELDS = _optional(

@@ -43,7 +43,9 @@ def test_every_job_installs_with_hashes() -> None:
 def _lock_names(script: Path) -> list[str]:
     text = script.read_text(encoding="utf-8")
     names = re.findall(r"locks/(\w+)\.lock", text)
-    return names if script.name != "adapters" else [*names, *re.findall(r"^run \w+ (\w+) ", text, re.MULTILINE)]
+    if script.name == "adapters":
+        names += re.findall(r"^(?:\w+=\S+ )?run \w+ (\w+) ", text, re.MULTILINE)
+    return names
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
@@ -68,6 +70,18 @@ def test_actions_and_containers_are_pinned_by_digest() -> None:
         assert [action for action in actions if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)] == [], path
         containers = re.findall(r"(?:container|image): *(\S+)", text)
         assert [name for name in containers if not re.search(r"@sha256:[0-9a-f]{64}$", name)] == [], path
+
+
+def test_the_image_has_a_base_by_digest_and_a_user_without_a_name() -> None:
+    """Kubernetes' runAsNonRoot needs a number, and a tag may be another image tomorrow."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    (base,) = re.findall(r"^ARG BASE=(\S+)$", text, re.MULTILINE)
+    assert re.fullmatch(r"python:[\w.-]+-slim[\w-]*@sha256:[0-9a-f]{64}", base)
+    stages = re.findall(r"^FROM (\S+)(?: AS (\w+))?$", text, re.MULTILINE)
+    assert stages == [("${BASE}", "build"), ("${BASE}", "ptcompile"), ("ptcompile", "krm"), ("ptcompile", "")]
+    assert re.findall(r"^USER (.+)$", text, re.MULTILINE) == ["65532:65532"]
+    installs = re.findall(r"pip install (.+?)(?: \\)?$", text, re.MULTILINE)
+    assert all("--require-hashes" in line or "--no-deps" in line for line in installs)
 
 
 def test_every_path_of_a_test_exists() -> None:

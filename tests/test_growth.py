@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import ptcompile
+from ptcompile.cli.files import InputFile
+from ptcompile.cli.related import RelatedObjects
 from ptcompile.explainer.page import gather, html
 from ptcompile.fixer import fix_in_rounds
 from ptcompile.report import FORMATS, renderer
@@ -143,6 +145,22 @@ def test_commands_are_linear_in_their_files(
         return lambda: here(capsys, *arguments, *paths)
 
     _, once, twice, more = map(steps, map(run, (8, 8, 16, 32)))
+    assert (more - twice) / (twice - once) < 2.3
+
+
+def test_finding_the_services_of_each_file_is_linear_in_the_files() -> None:
+    """Each file is linted with the Services in others that it names or that may select its pods."""
+
+    def find(count: int) -> Callable[[], object]:
+        inputs = [InputFile(f"{i}.yaml", many.job_with_service(i).encode(), False) for i in range(count)]
+
+        def objects_for_all() -> object:
+            related = RelatedObjects(inputs, is_complete=True)
+            return [related.objects_for(file) for file in inputs]
+
+        return objects_for_all
+
+    _, once, twice, more = map(steps, map(find, (100, 100, 200, 400)))
     assert (more - twice) / (twice - once) < 2.3
 
 

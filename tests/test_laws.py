@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -221,7 +221,8 @@ def _check_template(before: Any, after: Any) -> None:
     own, now = before.main, after.main
     assert (now.name, now.image, now.args) == (own.name, own.image, own.args)
     secure = "securityContext"
-    assert {**now.extra, secure: 0} == {**own.extra, secure: 0}
+    rules = {"restartPolicy", "restartPolicyRules"}  # runPolicy.restartInPlace
+    assert _without(now.extra, rules - own.extra.keys(), secure) == _without(own.extra, set(), secure)
     assert _kept({k: v for k, v in own.extra.get(secure, {}).items() if k != "capabilities"}, now.extra.get(secure, {}))
     added = own.extra.get(secure, {}).get("capabilities", {}).get("add", [])
     assert now.extra.get(secure, {}).get("capabilities", {}).get("add", [])[: len(added)] == added
@@ -243,6 +244,10 @@ def _check_template(before: Any, after: Any) -> None:
     gpu = {"gpu"}
     assert _kept({k: v for k, v in own.resources.limits.items() if k not in gpu}, now.resources.limits)
     assert _kept({k: v for k, v in own.resources.requests.items() if k not in gpu}, now.resources.requests)
+
+
+def _without(extra: Mapping[str, Any], keys: Set[str], more: str) -> dict[str, Any]:
+    return {key: value for key, value in extra.items() if key not in keys and key != more}
 
 
 def _kept(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

@@ -54,8 +54,8 @@ def _as_text(pattern: str | bytes) -> str:
 def _compiled() -> Iterator[tuple[str, str, int, str]]:
     """Yield each pattern that a module of the package holds after import, at any depth of its constants."""
     for info in pkgutil.walk_packages([str(PACKAGE)], "ptcompile."):
-        if info.name == "ptcompile.__main__" or info.name.startswith("ptcompile.adapters."):
-            continue  # adapters import packages that may not be installed
+        if info.name in {"ptcompile.__main__", "ptcompile.mcp.protocol"} or info.name.startswith("ptcompile.adapters."):
+            continue  # adapters and the MCP server import packages that may not be installed
         module = importlib.import_module(info.name)
         for name, value in vars(module).items():
             for pattern, method in _in(value, 0):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -119,7 +122,7 @@ def test_the_guide_installs_this_version() -> None:
 
 
 UNRELEASED = "no version has been released yet"
-INSTALLS = re.compile(r"pip install (?:-\S+ )*['\"]?ptcompile\b|rev: v\d")
+INSTALLS = re.compile(r"pip install (?:-\S+ )*['\"]?ptcompile\b|(?:uvx|pipx|uv tool)\b.*\bptcompile\b|rev: v\d")
 """Commands that need a released version."""
 
 
@@ -240,6 +243,14 @@ def test_the_forms_have_the_documented_names() -> None:
     assert '"False alarm"' in told
 
 
+WRITES: dict[tuple[str, str], tuple[dict[str, str], str]] = {
+    ("docs", "publish"): ({"pages": "write", "id-token": "write"}, "refs/heads/main"),
+    ("package", "publish"): ({"id-token": "write"}, "refs/tags/v"),
+    ("package", "announce"): ({"contents": "write"}, "refs/tags/v"),
+}
+"""Permissions of the jobs that publish, and the ref that they run for."""
+
+
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda workflow: workflow.stem)
 def test_workflows_are_read_only_and_without_secrets(workflow: Path) -> None:
     text = workflow.read_text(encoding="utf-8")
@@ -247,15 +258,60 @@ def test_workflows_are_read_only_and_without_secrets(workflow: Path) -> None:
     assert data["permissions"] == {"contents": "read"}
     assert "secrets." not in text
     for name, job in data["jobs"].items():
-        publishes = (workflow.stem, name) == ("docs", "publish")
-        assert job.get("permissions") == ({"pages": "write", "id-token": "write"} if publishes else None)
-        assert not publishes or "refs/heads/main" in job["if"]
+        permissions, ref = WRITES.get((workflow.stem, name), (None, ""))
+        assert job.get("permissions") == permissions
+        assert ref in job.get("if", "")
         assert job["timeout-minutes"] <= 60
         checkouts = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
         assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
+def test_a_release_needs_one_version_everywhere_and_a_dated_entry(tmp_path: Path) -> None:
+    for name in (
+        ".ci/release", "ptcompile/_internal/about.py", "integrations/torchx/pyproject.toml",
+        "integrations/helm/plugin.yaml", "integrations/mcp/server.json", "CHANGELOG.md",
+    ):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    changelog = tmp_path / "CHANGELOG.md"
+    entry = f"## [{__version__}] - 2027-01-02\n\n### Added\n\n- A note.\n\n## [0.0.1] - 2026-01-01\n\n- Old.\n"
+    changelog.write_text(entry, encoding="utf-8")
+
+    def release(tag: str) -> tuple[int, str, str]:
+        words: list[str | Path] = [tmp_path / ".ci" / "release", tag]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    assert release(f"v{__version__}") == (0, "### Added\n\n- A note.\n", "")
+    status, out, err = release("v9.9.9")
+    assert (status, out, err.count("not 9.9.9")) == (1, "", 4)
+    changelog.write_text(entry.replace("2027-01-02", "unreleased"), encoding="utf-8")
+    status, _, err = release(f"v{__version__}")
+    assert (status, "with its date" in err) == (1, True)
+
+
+def test_the_entry_of_the_mcp_registry_has_the_name_in_the_readme_and_its_length() -> None:
+    """The registry compares the name with the README on PyPI, and rejects a longer description."""
+    entry = json.loads(_text("integrations/mcp/server.json"))
+    assert re.findall(r"mcp-name: (\S+) ", _text("README.md")) == [entry["name"]]
+    assert len(entry["description"]) <= 100
+    (package,) = entry["packages"]
+    words = [*package["runtimeArguments"], {"value": package["identifier"]}, *package["packageArguments"]]
+    assert [word["value"] for word in words] == [f"ptcompile[mcp]=={__version__}", "ptcompile", "mcp", "{root}"]
+
+
 def test_workflows_call_executable_scripts() -> None:
     called = {name for workflow in WORKFLOWS for name in re.findall(r"run: .*?(\.ci/\w+)", workflow.read_text("utf-8"))}
-    assert called == {".ci/run", ".ci/flyte", ".ci/torch", ".ci/adapters", ".ci/docs", ".ci/editors"}
+    assert called == {
+        ".ci/run",
+        ".ci/flyte",
+        ".ci/torch",
+        ".ci/adapters",
+        ".ci/docs",
+        ".ci/editors",
+        ".ci/image",
+        ".ci/krm",
+        ".ci/release",
+        ".ci/wheel",
+    }
     assert all((ROOT / name).stat().st_mode & 0o100 for name in called)
