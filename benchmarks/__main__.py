@@ -6,7 +6,7 @@ import argparse
 import platform
 from collections.abc import Callable
 
-from benchmarks import cold, editor, growth, house, instructions, lint, memory, peers, throughput
+from benchmarks import cold, editor, growth, house, instructions, lint, memory, peers, throughput, waits
 
 ALL: dict[str, Callable[[], None]] = {
     "cold": cold.run,
@@ -17,6 +17,7 @@ ALL: dict[str, Callable[[], None]] = {
     "growth": growth.run,
     "memory": memory.run,
     "editor": editor.run,
+    "waits": waits.run,
     "peers": peers.run,
 }
 
@@ -26,7 +27,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ALL)}")
     parser.add_argument("--kubeconform", metavar="PATH", help="compare with this kubeconform")
-    parser.add_argument("--before", metavar="PATH", help="compare the editor's findings with those of this checkout")
+    parser.add_argument("--before", metavar="PATH", help="compare editor and waits with this checkout")
     parser.add_argument("--torchx", metavar="PATH", help="compare with this torchx")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in ALL]
@@ -37,8 +38,8 @@ def main() -> None:
         print(f"\n{name}", flush=True)
         if name == "peers":
             peers.run(options.kubeconform, options.torchx)
-        elif name == "editor":
-            editor.run(options.before)
+        elif name in ("editor", "waits"):
+            {"editor": editor.run, "waits": waits.run}[name](options.before)
         else:
             ALL[name]()
 

@@ -104,8 +104,13 @@ class Subject(WorkloadView):
 
     @cached_property
     def min_nodes_to_start(self) -> int:
-        """How many pods wait for one another before they train; 1 if they train alone or that is unknown."""
-        return max((rendezvous.nodes[0] for rendezvous in self.waiting_roles.values() if rendezvous.nodes), default=1)
+        """How many pods wait for one another before they train; 1 if they train alone or that is unknown.
+
+        Beside a role with a launcher, other roles need not train: Volcano sets WORLD_SIZE in every task.
+        """
+        waiting = self.waiting_roles.values()
+        launched = [rendezvous for rendezvous in waiting if rendezvous.launcher not in ("command", "image")]
+        return max((rendezvous.nodes[0] for rendezvous in launched or waiting if rendezvous.nodes), default=1)
 
 
 def subject_of(manifest: Json, stream: Stream) -> Subject:

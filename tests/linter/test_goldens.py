@@ -50,8 +50,6 @@ MEANT: dict[str, set[str]] = {
     **{f"claimed-mig/{target}.yaml": {"gate-off"} for target in ("pod", *_TARGETS, "trainjob")},
     # Kubernetes 1.37 has no gangs unless a gate is on
     **{f"gang-kubernetes-range/{target}.yaml": {"gate-off"} for target in ("jobset", "trainjob")},
-    # the pytorch plugin's WORLD_SIZE counts all nodes of the range
-    "gang-kubernetes-range/volcano.yaml": {"partial-gang"},
     # suspended for a person to start
     **{
         f"suspended/{target}.yaml": {"suspended-without-queue"}

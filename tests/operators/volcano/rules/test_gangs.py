@@ -32,6 +32,17 @@ def test_partial_gang(least: int | None, nodes: int | str, fires: bool) -> None:
     assert ("partial-gang" in found(job)) is fires
 
 
+def test_auxiliary_task_of_an_elastic_job() -> None:
+    """The plugin sets WORLD_SIZE to all 4 nodes in every task, but only the tasks that torchrun starts read it."""
+    options = ["--nnodes=2:4", "--rdzv-backend=c10d", "--rdzv-endpoint=$(MASTER_ADDR):23456", "--rdzv-id=train"]
+    pod = template(command=["torchrun", *options, "train.py"])
+    tasks = [task("master", 1, pod=pod), task("worker", 3, pod=pod)]
+    job = volcano(*tasks, task("loader", 1), plugins={"pytorch": [], "svc": []}, minAvailable=3)
+    assert "partial-gang" not in found(job)
+    job["spec"]["minAvailable"] = 1
+    assert "partial-gang" in found(job)
+
+
 def test_gang_of_independent_pods() -> None:
     assert "partial-gang" not in found(volcano(task("node", 4), minAvailable=1))
 
