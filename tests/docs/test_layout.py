@@ -45,10 +45,7 @@ def tab() -> Iterator[Browser]:
 def visit(tab: Browser, address: str, width: int, scheme: str = "light") -> None:
     tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     tab.call("Emulation.setEmulatedMedia", media="", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    tab.events.clear()
-    tab.call("Page.navigate", url=address)
-    while not any(event.get("method") == "Page.loadEventFired" for event in tab.events):
-        tab.events.append(tab._next())
+    tab.load(address)
 
 
 def addresses(site: Path) -> list[str]:  # noqa: F811

@@ -87,8 +87,19 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", media="", features=features)
         self.pointer(0, 0)
         self.run("try { sessionStorage.clear() } catch {}")  # pages remember their tab there
+        self.load(path.resolve().as_uri())
+
+    def load(self, url: str) -> None:
+        """Load a page and wait for it."""
+        self._load("Page.navigate", url=url)
+
+    def reload(self) -> None:
+        """Load the page again and wait for it: a script that is evaluated meanwhile would fail with the old page."""
+        self._load("Page.reload")
+
+    def _load(self, method: str, **params: Any) -> None:
         self.events.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call(method, **params)
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._next())
 

@@ -5,7 +5,6 @@ Uses Debian's Chromium (`apt-get install chromium`); skipped if it is not instal
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -172,11 +171,7 @@ def test_the_chosen_tab_stays_when_the_page_is_loaded_again(show: Any) -> None:
     tab = show("six")
     assert tab.run(chosen) == "tab-pod"
     tab.click("#tab-volcano")
-    tab.run("window.old = true")
-    tab.run("location.reload()")
-    until = time.monotonic() + 30
-    while tab.run("window.old || document.readyState !== 'complete'") and time.monotonic() < until:
-        time.sleep(0.05)
+    tab.reload()
     assert tab.run(chosen) == "tab-volcano"
 
 
