@@ -119,7 +119,7 @@ def format_intervals(text: str) -> Iterator[tuple[int, int]]:
                 break
 
 
-@bounded_cache(4096)
+@bounded_cache(16384)
 def has_secret_format(text: str) -> bool:
     """Return whether a text contains a secret with a known format. Cached: manifests share most of their texts."""
     return next(format_intervals(text), None) is not None

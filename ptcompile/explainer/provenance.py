@@ -23,7 +23,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.reasons import sentence
-from ptcompile.explainer.sensitivity import Variation, outcomes
+from ptcompile.explainer.sensitivity import Variant, Variants, Variation, outcomes
 from ptcompile.explainer.values import changed_leaves, changed_paths, shown_leaves, value_at
 from ptcompile.ir.job import Context, Target
 from ptcompile.registry.targets import default_target, every_target
@@ -55,19 +55,22 @@ def provenance(
     *,
     chosen: bool = False,
     only: Path | None = None,
+    variants: Variants | None = None,
     locate: Callable[[Input], Input] = lambda line: line,
 ) -> tuple[Cause, ...]:
     """Return the cause of every value of the manifests that a document was compiled to, in their order.
 
     `chosen` means that the target is not the document's own choice. With `only`, return only the causes of values that
-    change with the lines at or below that path of the document, which takes one or two builds per line. `locate` adds
-    the place of an input. Return nothing for a document that was not built.
+    change with the lines at or below that path of the document, which takes one or two builds per line. `variants` are
+    those of the same document for another target. `locate` adds the place of an input. Return nothing for a document
+    that was not built.
     """
     built = compiled.built
     if built is None or compiled.trace is None:
         return ()
     trace, manifests, target, cluster = compiled.trace(), built.manifests, built.context.target, built.context.cluster
-    profile = sensitivity.filled_document(cluster)
+    variants = variants or Variants(data, built.spec, cluster)
+    profile = variants.profile
     secretless = {"spec": without_secrets(data), "cluster": without_secrets(profile)}
 
     def finish(line: Input) -> Input:
@@ -75,7 +78,7 @@ def provenance(
         masked_value = value_at(secretless[line.file], line.path)
         return locate(line._replace(value=masked_value, masked=masked_value != line.value))
 
-    inputs = _inputs_by_value(_effects(data, built, only), data, profile, cluster, finish)
+    inputs = _inputs_by_value(_effects(data, built, variants, only), data, profile, cluster, finish)
     choice = {} if chosen else _target_choice_inputs(data, built, finish)
     masked_manifests = without_secrets(manifests)
     causes: list[Cause] = []
@@ -137,33 +140,32 @@ def _traced_inputs(
     )
 
 
-def _effects(data: Mapping[str, Any], built: Built, only: Path | None) -> list[_Effect]:
+def _effects(data: Mapping[str, Any], built: Built, variants: Variants, only: Path | None) -> list[_Effect]:
     """Return the effects of each line. A mapping or list counts only for values that none of its lines changes."""
-    spec, cluster, target, manifests = built.spec, built.context.cluster, built.context.target, built.manifests
 
-    def of_spec(document: Any) -> dict[Path, Any] | None:
-        variant = sensitivity.spec_of(document)
+    def changed_values(variant: Variant | None) -> dict[Path, Any] | None:
         if variant is None:
             return None
-        return dict(changed_leaves(manifests, _build_variant(variant, cluster, target, built)))
+        context = Context(variant.cluster, built.context.target)
+        manifests = build(variant.spec, variant.job, context, built.passes).manifests
+        return dict(changed_leaves(built.manifests, manifests))
 
-    def of_cluster(document: Any) -> dict[Path, Any] | None:
-        variant = sensitivity.cluster_of(document)
-        if variant is None:
-            return None
-        return dict(changed_leaves(manifests, _build_variant(spec, variant, target, built)))
+    def of_spec(changes: Mapping[Path, Any]) -> dict[Path, Any] | None:
+        return changed_values(variants.of_spec(changes))
+
+    def of_cluster(changes: Mapping[Path, Any]) -> dict[Path, Any] | None:
+        return changed_values(variants.of_cluster(changes))
 
     if only is not None:
         lines = [variation for variation in sensitivity.spec_variations(data) if variation.path[: len(only)] == only]
-        return _file_effects("spec", outcomes(data, lines, of_spec))
-    profile = sensitivity.filled_document(cluster)
-    lines = sensitivity.cluster_variations(profile)
-    defaults = sensitivity.default_paths(profile, lines)
-    if of_cluster(sensitivity.replace_at(profile, dict.fromkeys(defaults, MISSING))) == {}:
+        return _file_effects("spec", outcomes(lines, of_spec))
+    lines = sensitivity.cluster_variations(variants.profile)
+    defaults = sensitivity.default_paths(variants.profile, lines)
+    if of_cluster(dict.fromkeys(defaults, MISSING)) == {}:
         lines = [variation for variation in lines if not variation.left_out or variation.path not in defaults]
     return [
-        *_file_effects("spec", outcomes(data, sensitivity.spec_variations(data), of_spec)),
-        *_file_effects("cluster", outcomes(profile, lines, of_cluster)),
+        *_file_effects("spec", outcomes(sensitivity.spec_variations(data), of_spec)),
+        *_file_effects("cluster", outcomes(lines, of_cluster)),
     ]
 
 

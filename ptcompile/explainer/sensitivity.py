@@ -16,6 +16,8 @@ from typing import Literal  # noqa: TID253 - hints of a public type; no cold sta
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import MISSING
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
+from ptcompile.compiler.frontend.lowering import lower
+from ptcompile.compiler.frontend.reader import with_placeholder_name
 from ptcompile.diagnostics import Path
 from ptcompile.explainer.values import identity, leaves, value_at
 from ptcompile.spec import reader
@@ -25,11 +27,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ptcompile.ir.job import Job
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
-    Evaluate = Callable[[Any], Mapping[Path, Any] | None]
-    """Takes a document; returns the manifest values that change because of it, by path, or None if it is invalid."""
+    Evaluate = Callable[[Mapping[Path, Any]], Mapping[Path, Any] | None]
+    """Takes new values of lines; returns the manifest values that change with them, by path, or None if the document is
+    invalid.
+    """
     _EvaluateSome = Callable[[Iterable[int]], Mapping[Path, Any] | None]
     """Takes the numbers of some variations of a family; returns what they change together."""
 
@@ -88,20 +93,50 @@ def default_paths(document: Mapping[str, Any], lines: Iterable[Variation]) -> fr
     )
 
 
-def spec_of(data: Any) -> Spec | None:
-    """Return a changed document as a spec, or None if it is invalid or does not compile."""
-    spec = reader.read_spec(data)
-    return spec if spec is not None and not any(kubernetes_field_problems(spec.spec)) else None
+class Variant(NamedTuple):
+    """A spec and a profile, one of them changed, and the job that they give."""
+
+    spec: Spec
+    cluster: ClusterProfile
+    job: Job
 
 
-def cluster_of(data: Any) -> ClusterProfile | None:
-    """Return a changed document as a profile, or None if it is invalid."""
-    return reader.read_cluster(data)
+class Variants:
+    """The variants of a spec and of its profile. Each is read and lowered once, since all targets try the same ones."""
 
+    def __init__(self, data: Mapping[str, Any], spec: Spec, cluster: ClusterProfile) -> None:
+        self._data, self._spec, self._cluster = data, spec, cluster
+        self.profile = cluster.document()
+        """The profile as a document with all its defaults."""
+        self._known: dict[tuple[object, ...], Variant | None] = {}
 
-def filled_document(cluster: ClusterProfile) -> dict[str, Any]:
-    """Return a profile as a document with all its defaults."""
-    return cluster.document()
+    def of_spec(self, changes: Mapping[Path, Any]) -> Variant | None:
+        """Return the variant for new values in the spec, or None if it is invalid or does not compile."""
+        return self._cached("spec", changes, self._read_spec)
+
+    def of_cluster(self, changes: Mapping[Path, Any]) -> Variant | None:
+        """Return the variant for new values in the profile, or None if it is invalid."""
+        return self._cached("cluster", changes, self._read_cluster)
+
+    def _cached(
+        self, file: InputName, changes: Mapping[Path, Any], read: Callable[[Mapping[Path, Any]], Variant | None]
+    ) -> Variant | None:
+        key = (file, *changes.items())
+        if key not in self._known:
+            self._known[key] = read(changes)
+        return self._known[key]
+
+    def _read_spec(self, changes: Mapping[Path, Any]) -> Variant | None:
+        spec = reader.read_spec(replace_at(self._data, changes))
+        if spec is None or any(kubernetes_field_problems(spec.spec)):
+            return None
+        return Variant(spec, self._cluster, lower(with_placeholder_name(spec), self._cluster))
+
+    def _read_cluster(self, changes: Mapping[Path, Any]) -> Variant | None:
+        cluster = reader.read_cluster(replace_at(self.profile, changes))
+        if cluster is None:
+            return None
+        return Variant(self._spec, cluster, lower(with_placeholder_name(self._spec), cluster))
 
 
 def replace_at(data: Any, new: Mapping[Path, Any]) -> Any:
@@ -202,9 +237,7 @@ MAX_SINGLE = 12
 """Number of similar lines up to which lines are tried one by one."""
 
 
-def outcomes(
-    data: Mapping[str, Any], changes: Sequence[Variation], outcome: Evaluate
-) -> Iterator[tuple[Variation, frozenset[Path]]]:
+def outcomes(changes: Sequence[Variation], outcome: Evaluate) -> Iterator[tuple[Variation, frozenset[Path]]]:
     """Yield each variation with a valid document, with the manifest values that it changes, in order."""
     families: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
     for number, change in enumerate(changes):
@@ -213,10 +246,10 @@ def outcomes(
     reached: dict[Path, frozenset[Path]] = {}  # keyed by line: the values that its value reaches
     for members in sorted(families.values(), key=lambda members: changes[members[0]].left_out):
         family = [changes[i] for i in members]
-        joint = _joint_outcomes(data, family, outcome, reached) if len(members) > MAX_SINGLE else None
+        joint = _joint_outcomes(family, outcome, reached) if len(members) > MAX_SINGLE else None
         for number, joint_result in zip(members, joint or [None] * len(members), strict=True):
             change = changes[number]
-            result = _single_outcome(data, change, outcome) if joint_result is None else joint_result
+            result = _single_outcome(change, outcome) if joint_result is None else joint_result
             if result is not None:
                 results[number] = result
                 if not change.left_out:
@@ -226,9 +259,9 @@ def outcomes(
             yield change, results[number]
 
 
-def _single_outcome(data: Mapping[str, Any], change: Variation, outcome: Evaluate) -> frozenset[Path] | None:
+def _single_outcome(change: Variation, outcome: Evaluate) -> frozenset[Path] | None:
     """Return the outcome of one variation with its first valid value."""
-    results = (outcome(replace_at(data, {change.path: value})) for value in change.values())
+    results = (outcome({change.path: value}) for value in change.values())
     return next((frozenset(result) for result in results if result is not None), None)
 
 
@@ -237,7 +270,7 @@ _Outcomes = list[frozenset[Path] | None]
 
 
 def _joint_outcomes(
-    data: Mapping[str, Any], changes: Sequence[Variation], outcome: Evaluate, reached: Mapping[Path, Collection[Path]]
+    changes: Sequence[Variation], outcome: Evaluate, reached: Mapping[Path, Collection[Path]]
 ) -> _Outcomes | None:
     """Return the outcome of each variation, or None if all have to be tried alone."""
     values = [next(change.values(), None) for change in changes]
@@ -246,7 +279,7 @@ def _joint_outcomes(
 
     def evaluate(numbers: Iterable[int]) -> Mapping[Path, Any] | None:
         """Return what the variations with these numbers change together, or None if they are invalid."""
-        return outcome(replace_at(data, {changes[i].path: values[i] for i in numbers}))
+        return outcome({changes[i].path: values[i] for i in numbers})
 
     if changes[0].left_out:
         paths_of_line = _outcomes_by_owner(evaluate, [change.path for change in changes], reached)

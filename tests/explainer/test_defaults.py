@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
@@ -58,24 +60,24 @@ def test_an_emitter_that_checks_for_set_defaults_has_each_line_tried(monkeypatch
 
 def test_a_profile_of_defaults_needs_few_compilations() -> None:
     compiled = 0
-    manifests = asked._build_variant
+    build = asked.build  # type: ignore[attr-defined]
 
-    def counted(*given: object) -> object:
+    def counted(*given: Any) -> object:
         nonlocal compiled
         compiled += 1
-        return manifests(*given)  # type: ignore[arg-type]
+        return build(*given)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(asked, "_build_variant", counted)
+        patch.setattr(asked, "build", counted)
         causes_of(_small(), DEFAULT_CLUSTER, "job")
-    lines = sensitivity.cluster_variations(sensitivity.filled_document(DEFAULT_CLUSTER))
-    defaults = sensitivity.default_paths(sensitivity.filled_document(DEFAULT_CLUSTER), lines)
+    lines = sensitivity.cluster_variations(DEFAULT_CLUSTER.document())
+    defaults = sensitivity.default_paths(DEFAULT_CLUSTER.document(), lines)
     assert len(defaults) == len({one.path for one in lines}) > 40
     assert compiled < 30
 
 
 def test_a_line_set_by_the_user_is_not_a_default() -> None:
-    filled = sensitivity.filled_document(DEFAULT_CLUSTER)
+    filled = DEFAULT_CLUSTER.document()
     named = sensitivity.replace_at(filled, {("spec", "cloud"): "aws", ("spec", "gpu", "claim"): MISSING})
     lines = sensitivity.cluster_variations(named)
     assert ("spec", "cloud") not in sensitivity.default_paths(named, lines)

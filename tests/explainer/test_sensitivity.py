@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -109,14 +109,15 @@ def _counted(
 ) -> tuple[dict[Any, frozenset[Any]], int]:
     asked = 0
 
-    def counting(document: Any) -> Any:
+    data, variations = _changes(count, left_out=left_out)
+
+    def counting(changes: Mapping[Any, Any]) -> Any:
         nonlocal asked
         asked += 1
-        return outcome(document)
+        return outcome(replace_at(data, changes))
 
-    data, changes = _changes(count, left_out=left_out)
     found: dict[Any, frozenset[Any]] = {}
-    for change, now in outcomes(data, changes, counting):
+    for change, now in outcomes(variations, counting):
         found[change.path] = found.get(change.path, frozenset()) | now
     return found, asked
 

@@ -134,7 +134,7 @@ def is_secret(name: str, value: object = None) -> bool:
     return not isinstance(value, bool | int | float) and not (isinstance(value, str) and _is_harmless(value))
 
 
-@bounded_cache(4096)
+@bounded_cache(16384)
 def _category(name: str) -> Literal["secret", "doubtful", "plain"]:
     normalized = normalize_name(name)
     if _PUBLIC.search(normalized) is not None:

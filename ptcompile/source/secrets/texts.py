@@ -65,7 +65,7 @@ def _has_hint(text: str) -> bool:
     return any(map(text.lower().__contains__, _HINTS))
 
 
-@bounded_cache(4096)
+@bounded_cache(16384)
 def _may_have_parts(text: str) -> bool:
     """Return whether a text needs a closer look for secrets. Cached: manifests share most of their texts."""
     return has_secret_format(text) or _has_hint(text)
