@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.jobs import documents, spec
+from benchmarks.jobs import spec, streams
 from benchmarks.kubeconform import command
 from benchmarks.timing import PTCOMPILE, Spent, line, processes, ratio
 
@@ -15,7 +15,7 @@ READ = """
 import os, sys, yaml
 for name in sorted(os.listdir(sys.argv[1])):
     with open(os.path.join(sys.argv[1], name), "rb") as file:
-        yaml.load(file, yaml.CSafeLoader)
+        list(yaml.load_all(file, yaml.CSafeLoader))
 """
 FRESH = "import os, sys; sys.argv[-1] += os.urandom(8).hex(); from ptcompile.cli import run; run()"
 """The command with a cache that does not exist yet."""
@@ -27,10 +27,10 @@ COMPILE, COMPILE_ALL = "compile, one process", "compile, all cores"
 def many_files(kubeconform: str | None = None) -> None:
     """Print the ratios for files, for the same as one stream, and for as many specs."""
     with TemporaryDirectory() as folder:
-        many = _files(folder, "many", documents(FILES))
+        many = _files(folder, "many", streams(FILES))
         specs = _files(folder, "specs", [spec(n, nodes=4) for n in range(FILES)])
         stream = Path(folder) / "stream.yaml"
-        stream.write_text("---\n".join(documents(FILES)), encoding="utf-8")
+        stream.write_text("---\n".join(streams(FILES)), encoding="utf-8")
         lint, cache = [sys.executable, *PTCOMPILE, "lint"], f"{folder}/cache"
         compiled = [sys.executable, *PTCOMPILE, "compile", specs]
         commands = {

@@ -14,7 +14,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.jobs import documents, spec
+from benchmarks.jobs import spec, streams
 from benchmarks.timing import PTCOMPILE, line, processes, ratio
 from ptcompile.source.emitter import emit
 from tests.importer.test_published import published
@@ -59,7 +59,7 @@ def _commands(folder: Path) -> dict[str, list[str]]:
         commands[f"explain --html, 64 KB of {path.stem}"] = ["explain", str(path), "--html", page]
     texts = islice(cycle(map(emit, published().values())), _PUBLISHED)
     manifests = str(_write(folder / "published", {f"{n:04}": text for n, text in enumerate(texts)}))
-    many = str(_write(folder / "many", {f"{n:04}": text for n, text in enumerate(documents(_FILES))}))
+    many = str(_write(folder / "many", {f"{n:04}": text for n, text in enumerate(streams(_FILES))}))
     commands |= {
         f"import, {_PUBLISHED} files": ["import", manifests, "-o", str(folder / "specs")],
         f"convert, {_PUBLISHED} files": ["convert", manifests, "--target", "jobset", "-o", str(folder / "converted")],
