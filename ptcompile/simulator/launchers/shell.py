@@ -144,6 +144,8 @@ def _assign_array(word: str, remaining: list[str], arrays: Arrays, env: Mapping[
 
 def _expand_word(word: str, arrays: Arrays, env: Mapping[str, str], budget: Budget) -> list[str]:
     """Return the words that one word expands to: none for an empty unquoted variable, several for an array."""
+    if not ("$" in word or "`" in word or _QUOTED_DOLLAR in word):
+        return [word]
     if (match := _array(word)) and match[1] in arrays:
         values = arrays[match[1]]
         return values if budget.allows(sum(map(len, values)), word) else [word]
