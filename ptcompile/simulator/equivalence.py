@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_COMPARED_PODS: Final = 512
 """Maximum number of pods compared individually. In a wider role only the first two and the last are compared."""
+_MAX_LISTED_PODS: Final = 3
+"""Maximum number of pods that are listed for a field in which pods differ."""
 
 OPERATOR_PREFIXES: Final = ("PET_", "VC_", "VK_", "TF_CONFIG", "MPI_HOST", "JOB_COMPLETION_INDEX")
 _OPERATOR_VARIABLES: Final = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"})
@@ -59,7 +61,8 @@ def world_differences(old: World, new: World) -> list[str]:
     differences += _rendezvous_differences(first, second)
     old_auxiliary, new_auxiliary = _auxiliary_roles(old_job, first), _auxiliary_roles(new_job, second)
     old_counts, new_counts = _pod_counts(old_auxiliary), _pod_counts(new_auxiliary)
-    differences += _unequal_pairs("", [("pods that do not train", old_counts, new_counts)])
+    if old_counts != new_counts:
+        differences.append(f"pods that do not train: {old_counts!r} and {new_counts!r}")
     if first.nodes == second.nodes and old_counts == new_counts:
         old_pods, new_pods = _pods_by_rank(old_job, first), _pods_by_rank(new_job, second)
         hosts = (
@@ -145,13 +148,7 @@ def _rendezvous_differences(old: JobRendezvous, new: JobRendezvous) -> Iterator[
                 pairs.append(("endpoint", old.first.endpoint, new.first.endpoint))
     if old.first.launcher == "torchrun":
         pairs += [(name, old.first.options.get(name), new.first.options.get(name)) for name in _COMPARED_OPTIONS]
-    yield from _unequal_pairs("", pairs)
-
-
-def _unequal_pairs(prefix: str, pairs: list[tuple[str, object, object]]) -> Iterator[str]:
-    for label, old, new in pairs:
-        if old != new:
-            yield f"{prefix}{label}: {old!r} and {new!r}"
+    yield from (f"{field}: {before!r} and {after!r}" for field, before, after in pairs if before != after)
 
 
 def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
@@ -170,6 +167,20 @@ def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
 
 
 def _pod_differences(old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]) -> Iterator[str]:
+    """Yield a sentence for each pod and field that differs; of a field that differs in many pods, the first pod's."""
+    by_field: dict[str, list[str]] = {}
+    for field, difference in _differences_by_field(old_pods, new_pods, hosts):
+        by_field.setdefault(field, []).append(difference)
+    for differences in by_field.values():
+        if len(differences) <= _MAX_LISTED_PODS:
+            yield from differences
+        else:
+            yield f"{differences[0]}, and {len(differences) - 1} more pods differ in it"
+
+
+def _differences_by_field(
+    old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]
+) -> Iterator[tuple[str, str]]:
     if len(old_pods) != len(new_pods):  # folded into roles of different sizes: only the ends correspond
         old_pods, new_pods = [old_pods[0], old_pods[-1]], [new_pods[0], new_pods[-1]]
     for old, new in zip(old_pods, new_pods, strict=True):
@@ -185,7 +196,10 @@ def _pod_differences(old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Host
             ("mounts", _mount_paths(old), _mount_paths(new)),
         ]
         masker = masker_of((old.view.spec, new.view.spec))
-        yield from (masker(difference) if masker else difference for difference in _unequal_pairs(prefix, pairs))
+        for field, before, after in pairs:
+            if before != after:
+                difference = f"{prefix}{field}: {before!r} and {after!r}"
+                yield field, masker(difference) if masker else difference
         yield from _env_differences(prefix, user_env(old, hosts[0]), user_env(new, hosts[1]))
 
 
@@ -253,8 +267,8 @@ def _env_with_fields(pod: Pod) -> Mapping[str, str]:
     return environment(pod.main, pod.view._replace(random_suffix=True))
 
 
-def _env_differences(prefix: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+def _env_differences(prefix: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys((*old, *new)):
         if old.get(name) != new.get(name):
             masked = [value and mask_value(name, value) for value in (old.get(name), new.get(name))]
-            yield f"{prefix}env {name}: {masked[0]!r} and {masked[1]!r}"
+            yield f"env {name}", f"{prefix}env {name}: {masked[0]!r} and {masked[1]!r}"
