@@ -32,6 +32,7 @@ from ptcompile.converter.queueing import (
 from ptcompile.converter.runtimes import runtime_of, runtime_problems
 from ptcompile.converter.selectors import PodPair, rewrite_selectors
 from ptcompile.converter.settings import TIME_TO_LIVE, lost_settings, own_settings
+from ptcompile.converter.variables import renamed_variables, with_new_variables
 from ptcompile.diagnostics import Diagnostic, Problem, field_path
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kubernetes.index import Objects
@@ -214,15 +215,14 @@ def _convert_spec(
         problems.append(queue_problem(queueing, request.target))
         queueing = Queueing(gang=queueing.gang)
     spec, result, dropped = _compile_reduced(spec, request.target, request.profile, lossy=lossy)
-    spec, result, renamed = _with_new_hosts(spec, result, old_world, request)
-    problems += [
-        _problem(f"the host {name}, which the manifest names, becomes {now}, the pod of the same rank", "note")
-        for name, now in renamed.items()
-    ]
+    result, renamings = _with_new_names(spec, result, old_world, request)
+    problems += renamings
     diagnostics = [_spec_finding(diagnostic, imported, filename, "warning") for diagnostic in dropped]
     for diagnostic in result.diagnostics:
         if diagnostic.severity == "note" and diagnostic.name == "done-differently":
             continue  # reported below as one difference between the endings
+        if diagnostic.name == "word-without-effect" and diagnostic.path[:2] == ("spec", "names"):
+            continue  # import wrote the names of the old pods
         is_lost = diagnostic.name == "not-carried-over"
         if is_lost and diagnostic.path[:2] == ("spec", "manifest"):
             continue  # reported with the settings
@@ -241,21 +241,30 @@ def _convert_spec(
     return result, list(dict.fromkeys((*diagnostics, *stamped)))
 
 
-def _with_new_hosts(
-    spec: Json, result: Result, old_world: World, request: _Request
-) -> tuple[Json, Result, dict[str, str]]:
-    """Return the spec and its compilation with the new pods' host names where the manifest names the old ones, and
-    these names.
+def _with_new_names(spec: Json, result: Result, old_world: World, request: _Request) -> tuple[Result, list[Problem]]:
+    """Return the spec's compilation with the new pods' host names and rank variables where the manifest names those of
+    the old ones, and a note for each.
     """
     new_world = request.world(result)
     if not (old_world.jobs and new_world.jobs):
-        return spec, result, {}
-    pairs = [PodPair(old.view, new.view) for old, new in matching_pods(old_world.jobs[0], new_world.jobs[0])]
-    renamed = {name: now for name, now in renamed_hosts(pairs).items() if now and names_host(spec["spec"], name)}
-    if not renamed:
-        return spec, result, {}
-    spec = {**spec, "spec": with_new_hosts(spec["spec"], renamed)}
-    return spec, compiling.compile(spec, target=request.target, cluster=request.profile, lint=False), renamed
+        return result, []
+    pods = matching_pods(old_world.jobs[0], new_world.jobs[0])
+    hosts = renamed_hosts([PodPair(old.view, new.view) for old, new in pods])
+    hosts = {name: now for name, now in hosts.items() if now and names_host(spec["spec"], name)}
+    variables = renamed_variables(spec["spec"], pods)
+    if not hosts and not variables:
+        return result, []
+    job = with_new_hosts(spec["spec"], hosts)
+    job = with_new_variables(job, variables) if variables else job
+    notes = [
+        f"the host {name}, which the manifest names, becomes {now}, the pod of the same rank"
+        for name, now in hosts.items()
+    ]
+    notes += [
+        f"{name}, which the command reads, becomes {now}, which has the same value" for name, now in variables.items()
+    ]
+    result = compiling.compile({**spec, "spec": job}, target=request.target, cluster=request.profile, lint=False)
+    return result, [_problem(note, "note") for note in notes]
 
 
 def _setting_problems(imported: ImportedSpec, request: _Request, old_world: World) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.converter.selectors import PodPair
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name
-from ptcompile.registry.queue_systems import EMITTED_PREFIXES
+from ptcompile.registry.queue_systems import EMITTED_PREFIXES, KUEUE_PARTIAL
 from ptcompile.registry.table import KINDS
 from ptcompile.simulator.rendezvous import short_names
 
@@ -35,8 +35,10 @@ def without_old_metadata(
         for key in _metadata_keys(old_job.manifest)
         if key.partition("/")[0] in domains and not key.startswith(EMITTED_PREFIXES)
     }
-    present = sorted(stale.intersection(key for data in objects for key in _metadata_keys(data)))
     operator = KINDS[kind_of(old_job.manifest)][0]
+    if operator is not KINDS[kind_of(new_job.manifest)][0]:
+        stale |= operator.placing_annotations.keys() & set(_metadata_keys(old_job.manifest))
+    present = sorted(stale.intersection(key for data in objects for key in _metadata_keys(data)))
     title = operator.title or kind_of(old_job.manifest)[1]
     reported = operator.placing_annotations.keys() & nested_map(old_job.manifest, "metadata", "annotations").keys()
     problems = [
@@ -52,7 +54,8 @@ def _domains(job: SimulatedJob) -> set[str]:
     operator, kind = KINDS[kind_of(job.manifest)]
     following = kind.following()
     labels = (following.pods_label, following.role_label, following.index_label) if following is not None else ()
-    keys = {*labels, *operator.placing_annotations, kind.additions.job_label}
+    placing = [key for key in operator.placing_annotations if key not in KUEUE_PARTIAL]  # Kueue's domain has others too
+    keys = {*labels, *placing, kind.additions.job_label}
     return {key.partition("/")[0] for key in keys if "/" in key} | {kind.api_version.partition("/")[0]}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ptcompile.converter.settings import set_values
 from ptcompile.diagnostics import Diagnostic, Path, field_path
@@ -88,7 +88,7 @@ def _host_names(world: World) -> frozenset[str]:
 
 def for_target(document: Json, target: str, world: World) -> Json:
     """Return the document for a target, without the rendezvous host and port that the target sets itself."""
-    job = {**document["spec"], "target": target}
+    job = _without_own_address({**document["spec"], "target": target}, _host_names(world))
     endpoint = nested_map(job, "elastic").get("rdzvEndpoint")
     host, _, port = str(endpoint or "").rpartition(":")
     if host and host in _host_names(world):  # the target's own pod answers there, under another name
@@ -99,6 +99,25 @@ def for_target(document: Json, target: str, world: World) -> Json:
         if name := operator.conversion.port_name:
             job = _without_operator_port(job, name, names_each=operator.target_name == target)
     return {**document, "spec": job}
+
+
+def _without_own_address(job: Json, hosts: Collection[str]) -> Json:
+    """Return the job without a patch that sets MASTER_ADDR to one of its pods, as each target does."""
+    template = nested_map(job, "podTemplate")
+    pod = nested_map(template, "spec")
+    containers = as_mappings(pod.get("containers"))
+    for index, container in enumerate(containers):
+        variables = as_mappings(container.get("env"))
+        kept = [item for item in variables if item.get("name") != "MASTER_ADDR" or item.get("value") not in hosts]
+        if len(kept) == len(variables):
+            continue
+        patch = {**container, "env": kept} if kept else without_path(container, ("env",))
+        rest = [*containers[:index], *([patch] if patch.keys() > {"name"} else []), *containers[index + 1 :]]
+        if not rest:
+            reduced: Json = without_path(job, ("podTemplate", "spec", "containers"))
+            return reduced
+        return {**job, "podTemplate": {**template, "spec": {**pod, "containers": rest}}}
+    return job
 
 
 def _without_operator_port(job: Json, name: str, *, names_each: bool) -> Json:

@@ -6,11 +6,20 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.registry.conversion import LeftBehind
 from ptcompile.registry.table import BY_TARGET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+
+_LEFT_BEHIND: Final[Mapping[Path, LeftBehind]] = {
+    ("metadata", "generateName"): LeftBehind(
+        "the converted job has one name instead of a new one for each `kubectl create`", "rename it for each run"
+    ),
+}
+"""Settings of every operator without which a job trains the same."""
 
 
 class Settings(NamedTuple):
@@ -26,16 +35,20 @@ def own_settings(spec: Mapping[str, Any], source: str) -> Settings:
 
     A null or an empty list is no setting: it removes what compile would add for that target.
     """
-    conversion = BY_TARGET[source].conversion
+    conversion, ignorable = BY_TARGET[source].conversion, _left_behind(source)
     covered = (*conversion.endings, *conversion.without_effect)
     lost: list[Path] = []
     left_behind: list[Path] = []
     for path, value in set_values(spec.get("manifest", {}).get(source, {})):
-        if path in conversion.left_behind:
-            left_behind += [path] if conversion.left_behind[path].word in str(value) else []
+        if path in ignorable:
+            left_behind += [path] if ignorable[path].word in str(value) else []
         elif not any(path[: len(prefix)] == prefix for prefix in covered):
             lost.append(path)
     return Settings(tuple(lost), tuple(left_behind))
+
+
+def _left_behind(source: str) -> Mapping[Path, LeftBehind]:
+    return {**_LEFT_BEHIND, **BY_TARGET[source].conversion.left_behind}
 
 
 def set_values(patch: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -52,7 +65,7 @@ def set_values(patch: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 def lost_settings(settings: Settings, source: str, target: str) -> Iterator[Problem]:
     """Yield the findings for settings of the manifest that only its own operator has."""
     for path in settings.left_behind:
-        effect, help, _ = BY_TARGET[source].conversion.left_behind[path]
+        effect, help, _ = _left_behind(source)[path]
         message = f"spec: {field_path(path)} has no counterpart on the target {target}: {effect}"
         yield Problem("not-carried-over", ("spec",), message, help, "warning", "run", "ptcompile")
     if settings.lost:

@@ -520,7 +520,9 @@ class Operator:
     modeled_since: Version = (0, 0)
     """The oldest release whose webhooks are modeled; older ones are checked as this one."""
     placing_annotations: Mapping[str, str] = {}  # never changed
-    """Annotations by which its controller places pods, each with its purpose; no other operator reads them."""
+    """Annotations by which its pods are placed or admitted, each with its purpose; on objects of other operators they
+    have no effect.
+    """
     older: tuple[str, ...] = ()
     """API versions that its older releases serve, without kinds that ptcompile knows."""
     queue_system: str = ""

@@ -52,6 +52,12 @@ KUEUE_SLICE_SIZE: Final = "kueue.x-k8s.io/podset-slice-size"
 KUEUE_POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 """Annotation: pod sets with the same value run in one domain."""
 
+KUEUE_PARTIAL: Final = {
+    "kueue.x-k8s.io/job-min-parallelism": "lets Kueue admit fewer pods",
+    "kueue.x-k8s.io/job-completions-equal-parallelism": "lets Kueue set completions to the pods that it admits",
+}
+"""Annotations that Kueue reads of batch/v1 Jobs alone, each with its purpose (Kueue 0.19, pkg/controller/jobs/job)."""
+
 KAI_PLACEMENT: Final = {word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")}
 """Annotations of an object: the value is the label of a level of the Topology that KAI_TOPOLOGY names."""
 

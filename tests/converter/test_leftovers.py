@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -9,6 +10,12 @@ import pytest
 import ptcompile
 from tests.converter.jobs import Json, pytorchjob, stream
 
+SPEC = """
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: p}
+spec: {image: "img:1", script: train.py, nodes: 2, resources: {cpu: 1, memory: 1Gi}}
+"""
 TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 
 
@@ -37,6 +44,20 @@ def test_exclusive_topology_is_a_loss(target: str) -> None:
     assert severities(lossy, TOPOLOGY) == {"warning"}
     assert lossy.manifests
     assert TOPOLOGY not in lossy.yaml(), "another operator does not read it"
+
+
+@pytest.mark.parametrize("target", ["jobset", "trainjob", "pytorchjob"])
+def test_partial_admission_is_a_loss(target: str) -> None:
+    """Kueue admits only batch/v1 Jobs with fewer pods (Kueue 0.19, pkg/controller/jobs/job)."""
+    partial = "kueue.x-k8s.io/job-min-parallelism"
+    manifest = deepcopy(ptcompile.compile(SPEC, target="job").unwrap()[-1])
+    manifest["metadata"] |= {"labels": {"kueue.x-k8s.io/queue-name": "q"}, "annotations": {partial: "1"}}
+    service = ptcompile.compile(SPEC, target="job").unwrap()[0]
+    assert severities(ptcompile.convert(stream(service, manifest), target=target), partial) == {"error"}
+    lossy = ptcompile.convert(stream(service, manifest), target=target, lossy=True)
+    assert severities(lossy, partial) == {"warning"}
+    assert partial not in lossy.yaml()
+    assert "kueue.x-k8s.io/queue-name" in lossy.yaml()
 
 
 def test_labels_of_one_s_own_stay() -> None:

@@ -29,6 +29,16 @@ def test_volcano_s_wait_for_the_master_is_left_behind() -> None:
     assert [item.severity for item in result.diagnostics if "spec.plugins.pytorch" in item.message] == ["warning"]
 
 
+@pytest.mark.parametrize("target", ["jobset", "trainjob", "volcano"])
+def test_a_generated_name_is_left_behind(target: str) -> None:
+    job = pytorchjob()
+    job["metadata"] = {"generateName": "run-"}
+    result = ptcompile.convert(job, target=target)
+    assert result.ok, result.diagnostics
+    assert [item.severity for item in result.diagnostics if "generateName" in item.message] == ["warning"]
+    assert {manifest["metadata"]["name"] for manifest in result.manifests} == {"run"}
+
+
 def test_a_restart_policy_that_the_operator_overwrites_is_no_loss() -> None:
     job = pytorchjob({"restartPolicy": "Always"})
     result = ptcompile.convert(job, target="jobset")

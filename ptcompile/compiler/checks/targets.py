@@ -111,7 +111,8 @@ def unread_annotations(job: Job, target: Target) -> Iterator[Problem]:
         for key, purpose in operator.placing_annotations.items():
             if key in job.annotations and operator.target_name != target.name:
                 path = ("metadata", "annotations", key)
-                message = f"{field_path(path)}: {purpose} with {operator.title} alone; {target.name} ignores it"
+                owner = operator.title or f"{operator.kinds[0].name} objects"
+                message = f"{field_path(path)}: {purpose} with {owner} alone; {target.name} ignores it"
                 help = f"remove it, or use the target {operator.target_name}"
                 yield Problem("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
 
