@@ -274,7 +274,8 @@ def _setting_problems(imported: ImportedSpec, request: _Request, old_world: Worl
     settings = own_settings(imported.document["spec"], imported.target)
     yield from lost_settings(settings, imported.target, request.target)
     for job in old_world.jobs:
-        yield from runtime_problems(job.manifest, request.kept, _versions(request.profile))
+        is_inlined = imported.portable is not None
+        yield from runtime_problems(job.manifest, request.kept, _versions(request.profile), is_inlined=is_inlined)
 
 
 def _in_other_file(problem: Problem) -> Problem:

@@ -10,9 +10,16 @@ from ptcompile.registry.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
     from ptcompile.registry.model import Base
+
+
+_ONE_STEP: Final = (
+    "use a runtime with the one replicatedJob node and mlPolicy.torch, and run other steps in jobs of their own"
+)
 
 
 def runtime_of(job: Json, objects: Sequence[Json], versions: Versions) -> Base | None:
@@ -20,8 +27,10 @@ def runtime_of(job: Json, objects: Sequence[Json], versions: Versions) -> Base |
     return kind_named(kind_of(job)).runtime(job, objects, versions)
 
 
-def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions) -> Iterator[Problem]:
-    """Yield what a job without its runtime depends on: an error if no file and no release has the runtime."""
+def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions, *, is_inlined: bool) -> Iterator[Problem]:
+    """Yield what a job without its runtime depends on: an error if no file and no release has the runtime, or if its
+    pods could not be written into the job.
+    """
     base = runtime_of(job, objects, versions)
     if base is None or object_name(base.source) == object_name(job):
         return
@@ -30,6 +39,9 @@ def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions) -> 
         message = f"spec: the runtime {name} is in none of the files, so the image and the rest of its pods are unknown"
         help = "pass the runtime's manifest in the same file"
         yield Problem("not-carried-over", ("spec",), message, help, "error", "run", "ptcompile")
+    elif not is_inlined:
+        message = f"spec: the pods of the runtime {name} cannot be written into a job: {_obstacle(base.source)}"
+        yield Problem("not-carried-over", ("spec",), message, _ONE_STEP, "error", "run", "ptcompile")
     elif any(base.source is item for item in objects):
         message = (
             f"spec: the runtime {name} is left out: its image, volumes and the rest of its pods are now the job's own"
@@ -44,6 +56,17 @@ def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions) -> 
         )
         help = "pass the cluster's runtime in the same file"
         yield Problem("done-differently", ("spec",), message, help, "warning", "run", "ptcompile")
+
+
+def _obstacle(runtime: Json) -> str:
+    """Return why a job cannot have a runtime's pods as its own."""
+    jobs = as_mappings(nested_map(runtime, "spec", "template", "spec").get("replicatedJobs"))
+    steps = [as_string(job.get("name")) for job in jobs if job.get("name") != "node"]
+    if steps:
+        return (
+            f"it has the replicatedJobs {', '.join(steps)} besides node" if len(steps) < len(jobs) else "it has no node"
+        )
+    return "it does not start torchrun's nodes (mlPolicy.torch)"
 
 
 def _images(value: object) -> Iterator[str]:

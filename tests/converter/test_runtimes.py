@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
+from ptcompile.converter.runtimes import runtime_problems
+from ptcompile.kubernetes.versions import Versions
 from tests.converter.jobs import stream, training_runtime, trainjob
 
 
@@ -40,3 +42,37 @@ def test_a_trainjob_that_stays_one_keeps_its_runtime() -> None:
     job = trainjob({"kind": "TrainingRuntime", "name": "ours"}, image="img:1")
     result = ptcompile.convert(stream(training_runtime(), job), target="trainjob")
     assert [item["kind"] for item in result.manifests] == ["TrainingRuntime", "TrainJob"]
+
+
+@pytest.mark.parametrize(
+    ("change", "obstacle"),
+    [
+        ("step", "it has the replicatedJobs dataset-initializer besides node"),
+        ("name", "it has no node"),
+        ("policy", "it does not start torchrun's nodes (mlPolicy.torch)"),
+    ],
+)
+def test_a_runtime_that_is_more_than_nodes_is_a_loss(change: str, obstacle: str) -> None:
+    runtime = training_runtime()
+    jobs = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    if change == "step":
+        jobs.insert(0, {**jobs[0], "name": "dataset-initializer"})
+    elif change == "name":
+        jobs[0]["name"] = "worker"
+    else:
+        runtime["spec"]["mlPolicy"] = {"mpi": {}}
+    job = trainjob({"kind": "TrainingRuntime", "name": "ours"}, image="img:1")
+    (problem,) = runtime_problems(job, [runtime], Versions(), is_inlined=False)
+    assert problem.severity == "error"
+    assert problem.message == f"spec: the pods of the runtime ours cannot be written into a job: {obstacle}"
+
+
+def test_a_step_before_the_training_is_not_dropped_silently() -> None:
+    runtime = training_runtime()
+    jobs = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    jobs.insert(0, {**jobs[0], "name": "dataset-initializer"})
+    jobs[1]["dependsOn"] = [{"name": "dataset-initializer", "status": "Complete"}]
+    job = trainjob({"kind": "TrainingRuntime", "name": "ours"}, image="img:1")
+    result = ptcompile.convert(stream(runtime, job), target="jobset")
+    assert not result.ok
+    assert "dataset-initializer" in str([item.message for item in result.diagnostics if item.severity == "error"])
