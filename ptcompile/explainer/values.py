@@ -34,31 +34,37 @@ def changed_paths(base: Any, new: Any) -> Iterator[Path]:
     return (path for path, _ in changed_leaves(base, new))
 
 
-def changed_leaves(base: Any, new: Any, path: Path = (), field: str = "") -> Iterator[tuple[Path, Any]]:
-    """Yield the leaves in `base` that are missing or different in `new`: path and new value, `MISSING` without one.
+def changed_leaves(base: Any, new: Any) -> list[tuple[Path, Any]]:
+    """Return the leaves in `base` that are missing or different in `new`: path and new value, `MISSING` without one.
 
-    A moved item is not a change. `field` is the key of the value, which determines how list items are identified.
+    A moved item is not a change.
     """
-    if base == new:
-        return
-    if isinstance(base, Mapping) and isinstance(new, Mapping) and base:
+    changed: list[tuple[Path, Any]] = []
+    if base != new:
+        _add_changed_leaves(changed, base, new, (), "")
+    return changed
+
+
+def _add_changed_leaves(changed: list[tuple[Path, Any]], base: Any, new: Any, path: Path, field: str) -> None:
+    """Add the changed leaves of two different values. `field` is the key of the value, which determines how list items
+    are identified.
+    """
+    if isinstance(base, dict) and isinstance(new, dict) and base:
         for key, inner in base.items():
             if inner != (counterpart := new.get(key, MISSING)):
-                yield from changed_leaves(inner, counterpart, (*path, key), str(key))
+                _add_changed_leaves(changed, inner, counterpart, (*path, key), str(key))
     elif _is_list(base) and _is_list(new) and base:
-        pairs = enumerate(zip(base, _counterparts(base, new, field), strict=True))
-        changed = (
-            leaf
-            for index, (inner, counterpart) in pairs
-            if inner != counterpart
-            for leaf in changed_leaves(inner, counterpart, (*path, index), field)
-        )
-        nameless = all(isinstance(item, Mapping) and identity(item, field) is None for item in (*base, *new))
-        yield from _rarer_leaves(list(changed), path, base, new) if nameless else changed
-    elif isinstance(base, Mapping | list | tuple) and base:
-        yield from ((leaf, MISSING) for leaf, _ in leaves(base, path))
+        is_nameless = all(isinstance(item, dict) and identity(item, field) is None for item in (*base, *new))
+        of_items: list[tuple[Path, Any]] = [] if is_nameless else changed
+        for index, (inner, counterpart) in enumerate(zip(base, _counterparts(base, new, field), strict=True)):
+            if inner != counterpart:
+                _add_changed_leaves(of_items, inner, counterpart, (*path, index), field)
+        if is_nameless:
+            changed += _rarer_leaves(of_items, path, base, new)
+    elif isinstance(base, dict | list | tuple) and base:
+        changed += [(leaf, MISSING) for leaf, _ in leaves(base, path)]
     else:
-        yield path, new
+        changed.append((path, new))
 
 
 def _rarer_leaves(
