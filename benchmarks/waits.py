@@ -19,7 +19,7 @@ from benchmarks.timing import PTCOMPILE, line, processes, ratio
 from ptcompile.source.emitter import emit
 from tests.importer.test_published import published
 
-_ROUNDS: Final = 3
+_ROUNDS: Final = 5
 _CHARACTERS: Final = 64 * 1024
 _PUBLISHED: Final = 100
 _FILES: Final = 1000
