@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _ONE_STEP: Final = (
-    "use a runtime with the one replicatedJob node and mlPolicy.torch, and run other steps in jobs of their own"
+    "use a runtime with the one replicatedJob node and mlPolicy.torch, and run each other step as a separate job"
 )
 
 
