@@ -14,6 +14,7 @@ from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, 
 from ptcompile.registry.admission import AdmissionRequest
 from ptcompile.registry.table import RUNS_PODS, modeled_queue_system
 from ptcompile.source import streams
+from ptcompile.source.overrides import NO_OVERRIDES, apply_to_stream, read_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
     from ptcompile.registry.admission import JobAdmission
     from ptcompile.registry.model import QueueSystem
     from ptcompile.source.documents import Document, Source
+    from ptcompile.source.overrides import OverriddenDocument, Overrides
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 else:
-    Diagnostic = JobAdmission = Json = Document = Source = Path = object  # as text, NamedTuple would compile them
+    Diagnostic = JobAdmission = Json = Document = Source = Path = OverriddenDocument = (
+        object  # as text, NamedTuple would compile them
+    )
 
 
 _BY_QUOTA_ALONE: Final = "by quota alone: without --state, nothing is taken to be in use\n"
@@ -87,6 +91,14 @@ class _Origin(NamedTuple):
     filename: str | None
     path: Path
     is_spec: bool = False
+    overridden: OverriddenDocument | None = None
+    """The spec's document with the overrides, if there are any."""
+
+    def to_diagnostic(self, problem: Problem, manifest: Json | None) -> Diagnostic:
+        """Return a problem as a diagnostic of the object, or of the override that caused it."""
+        if self.overridden is not None:
+            return self.overridden.to_diagnostic(problem, self.filename)
+        return streams.to_diagnostic(problem, self.document, self.filename, self.path, manifest)
 
 
 def admit(
@@ -95,29 +107,38 @@ def admit(
     cluster: ProfileSource | ClusterProfile | None = None,
     state: StreamSource | None = None,
     filename: str | None = None,
+    name: str | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
 ) -> Admission:
     """Return whether the queue of each job of a stream admits it: now, later or never.
 
-    The jobs are created one after another, each when the one before has its answer. A TrainingJob is compiled first.
+    The jobs are created one after another, each when the one before has its answer. A TrainingJob is compiled first;
+    `name` and `overrides` change it as they do for `compile`.
     `state` holds the objects of the cluster: a dump by `kubectl get -o yaml`, with the queues, flavors, nodes and
     workloads, and Kueue's Configuration or the ConfigMap with it. What it does not have does not exist. Without it,
     the queues of the stream and of the profile's `objects` decide by their quota alone. `cluster` is a ClusterProfile
     in any form. Mistakes in the stream, the state or the profile never raise.
     """
-    arguments.check(filename=filename)
+    arguments.check(filename=filename, name=name)
+    changes = read_overrides(arguments.pairs(overrides, "overrides"), name)
     streams_read = [_Stream(streams.read(source, filename), arguments.filename(source, filename))]
     dumps = None if state is None else [_Stream(streams.read(state, None, "state"), arguments.filename(state, "state"))]
     profile, diagnostics = load_profile(cluster)
-    return admit_streams(streams_read, dumps, profile, diagnostics)
+    return admit_streams(streams_read, dumps, profile, diagnostics, changes)
 
 
 def admit_files(
-    inputs: Iterable[tuple[bytes, str]], state: Iterable[tuple[bytes, str]] | None, profile: ClusterProfile
+    inputs: Iterable[tuple[bytes, str]],
+    state: Iterable[tuple[bytes, str]] | None,
+    profile: ClusterProfile,
+    *,
+    name: str | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
 ) -> Admission:
     """Return the same for files, whose objects form one stream; each is its content and its name."""
     read = [_Stream(streams.read(content, name), name) for content, name in inputs]
     dumps = None if state is None else [_Stream(streams.read(content, name), name) for content, name in state]
-    return admit_streams(read, dumps, profile, [])
+    return admit_streams(read, dumps, profile, [], read_overrides(overrides, name))
 
 
 def admit_streams(
@@ -125,15 +146,17 @@ def admit_streams(
     state: Sequence[_Stream] | None,
     profile: ClusterProfile | None,
     diagnostics: list[Diagnostic],
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Admission:
     """Return what becomes of the jobs of all streams, created in order."""
+    diagnostics += overrides.diagnostics
     for stream in (*inputs, *(state or ())):
         diagnostics += [streams.to_diagnostic(problem, None, stream.filename) for problem in stream.source.problems]
         if not stream.source.documents and not stream.source.problems:
             diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, stream.filename))
     if profile is None or any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Admission((), tuple(diagnostics), state is None)
-    origins = [origin for stream in inputs for origin in _origins(stream, profile, diagnostics)]
+    origins = [origin for stream in inputs for origin in _origins(stream, profile, diagnostics, overrides)]
     existing = [origin for stream in state or () for origin in _objects(stream)]
     system, authority = modeled_queue_system()
     jobs = [origin for origin in origins if _is_job(origin.manifest, system)]
@@ -149,12 +172,7 @@ def admit_streams(
     for job, answer in zip(jobs, answers, strict=True):
         if answer is not None:
             problems = _problems(job, answer, _quota_place(answer, quotas), authority, by_quota_alone=state is None)
-            diagnostics += [
-                streams.to_diagnostic(
-                    problem, job.document, job.filename, job.path, None if job.is_spec else job.manifest
-                )
-                for problem in problems
-            ]
+            diagnostics += [job.to_diagnostic(problem, None if job.is_spec else job.manifest) for problem in problems]
     jobs_admitted = tuple(answer for answer in answers if answer is not None)
     return Admission(jobs_admitted, tuple(streams.limit_findings(diagnostics, None)), state is None)
 
@@ -165,21 +183,45 @@ def _too_much() -> Problem:
     return Problem("too-large", (), message, "admit fewer jobs at once, or leave workloads out", authority="ptcompile")
 
 
-def _origins(stream: _Stream, profile: ClusterProfile, diagnostics: list[Diagnostic]) -> Iterator[_Origin]:
+def _origins(
+    stream: _Stream, profile: ClusterProfile, diagnostics: list[Diagnostic], overrides: Overrides
+) -> Iterator[_Origin]:
     """Yield the objects of a stream, with the manifests of a spec in its place; a spec with an error has none."""
     from ptcompile.compiler.pipeline import compile_document
 
-    for origin in _objects(stream):
+    for origin in _with_overrides([*_objects(stream)], overrides, diagnostics):
         if not streams.is_ours(origin.manifest):
             yield origin
-        elif origin.manifest.get("kind") == "TrainingJob":
+        elif _is_spec(origin):
             compiled = compile_document(origin.manifest, profile)
-            diagnostics += [
-                streams.to_diagnostic(problem, origin.document, stream.filename, origin.path, origin.manifest)
-                for problem in compiled.problems
-            ]
+            diagnostics += [origin.to_diagnostic(problem, origin.manifest) for problem in compiled.problems]
             for manifest in compiled.manifests:
                 yield origin._replace(manifest=manifest, is_spec=True)
+
+
+def _is_spec(origin: _Origin) -> bool:
+    return streams.is_ours(origin.manifest) and origin.manifest.get("kind") == "TrainingJob"
+
+
+def _with_overrides(
+    origins: Sequence[_Origin], overrides: Overrides, diagnostics: list[Diagnostic]
+) -> Iterator[_Origin]:
+    """Yield the objects, with the overrides applied to specs that are documents of their own. A spec that cannot have
+    them is an error and is left out.
+    """
+    if not overrides.values:
+        yield from origins
+        return
+    specs = [origin for origin in origins if _is_spec(origin) and not origin.path]
+    filename = specs[0].filename if specs else None
+    changed, errors = apply_to_stream([spec.document for spec in specs], overrides, filename)
+    diagnostics += errors
+    by_document = {id(item.document): item for item in changed}
+    for origin in origins:
+        if not _is_spec(origin) or origin.path:
+            yield origin
+        elif (overridden := by_document.get(id(origin.document))) is not None:
+            yield origin._replace(manifest=overridden.data, overridden=overridden)
 
 
 def _objects(stream: _Stream) -> Iterator[_Origin]:

@@ -253,3 +253,27 @@ def test_queues_of_the_profile_count_unless_the_stream_replaces_them() -> None:
     larger = json.loads(json.dumps(queues).replace('"nominalQuota": 4', '"nominalQuota": 400'))
     assert ptcompile.admit([*larger, job(pods=9)], cluster=profile).jobs[0].outcome == "admitted"
     assert ptcompile.admit(job(pods=9), cluster=profile, state=larger).jobs[0].outcome == "admitted"
+
+
+SPEC = """
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: spec}
+spec: {image: "img:1", script: train.py, nodes: 5, resources: {cpu: 1}, queue: gpus, target: job}
+"""
+
+
+def test_overrides_change_the_specs_of_the_stream() -> None:
+    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"queueSystem": "kueue"}}
+    text = f"{SPEC}---\n{QUEUES}---\n{yaml.safe_dump(job('job', 5))}"
+    assert [one.outcome for one in ptcompile.admit(text, cluster=cluster).jobs] == ["never", "never"]
+    answer = ptcompile.admit(text, cluster=cluster, overrides=[("spec.nodes", 2)], name="run-7")
+    assert [(one.name, one.outcome) for one in answer.jobs] == [("run-7", "admitted"), ("job", "never")]
+
+
+def test_mistakes_in_overrides_are_theirs() -> None:
+    answer = ptcompile.admit(SPEC + "---\n" + QUEUES, overrides=[("spec.nodes", "many"), ("spec.args[3]", 1)])
+    assert {item.filename for item in answer.diagnostics if item.severity == "error"} == {"overrides[1]"}
+    answer = ptcompile.admit(SPEC + "---\n" + QUEUES, overrides=[("spec.nodes", "many")])
+    assert {item.filename for item in answer.diagnostics if item.severity == "error"} == {"overrides[0]"}
+    assert not answer.jobs

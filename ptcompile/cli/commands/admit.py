@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from ptcompile.cli import files, presentation
+from ptcompile.cli import files, overrides, presentation
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import add_cluster, add_format, add_output_format
+from ptcompile.cli.options import add_cluster, add_format, add_output_format, add_overrides
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 
@@ -22,6 +22,7 @@ clusters, provisioning, dynamic resources and admission fair sharing are not loo
 
   ptcompile admit job.yaml queues.yaml               by the quota in the files alone
   ptcompile admit job.yaml --state dump.yaml         in a cluster as it is, with what runs and waits there
+  ptcompile admit job.yaml queues.yaml --set spec.nodes=2    would fewer nodes fit?
   kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies,admissionchecks,nodes,workloads,namespaces \\
     -A -o yaml | ptcompile admit job.yaml --state -
 """
@@ -38,6 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--state", action="append", default=[], metavar="DUMP",
         help="the objects of the cluster, as kubectl get -o yaml prints them, or - (repeatable)",
     )  # fmt: skip
+    add_overrides(parser)
     add_format(parser, "text", "json")
     add_output_format(parser)
     parser.set_defaults(run=run)
@@ -57,9 +59,15 @@ def run(options: argparse.Namespace) -> int:
         return findings.finish() or 1
     dumps = [files.InputFile(path, files.read(path), True) for path in options.state]
     state = [(dump.content, dump.name) for dump in dumps] if dumps else None
-    admission = admit_files([(file.content, file.name) for file in inputs], state, profile)
+    overrides.check_has_spec(options, inputs)
+    sources = [(file.content, file.name) for file in inputs]
+    admission = admit_files(sources, state, profile, **overrides.keywords(options))
+    diagnostics = overrides.point_at_options(admission.diagnostics, options)
+    names = {file.name for file in (*inputs, *dumps)}
+    elsewhere = [item for item in diagnostics if item.filename not in names]  # about an option, or all files
     for file in (*inputs, *dumps):
-        findings.add(file, [item for item in admission.diagnostics if item.filename == file.name])
+        findings.add(file, [item for item in diagnostics if item.filename == file.name] + elsewhere)
+        elsewhere = []
     status = findings.finish()
     if not admission.jobs:
         files.print_error("ptcompile: no job that queues here" if not status else "ptcompile: no job was looked at")

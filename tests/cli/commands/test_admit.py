@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.api.test_admit import QUEUES, job
+from tests.api.test_admit import QUEUES, SPEC, job
 from tests.cli.running import here
 
 Capture = pytest.CaptureFixture[str]
@@ -51,3 +51,17 @@ def test_files_without_jobs(folder: Path, capsys: Capture) -> None:
     ran = here(capsys, "admit", "queues.yaml")
     assert (ran.status, ran.out) == (1, "")
     assert "no job" in ran.err
+
+
+def test_set_changes_the_spec(folder: Path, capsys: Capture) -> None:
+    (folder / "spec.yaml").write_text(SPEC, encoding="utf-8")
+    profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {queueSystem: kueue}\n"
+    (folder / "cluster.yaml").write_text(profile, encoding="utf-8")
+    words = ("admit", "spec.yaml", "queues.yaml", "--cluster", "cluster.yaml")
+    assert here(capsys, *words).status == 1
+    ran = here(capsys, *words, "--set", "spec.nodes=2", "--name", "run-7")
+    assert (ran.status, ran.out.splitlines()[1]) == (0, "Job/run-7: admitted by research")
+    ran = here(capsys, *words, "--set", "spec.nodes=many")
+    assert (ran.status, ran.out) == (1, "")
+    assert "--> --set:1:12" in ran.err
+    assert here(capsys, "admit", "job.yaml", "queues.yaml", "--set", "spec.nodes=2").status == 2
