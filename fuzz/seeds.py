@@ -104,8 +104,16 @@ def _admitted() -> Iterator[bytes]:
     yield from (emit_all([*row["beside"], row["manifest"]]).encode() for row in rows[::6])
 
 
+def _queued() -> Iterator[bytes]:
+    """Jobs with the queues, flavors, nodes and workloads of a cluster."""
+    with gzip.open(ROOT / "tests/recorded/kueue/admission.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    yield from (emit_all([*row["objects"], *row["jobs"]]).encode() for row in rows[::4])
+
+
 def _manifests() -> Iterator[bytes]:
     yield from _admitted()
+    yield from _queued()
     for path in sorted(ROOT.glob("golden/*/*.yaml")):
         if path.name not in ("spec.yaml", "cluster.yaml"):
             yield path.read_bytes()

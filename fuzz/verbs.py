@@ -33,8 +33,8 @@ MARK = "zQ7xK2mV9w"
 
 
 def verbs(data: bytes) -> None:
-    """Explain with its forms, diff, fix, import, convert, requires and platform, admit: one of them an input."""
-    (_explain, _diff, _fix, _import, _convert, _needs, _admit)[crc32(data) % 7](data)
+    """Explain with its forms, diff, fix, import, convert, requires and platform, admit, krm: one of them an input."""
+    (_explain, _diff, _fix, _import, _convert, _needs, _admit, _krm)[crc32(data) % 8](data)
 
 
 def _explain(data: bytes) -> None:
@@ -112,6 +112,21 @@ def _admit(data: bytes) -> None:
         json.dumps(admission.to_dict(), allow_nan=False)
         harmless(admission.text())
         assert state is not None or all(one.filename in (NAME, None) for one in admission.diagnostics)
+
+
+def _krm(data: bytes) -> None:
+    """The input is a stream, or the items of a ResourceList: status 0 or 1, and a list again, or an unusable input."""
+    items = [one.data for one in source.read(data).documents]
+    is_list = bool(items) and crc32(data) % 16 < 8
+    envelope = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": items}
+    given = emit_all([envelope]).encode() if is_list else data
+    with mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(given))), trusted():
+        status, out, err = ran(["krm"])
+    assert status in (0, 1, 2), status
+    assert cli.files.BUG not in err, err
+    if is_list and status < 2 and out:
+        (written,) = source.read(out).documents
+        assert written.data["kind"] == "ResourceList"
 
 
 _COMMANDS = (
