@@ -137,6 +137,7 @@ class GangSystem(NamedTuple):
 POD_RULES = (
     "linter.rules.containers",
     "linter.rules.pods",
+    "linter.rules.checkpoints",
     "linter.rules.image",
     "operators.kube_scheduler.rules.pods",
 )

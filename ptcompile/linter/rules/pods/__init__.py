@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.linter.needs import CHECKPOINT_WORDS, COMPARED_KINDS, TRAINING_LAUNCHERS, VENDORS
+from ptcompile.linter.needs import COMPARED_KINDS, TRAINING_LAUNCHERS, VENDORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,9 +46,6 @@ RULES: Final[dict[str, str]] = {
     "endless_init_container": "initContainers",
     "no_grace_period": "terminationGracePeriodSeconds",
     "script_not_mounted": "mountPath @ConfigMap/@Secret",
-    "checkpoint_not_kept": f"command {CHECKPOINT_WORDS}",
-    "read_only_checkpoint": f"command {CHECKPOINT_WORDS}",
-    "checkpoint_on_node": f"command hostPath {CHECKPOINT_WORDS}",
     "spot_without_retries": "spot/preemptible/scalesetpriority/capacityType/capacity",
     "missing_toleration": "nodeSelector scalesetpriority/preemptible/master/control/kubelet",
     "partial_fabric": "rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK/MNNVL/TUNER/RDMAV/efa",

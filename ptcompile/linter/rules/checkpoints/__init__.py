@@ -1,0 +1,16 @@
+"""Rules for the folders to which a training container writes, wherever a kind has its command line."""
+
+from __future__ import annotations
+
+from ptcompile.linter.needs import CHECKPOINT_WORDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+RULES: Final[dict[str, str]] = {
+    "checkpoint_not_kept": f"command {CHECKPOINT_WORDS}",
+    "read_only_checkpoint": f"command {CHECKPOINT_WORDS}",
+    "checkpoint_on_node": f"command hostPath {CHECKPOINT_WORDS}",
+}
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""
