@@ -44,6 +44,17 @@ class Subject(WorkloadView):
         return self.stream.texts.get(id(self.manifest)) or texts_of(self.manifest)
 
     @cached_property
+    def training_templates(self) -> tuple[ManifestTemplate, ...]:
+        """The pod templates; for a kind with its training container elsewhere, each role's as the controller writes it,
+        if the stream has the runtime that completes it.
+        """
+        if not self.record.launch_fields.container:
+            return self.templates
+        from ptcompile.linter.training_roles import completed_templates
+
+        return completed_templates(self)
+
+    @cached_property
     def training_roles(self) -> tuple[TrainingRole, ...]:
         """Training roles, each as its first pod sees it; empty for a kind or a job without pods."""
         from ptcompile.linter.training_roles import training_roles
@@ -160,4 +171,8 @@ def _is_ranked(template: ManifestTemplate) -> bool:
 def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:
     """Return whether lost pods of the template are recreated, or None if that is unknown for this kind."""
     written = WrittenTemplate(template.path, template.data, template.role, template.replicas, template.main_name)
-    return subject.record.recreates(subject.manifest, written)
+    recreates = subject.record.recreates(subject.manifest, written)
+    if recreates is None and subject.record.launch_fields.container:  # the runtime decides
+        lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
+        return None if lost is None else lost.recreated != "none"
+    return recreates

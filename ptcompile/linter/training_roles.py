@@ -10,7 +10,7 @@ from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.workload import WorkloadView, template_of
 from ptcompile.registry.model import Kind
 from ptcompile.registry.table import kind_named
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.linter.subject import Subject
     from ptcompile.registry.pods import ExpandedRole
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
@@ -286,6 +287,27 @@ def training_roles(subject: WorkloadView) -> tuple[TrainingRole, ...]:
         if written is not None:
             roles.append(TrainingRole(role, pod, rendezvous, *written, subject.kind, subject.manifest))
     return tuple(roles)
+
+
+def completed_templates(subject: Subject) -> tuple[ManifestTemplate, ...]:
+    """Return the pod template of each training role as its controller completes it. Fields of the training container
+    that the object has itself have their paths.
+    """
+    versions, objects = subject.stream.versions, subject.stream.objects
+    runtime = subject.record.runtime(subject.manifest, objects, versions)
+    if runtime is None or not any(runtime.source is data for data in objects):
+        return ()
+    templates = []
+    for role in subject.training_roles:
+        if role.pod.main is None:
+            continue
+        spec = {**role.pod.main.spec, "env": role.spec.get("env") or []}
+        template = ManifestTemplate((), {"spec": role.pod.view.spec}, role.pod.role, role.expanded.count)
+        container = ManifestContainer(role.path, spec, init=False, main=True)
+        container.argv = tuple(token for token in container.argv if token.path[len(role.path)] in role.spec)
+        template.main_containers = (container,)
+        templates.append(template)
+    return tuple(templates)
 
 
 def torch_version(role: TrainingRole, versions: Versions) -> Version:

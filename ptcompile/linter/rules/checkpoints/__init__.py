@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from typing import Final
 
 RULES: Final[dict[str, str]] = {
-    "checkpoint_not_kept": f"command {CHECKPOINT_WORDS}",
-    "read_only_checkpoint": f"command {CHECKPOINT_WORDS}",
-    "checkpoint_on_node": f"command hostPath {CHECKPOINT_WORDS}",
+    "checkpoint_not_kept": f"command/args {CHECKPOINT_WORDS}",
+    "read_only_checkpoint": f"command/args {CHECKPOINT_WORDS}",
+    "checkpoint_on_node": f"command/args {CHECKPOINT_WORDS}",
 }
 """Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

@@ -53,7 +53,7 @@ from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for template in subject.templates:
+    for template in subject.training_templates:
         if not (is_recreated(subject, template) or _replaces_preempted_pods(subject, template)):
             continue
         for container in template.main_containers:
