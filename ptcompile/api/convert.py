@@ -271,7 +271,8 @@ def _setting_problems(imported: ImportedSpec, request: _Request, old_world: Worl
     """Yield the findings for what only the manifest's own operator has: settings, and the pods of its runtime."""
     if request.target == imported.target:
         return
-    settings = own_settings(imported.document["spec"], imported.target)
+    carried = portable.without_job_settings(imported.document["spec"], request.target)
+    settings = own_settings(carried, imported.target)
     yield from lost_settings(settings, imported.target, request.target)
     for job in old_world.jobs:
         is_inlined = imported.portable is not None

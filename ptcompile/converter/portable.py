@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 _MAX_PORT_NAME: Final = 15
+_FAILURE_POLICY: Final = "podFailurePolicy"
+_JOB_FIELDS: Final = (_FAILURE_POLICY, "backoffLimitPerIndex", "maxFailedIndexes", "podReplacementPolicy")
+"""Fields of a Job for which a spec has no field."""
+_NO_RESTART: Final = {
+    "name": _FAILURE_POLICY, "action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"],
+}  # fmt: skip
+"""A rule of a JobSet's failurePolicy: a Job that its podFailurePolicy fails is not started again (JobSet 0.12)."""
 _THREADS: Final = "OMP_NUM_THREADS"
 
 
@@ -89,6 +96,7 @@ def _host_names(world: World) -> frozenset[str]:
 def for_target(document: Json, target: str, world: World) -> Json:
     """Return the document for a target, without the rendezvous host and port that the target sets itself."""
     job = _without_own_address({**document["spec"], "target": target}, _host_names(world))
+    job = _with_job_settings(job, target)
     endpoint = nested_map(job, "elastic").get("rdzvEndpoint")
     host, _, port = str(endpoint or "").rpartition(":")
     if host and host in _host_names(world):  # the target's own pod answers there, under another name
@@ -99,6 +107,62 @@ def for_target(document: Json, target: str, world: World) -> Json:
         if name := operator.conversion.port_name:
             job = _without_operator_port(job, name, names_each=operator.target_name == target)
     return {**document, "spec": job}
+
+
+def job_settings(job: Mapping[str, Any], target: str) -> Json:
+    """Return the settings of a batch/v1 Job, by field, that the Jobs of another target have too."""
+    templates = BY_TARGET[target].conversion.job_templates
+    patch = value_at(job, ("manifest", "job", "spec")) if templates is not None else None
+    if templates is None or not isinstance(patch, Mapping):
+        return {}
+    settings = {field: patch[field] for field in _JOB_FIELDS if patch.get(field) is not None}
+    has_own_rules = "activeDeadlineSeconds" in job.get("runPolicy", {}) or "roles" in job
+    if has_own_rules and _fails_job(settings):  # a patch would replace the rules that compile writes
+        del settings[_FAILURE_POLICY]
+    if templates.container and _FAILURE_POLICY in settings:
+        names = {nested_map(job, "names").get("container"): templates.container}
+        settings[_FAILURE_POLICY] = _with_container_names(settings[_FAILURE_POLICY], names)
+    return settings
+
+
+def _fails_job(settings: Json) -> bool:
+    """Return whether a failure of a pod may fail its Job, whatever retries it has left."""
+    rules = as_mappings(nested_map(settings, _FAILURE_POLICY).get("rules"))
+    return any(rule.get("action") in ("FailJob", "FailIndex") for rule in rules)
+
+
+def _with_container_names(policy: Any, names: Mapping[Any, str]) -> Any:
+    """Return a podFailurePolicy with the new names of containers."""
+    if isinstance(policy, list):
+        return [_with_container_names(item, names) for item in policy]
+    if not isinstance(policy, Mapping):
+        return policy
+    return {
+        key: names.get(value, value) if key == "containerName" else _with_container_names(value, names)
+        for key, value in policy.items()
+    }
+
+
+def _with_job_settings(job: Json, target: str) -> Json:
+    """Return the job with these settings in the patch of the target's object."""
+    settings, templates = job_settings(job, target), BY_TARGET[target].conversion.job_templates
+    if not settings or templates is None:
+        return job
+    patch: Json = {"replicatedJobs": [{"name": "node", "template": {"spec": settings}}]}
+    if _fails_job(settings):
+        patch["failurePolicy"] = {"rules": [_NO_RESTART]}
+    for key in reversed(templates.path):
+        patch = {key: patch}
+    rest: Json = without_job_settings(job, target)
+    return {**rest, "manifest": {**rest.get("manifest", {}), templates.patch: patch}}
+
+
+def without_job_settings(job: Mapping[str, Any], target: str) -> Json:
+    """Return the job without these settings in the patch for the target job."""
+    rest: Json = {**job}
+    for field in job_settings(job, target):
+        rest = without_path(rest, ("manifest", "job", "spec", field))
+    return rest
 
 
 def _without_own_address(job: Json, hosts: Collection[str]) -> Json:

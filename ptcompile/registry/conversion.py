@@ -18,6 +18,17 @@ class LeftBehind(NamedTuple):
     """A word of the values that are meant; others have no effect."""
 
 
+class JobTemplates(NamedTuple):
+    """Where an operator's object has the batch/v1 Jobs of its pods: items of `replicatedJobs` with the name node."""
+
+    patch: str
+    """The key of a spec's `manifest` that patches the object."""
+    path: tuple[str, ...]
+    """Path in the object of the mapping with `replicatedJobs`."""
+    container: str = ""
+    """The name of the training container, if the operator prescribes one."""
+
+
 class Conversion(NamedTuple):
     """Settings that only this operator has, by path in its object, where a conversion need not fail over them."""
 
@@ -31,5 +42,7 @@ class Conversion(NamedTuple):
     """The target that takes over the operator's jobs, if the operator has a successor."""
     port_name: str = ""
     """Name of the rendezvous port that it adds to the container; its Services then require a name for each port."""
+    job_templates: JobTemplates | None = None
+    """Where settings of a batch/v1 Job go that its own Jobs have too."""
     admitted_by: frozenset[str] = frozenset({"kueue", "kai"})
     """Queue systems other than the operator's own that admit its objects."""

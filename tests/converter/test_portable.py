@@ -129,3 +129,38 @@ def test_an_argument_that_contains_the_pod_s_name_is_the_user_s(target: str) -> 
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "lora"}, "spec": spec}
     result = ptcompile.convert(pod, target=target)
     assert result.ok, result.diagnostics
+
+
+@pytest.mark.parametrize(("target", "container"), [("jobset", "train"), ("trainjob", "node")])
+def test_a_pod_failure_policy_goes_into_the_target_s_own_jobs(target: str, container: str) -> None:
+    rules = [
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+        {"action": "FailJob", "onExitCodes": {"containerName": "train", "operator": "In", "values": [42]}},
+    ]
+    pod = {"restartPolicy": "Never", "containers": [{"name": "train", "image": "img:1", "command": ["python", "t.py"]}]}
+    spec = {"backoffLimit": 3, "podFailurePolicy": {"rules": rules}, "template": {"spec": pod}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
+    result = ptcompile.convert(job, target=target)
+    assert result.ok, result.diagnostics
+    (written,) = _values(list(result.manifests), "podFailurePolicy")
+    rules[1]["onExitCodes"]["containerName"] = container  # type: ignore[index]
+    assert written == {"rules": rules}
+    (failure,) = _values(list(result.manifests), "failurePolicy")
+    assert failure["maxRestarts"] == 3
+    assert [(rule["action"], rule["onJobFailureReasons"]) for rule in failure["rules"]] == [
+        ("FailJobSet", ["PodFailurePolicy"])
+    ], "exit status 42 ends the job, whatever restarts are left"
+    spec["activeDeadlineSeconds"] = 3600
+    assert not ptcompile.convert(job, target=target).ok, "the JobSet has rules of its own for the deadline"
+    del spec["activeDeadlineSeconds"]
+    lost = ptcompile.convert(job, target="pytorchjob")
+    assert "spec.podFailurePolicy.rules" in str([item.message for item in lost.diagnostics if item.severity == "error"])
+
+
+def _values(data: Any, key: str) -> list[Any]:
+    """Return the values of a key anywhere in the data."""
+    if isinstance(data, list):
+        return [value for item in data for value in _values(item, key)]
+    if not isinstance(data, dict):
+        return []
+    return [value for name, inner in data.items() for value in ([inner] if name == key else _values(inner, key))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.registry.conversion import Conversion, JobTemplates
 from ptcompile.registry.model import (
     LAUNCH_RULES,
     POD_RULES,
@@ -143,6 +144,7 @@ class JobSetOperator(Operator):
         images=("jobset",),
     )
     modeled_since = (0, 8)
+    conversion = Conversion(job_templates=JobTemplates("jobset", ("spec",)))
     placing_annotations: Mapping[str, str] = {
         "alpha.jobset.sigs.k8s.io/exclusive-topology": "gives each Job its own domain",
         "alpha.jobset.sigs.k8s.io/node-selector": "places each Job by the labels of nodes",

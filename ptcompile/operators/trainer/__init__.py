@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.registry.conversion import Conversion, JobTemplates
 from ptcompile.registry.model import (
     LAUNCH_RULES,
     POD_RULES,
@@ -204,6 +205,9 @@ class KubeflowTrainer(Operator):
     release = "trainer"
     kinds = (TrainJob(), TrainingRuntime(), ClusterTrainingRuntime())
     target_name = "trainjob"
+    conversion = Conversion(
+        job_templates=JobTemplates("trainjob/TrainingRuntime", ("spec", "template", "spec"), container="node")
+    )
     install = Install(
         "trainer",
         (
