@@ -277,3 +277,12 @@ def test_mistakes_in_overrides_are_theirs() -> None:
     answer = ptcompile.admit(SPEC + "---\n" + QUEUES, overrides=[("spec.nodes", "many")])
     assert {item.filename for item in answer.diagnostics if item.severity == "error"} == {"overrides[0]"}
     assert not answer.jobs
+
+
+def test_a_kind_without_pods_counts_where_it_names_a_queue() -> None:
+    labels = {"kueue.x-k8s.io/queue-name": "gpus"}
+    other = {"apiVersion": "acme.io/v1", "kind": "Pipeline", "metadata": {"name": "p", "labels": labels}, "spec": {}}
+    (answer,) = ptcompile.admit(f"{yaml.safe_dump(other)}---\n{QUEUES}").jobs
+    assert (answer.outcome, answer.reason) == ("never", "Kueue queues no Pipeline of this form")
+    other["metadata"] = {"name": "p"}
+    assert ptcompile.admit(f"{yaml.safe_dump(other)}---\n{QUEUES}").jobs == ()

@@ -94,3 +94,20 @@ def test_checkpoints_on_a_folder_of_the_node(path: str, expected: bool) -> None:
     manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "t"}, "spec": spec}
     assert fires("checkpoint-on-node", manifest) is expected
     assert not fires("checkpoint-on-node", job)  # one pod that is not recreated
+
+
+@pytest.mark.parametrize(
+    ("spot", "policy", "expected"),
+    [
+        (True, [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}], True),
+        (True, [{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}], False),
+        (False, [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}], False),
+    ],
+)
+def test_a_pod_that_is_lost_with_its_spot_node(spot: bool, policy: list[Json], expected: bool) -> None:
+    """Without retries a failed pod is not recreated, but a preempted one may be."""
+    template = _pod("torchrun", "t.py", "--output_dir=/elsewhere", read_only=False)
+    template["spec"]["nodeSelector"] = {"cloud.google.com/gke-spot": "true"} if spot else {}
+    spec = {"backoffLimit": 0, "podFailurePolicy": {"rules": policy}, "template": {"spec": template["spec"]}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
+    assert fires("checkpoint-not-kept", job) is expected
