@@ -49,7 +49,7 @@ def extension_failure(subject: str, error: BaseException, help: str) -> Problem:
 
 def _to_problem(rule: Rule, finding: object) -> Problem:
     if not isinstance(finding, Found):
-        raise TypeError(f"check gives Found(path, message), and not {type(finding).__name__}")
+        raise TypeError(f"check must yield Found(path, message), not {type(finding).__name__}")
     return Problem(
         name=rule.name,
         path=tuple(finding.path),

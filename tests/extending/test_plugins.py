@@ -1,12 +1,13 @@
 """Plugins, each in a separate process: the example plugin, laid out as pip would, and broken ones.
 
-Skipped unless the example plugin is installed, as in `.ci/adapters`.
+Two tests are skipped unless pip has installed the example plugin, as in `.ci/adapters`.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from ptcompile.extending.plugins import GROUPS
 from tests.extending.installing import install, install_example, ran
 
 RULES, PASSES, TARGETS = GROUPS
+_with_example = pytest.mark.skipif(find_spec("acme_ptcompile") is None, reason="the example plugin is not installed")
 SPEC = """\
 apiVersion: ptcompile/v1
 kind: TrainingJob
@@ -238,9 +240,7 @@ def test_a_target_that_fails_writes_nothing(place: Path) -> None:
     assert ran(place / "packages", place / "repo", "spec.yaml", "--target", "job").returncode == 0
 
 
-pytest.importorskip("acme_ptcompile")
-
-
+@_with_example
 def test_pip_s_entry_points_are_found(tmp_path: Path) -> None:
     (one,) = ptcompile.plugins()
     assert one == ("acme-ptcompile", "1.0.0", ("ACME",), ("cost_center",), ("appwrapper",))
@@ -250,6 +250,7 @@ def test_pip_s_entry_points_are_found(tmp_path: Path) -> None:
     assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["diagnostics"]]) == (1, ["ACME001"])
 
 
+@_with_example
 @pytest.mark.parametrize("name", ["acme-ptcompile", "Acme_PTcompile"])
 def test_in_python(name: str) -> None:
     extensions = ptcompile.extensions(plugins=[name])
