@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal import arguments
@@ -105,18 +106,30 @@ def convert(
 def _new_findings(
     source: StreamSource, output: list[Json], imported: Imported, request: _Request
 ) -> Iterator[Diagnostic]:
-    """Yield the findings of lint in the output that the source does not have: an error, or with `lossy` a warning."""
+    """Yield the findings of lint in the output that the source does not have: an error, or with `lossy` a warning.
+
+    A job is compared with itself in the source, since another job may have the same finding.
+    """
     from ptcompile.api.lint import lint
 
-    known = {item.code for item in lint(source, cluster=request.profile).diagnostics}
+    known: defaultdict[str, set[str]] = defaultdict(set)
+    for finding in lint(source, cluster=request.profile).diagnostics:
+        known[_name_in(finding)].add(finding.code)
+    everywhere = set().union(*known.values())
     by_name = {spec.origin.partition("/")[2]: spec for spec in imported.found}
     for finding in lint(output, cluster=request.profile).diagnostics:
-        if finding.code in known or finding.severity == "note":
+        name = _name_in(finding)
+        if finding.severity == "note" or finding.code in (known[name] if name in by_name else everywhere):
             continue
-        owner = by_name.get((finding.resource or "").partition("/")[2], imported.found[0])
+        owner = by_name.get(name, imported.found[0])
         message = f"in {finding.resource or 'the output'}, which it converts to: {finding.message}"
         severity = "warning" if request.lossy else finding.severity
         yield _diagnostic(finding.name, message, finding.help, owner, request.filename, severity)
+
+
+def _name_in(finding: Diagnostic) -> str:
+    """Return the name of the object that a finding is about, or an empty string."""
+    return (finding.resource or "").partition("/")[2]
 
 
 def _used_objects(imported: Imported, request: _Request) -> Iterator[Json]:

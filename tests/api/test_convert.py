@@ -118,7 +118,7 @@ def test_what_import_adds_for_one_operator_is_no_loss(target: str) -> None:
     assert not [item.message for item in result.diagnostics if item.name == "not-carried-over"]
 
 
-@pytest.mark.parametrize("target", ["jobset", "trainjob", "volcano"])
+@pytest.mark.parametrize("target", ["pytorchjob", "volcano"])
 def test_settings_of_one_operator_are_lost_with_a_way_out(target: str) -> None:
     """Somebody with a manifest has no spec to set them in."""
     rule = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [3]}}
@@ -141,14 +141,32 @@ def indexed_job(**fields: Any) -> dict[str, Any]:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
 
 
-def test_a_finding_that_the_source_does_not_have_is_reported() -> None:
-    """Three pods that meet are restarted one by one by a JobSet's backoffLimit."""
+def restarting(name: str) -> dict[str, Any]:
+    """Return a PyTorchJob of three pods with retries, which a JobSet restarts one by one."""
     manifest = pytorchjob(backoffLimit=3)
+    manifest["metadata"]["name"] = name
     replicas = manifest["spec"]["pytorchReplicaSpecs"]
     replicas["Master"]["restartPolicy"] = "OnFailure"
     replicas["Worker"] = {**replicas["Master"], "replicas": 2}
+    return manifest
+
+
+def test_a_finding_that_the_source_does_not_have_is_reported() -> None:
+    manifest = restarting("p")
     result = ptcompile.convert(manifest, target="jobset")
     known = {item.code for item in ptcompile.lint(manifest).diagnostics}
     new = {item.code for item in ptcompile.lint(result.yaml()).diagnostics if item.severity != "note"} - known
     assert new
     assert new <= {item.code for item in result.diagnostics}
+
+
+def test_a_finding_of_another_job_hides_none() -> None:
+    converted = ptcompile.convert(restarting("other"), target="jobset").manifests[-1]
+    (code,) = {
+        item.code
+        for item in ptcompile.convert(restarting("p"), target="jobset").diagnostics
+        if "which it converts to" in item.message
+    }
+    assert code in {item.code for item in ptcompile.lint([converted]).diagnostics}
+    result = ptcompile.convert([converted, restarting("p")], target="jobset")
+    assert code in {item.code for item in result.diagnostics if "in JobSet/p, which" in item.message}
