@@ -61,7 +61,8 @@ def selects_labels(spec: Json, labels: Mapping[str, str], keys: Collection[str])
         return False
     terms = _required_terms(spec)
     relevant = [
-        [item for item in as_mappings(term.get("matchExpressions")) if item.get("key") in keys] for term in terms
+        [item for item in as_mappings(term.get("matchExpressions")) if as_string(item.get("key")) in keys]
+        for term in terms
     ]
     if not all(relevant):  # a term about other labels alone matches these nodes too
         return True
