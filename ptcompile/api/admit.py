@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from ptcompile.source.overrides import OverriddenDocument, Overrides
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
-else:
-    Diagnostic = JobAdmission = Json = Document = Source = Path = OverriddenDocument = (
-        object  # as text, NamedTuple would compile them
-    )
+else:  # as text, NamedTuple would compile them
+    Diagnostic = JobAdmission = Json = Document = Source = Path = OverriddenDocument = object
 
 
 _BY_QUOTA_ALONE: Final = "by quota alone: without --state, nothing is taken to be in use\n"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _MAX_PORT_NAME: Final = 15
 _FAILURE_POLICY: Final = "podFailurePolicy"
-_JOB_FIELDS: Final = (_FAILURE_POLICY, "backoffLimitPerIndex", "maxFailedIndexes", "podReplacementPolicy")
-"""Fields of a Job for which a spec has no field."""
+_JOB_FIELDS: Final = (_FAILURE_POLICY, "podReplacementPolicy")
+"""Fields of a Job for which a spec has no field, and that do not depend on the Job's own backoffLimit."""
 _NO_RESTART: Final = {
     "name": _FAILURE_POLICY, "action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"],
 }  # fmt: skip
