@@ -204,7 +204,7 @@ def _is_spec(origin: _Origin) -> bool:
 def _with_overrides(
     origins: Sequence[_Origin], overrides: Overrides, diagnostics: list[Diagnostic]
 ) -> Iterator[_Origin]:
-    """Yield the objects, with the overrides applied to specs that are documents of their own. A spec that cannot have
+    """Yield the objects, with the overrides applied to specs that are separate documents. A spec that cannot have
     them is an error and is left out.
     """
     if not overrides.values:

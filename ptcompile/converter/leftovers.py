@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.converter.selectors import PodPair
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name
-from ptcompile.registry.queue_systems import EMITTED_PREFIXES, KUEUE_PARTIAL
+from ptcompile.registry.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
 from ptcompile.registry.table import KINDS
 from ptcompile.simulator.rendezvous import short_names
 
@@ -54,7 +54,7 @@ def _domains(job: SimulatedJob) -> set[str]:
     operator, kind = KINDS[kind_of(job.manifest)]
     following = kind.following()
     labels = (following.pods_label, following.role_label, following.index_label) if following is not None else ()
-    placing = [key for key in operator.placing_annotations if key not in KUEUE_PARTIAL]  # Kueue's domain has others too
+    placing = [key for key in operator.placing_annotations if key not in PARTIAL_ADMISSION]  # of a domain with others
     keys = {*labels, *placing, kind.additions.job_label}
     return {key.partition("/")[0] for key in keys if "/" in key} | {kind.api_version.partition("/")[0]}
 

@@ -23,10 +23,6 @@ _MAX_PORT_NAME: Final = 15
 _FAILURE_POLICY: Final = "podFailurePolicy"
 _JOB_FIELDS: Final = (_FAILURE_POLICY, "podReplacementPolicy")
 """Fields of a Job for which a spec has no field, and that do not depend on the Job's own backoffLimit."""
-_NO_RESTART: Final = {
-    "name": _FAILURE_POLICY, "action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"],
-}  # fmt: skip
-"""A rule of a JobSet's failurePolicy: a Job that its podFailurePolicy fails is not started again (JobSet 0.12)."""
 _THREADS: Final = "OMP_NUM_THREADS"
 
 
@@ -150,7 +146,7 @@ def _with_job_settings(job: Json, target: str) -> Json:
         return job
     patch: Json = {"replicatedJobs": [{"name": "node", "template": {"spec": settings}}]}
     if _fails_job(settings):
-        patch["failurePolicy"] = {"rules": [_NO_RESTART]}
+        patch |= templates.without_restart
     for key in reversed(templates.path):
         patch = {key: patch}
     rest: Json = without_job_settings(job, target)

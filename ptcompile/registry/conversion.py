@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
+
+_NO_RESTART = {
+    "failurePolicy": {
+        "rules": [
+            {"name": "podFailurePolicy", "action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"]},
+        ]
+    }
+}
+"""JobSet 0.12, failurePolicy: the first rule whose reason is that of the failed Job decides."""
 
 
 class LeftBehind(NamedTuple):
@@ -27,6 +36,8 @@ class JobTemplates(NamedTuple):
     """Path in the object of the mapping with `replicatedJobs`."""
     container: str = ""
     """The name of the training container, if the operator prescribes one."""
+    without_restart: Mapping[str, Any] = _NO_RESTART
+    """Fields beside `replicatedJobs` by which a Job that its podFailurePolicy fails is not started again."""
 
 
 class Conversion(NamedTuple):

@@ -52,7 +52,7 @@ KUEUE_SLICE_SIZE: Final = "kueue.x-k8s.io/podset-slice-size"
 KUEUE_POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 """Annotation: pod sets with the same value run in one domain."""
 
-KUEUE_PARTIAL: Final = {
+PARTIAL_ADMISSION: Final = {
     "kueue.x-k8s.io/job-min-parallelism": "lets Kueue admit fewer pods",
     "kueue.x-k8s.io/job-completions-equal-parallelism": "lets Kueue set completions to the pods that it admits",
 }

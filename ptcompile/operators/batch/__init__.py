@@ -16,7 +16,7 @@ from ptcompile.registry.model import (
     Operator,
     RendezvousSettings,
 )
-from ptcompile.registry.queue_systems import KUEUE_PARTIAL
+from ptcompile.registry.queue_systems import PARTIAL_ADMISSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class BatchOperator(Operator):
     release = "kubernetes"
     kinds = (BatchJob(),)
     target_name = "job"
-    placing_annotations = KUEUE_PARTIAL
+    placing_annotations = PARTIAL_ADMISSION
     install = Install(images=("kube-apiserver",))
     features: Mapping[str, Feature] = {
         "job-success-policy": Feature(
