@@ -25,7 +25,7 @@ from ptcompile.diagnostics import Diagnostic
 from ptcompile.explainer.page import gather, html
 from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_text import overview
-from ptcompile.source import documents as source
+from ptcompile.source import documents as source, dumps, streams
 from ptcompile.source.emitter import emit_all
 
 MARK = "zQ7xK2mV9w"
@@ -106,7 +106,14 @@ def _needs(data: bytes) -> None:
 
 
 def _admit(data: bytes) -> None:
-    """The input is the jobs with their queues, then the state of the cluster as well."""
+    """The input is the jobs with their queues, then the state of the cluster as well, then so as kubectl prints it."""
+    items = [one.data for one in source.read(data).documents]
+    printed = emit_all([{"apiVersion": "v1", "items": items, "kind": "List"}]) if items else data
+    with mock.patch.object(dumps, "_LARGE", 0):
+        streams.read_dump(data, NAME, "state")
+        if len(printed) <= 1 << 14:  # aliases are written out
+            whole = streams.read_dump(printed, NAME, "state")
+            assert whole.problems or whole.documents[0].data["items"] == items
     for state in (None, data):
         admission = ptcompile.admit(data, state=state, filename=NAME)
         json.dumps(admission.to_dict(), allow_nan=False)

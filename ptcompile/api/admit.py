@@ -120,7 +120,11 @@ def admit(
     arguments.check(filename=filename, name=name)
     changes = read_overrides(arguments.pairs(overrides, "overrides"), name)
     streams_read = [_Stream(streams.read(source, filename), arguments.filename(source, filename))]
-    dumps = None if state is None else [_Stream(streams.read(state, None, "state"), arguments.filename(state, "state"))]
+    dumps = (
+        None
+        if state is None
+        else [_Stream(streams.read_dump(state, None, "state"), arguments.filename(state, "state"))]
+    )
     profile, diagnostics = load_profile(cluster)
     return admit_streams(streams_read, dumps, profile, diagnostics, changes)
 
@@ -135,7 +139,9 @@ def admit_files(
 ) -> Admission:
     """Return the same for files, whose objects form one stream; each is its content and its name."""
     read = [_Stream(streams.read(content, name), name) for content, name in inputs]
-    dumps = None if state is None else [_Stream(streams.read(content, name), name) for content, name in state]
+    dumps = (
+        None if state is None else [_Stream(streams.read_dump(content, name, "state"), name) for content, name in state]
+    )
     return admit_streams(read, dumps, profile, [], read_overrides(overrides, name))
 
 

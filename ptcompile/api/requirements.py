@@ -135,7 +135,7 @@ def profile_from_dump(dump: StreamSource, *, filename: str | None = None) -> Pro
 
     If `diagnostics` has an error, every other field is empty. Mistakes in the dump never raise.
     """
-    parsed = streams.read(dump, filename, "dump")
+    parsed = streams.read_dump(dump, filename, "dump")
     diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in parsed.problems]
     if not parsed.documents and not parsed.problems:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(blocks_compile=True), None, filename))

@@ -13,6 +13,7 @@ from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path
 from ptcompile.kubernetes.unstructured import as_mapping, namespace_of
 from ptcompile.source import documents as source
+from ptcompile.source.dumps import read_dumped_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +40,14 @@ def read(
         return source.from_data(dict(stream))
     fields = stream.document(only_set=True)
     return source.from_data({"apiVersion": stream.api_version, "kind": stream.kind, **fields})
+
+
+def read_dump(stream: Any, filename: str | None, parameter: str) -> source.Source:
+    """Read the objects of a cluster in any form, such as the output of `kubectl get -A -o yaml`, of any size."""
+    stream = arguments.source(stream, parameter)
+    if isinstance(stream, str | bytes):
+        return source.read(stream, filename, parse=read_dumped_document)
+    return read(stream, filename, parameter)
 
 
 def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
