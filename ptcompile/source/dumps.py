@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _LARGE: Final = 1 << 19
 """Number of characters above which a List is divided; a smaller one is a document like any other."""
-_head = Pattern(r"(?:[ \t]*(?:#[^\n]*)?\n)*apiVersion: v1\nitems:\n(?=- )")
+_head = Pattern(r"apiVersion: v1\nitems:\n(?=- )")
 """How kubectl begins a List: keys in the order of the alphabet, items at the left margin."""
 _item = Pattern(r"(?m)^- ")
 _end = Pattern(r"(?m)^[^\s#-]")

@@ -52,7 +52,7 @@ def test_the_same_items(items: list[Json]) -> None:
     "text",
     [
         printed(config(a="- b\n- c\n", d="kind: List\n")),
-        "# a comment\n\n" + printed(config(a="b"), config(c="d")),
+        printed(config(a="b"), config(c="d")),
         printed(config(a="b")).replace("metadata:\n  resourceVersion: ''\n", ""),
     ],
 )
@@ -69,6 +69,7 @@ def test_what_is_divided(text: str) -> None:
         printed(config(a="b")).replace("metadata:\n  resourceVersion", "extra: 1\nmetadata:\n  resourceVersion"),
         printed(config(a="b")).partition("kind: List")[0],
         "apiVersion: v1\nitems: []\nkind: List\n",
+        "# a comment\n" + printed(config(a="b")),
     ],
 )
 def test_other_documents_are_read_whole(text: str) -> None:
