@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from ptcompile._internal.paths import get, has
 from ptcompile.converter.settings import set_values
 from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.importer.lifting import lift_launch
@@ -26,13 +27,6 @@ _JOB_FIELDS: Final = (_FAILURE_POLICY, "podReplacementPolicy")
 _THREADS: Final = "OMP_NUM_THREADS"
 
 
-def value_at(data: Any, path: Sequence[str | int]) -> Any:
-    """Return the value at `path`, or None without one."""
-    for part in path:
-        data = data.get(part) if isinstance(data, Mapping) else None
-    return data
-
-
 def without_path(data: Any, path: Sequence[str | int]) -> Any:
     """Return a copy of the data without the value at `path`, or the data itself if there is no such value.
 
@@ -50,13 +44,12 @@ def without_path(data: Any, path: Sequence[str | int]) -> Any:
 
 def is_absence(document: Mapping[str, Any], path: Path) -> bool:
     """Return whether the spec has a null at `path`: import wrote it because the manifest does not have the value."""
-    parent = value_at(document, path[:-1])
-    return isinstance(parent, Mapping) and path[-1] in parent and parent[path[-1]] is None
+    return has(document, path) and get(document, path) is None
 
 
 def with_dropped_fields(diagnostic: Diagnostic, document: Json) -> Diagnostic:
     """Return the finding for a block that is dropped, with the fields of that block."""
-    block = value_at(document, diagnostic.path)
+    block = get(document, diagnostic.path)
     if not isinstance(block, Mapping) or not block:
         return diagnostic
     listed = ", ".join(field_path(path) for path, _ in set_values(block, diagnostic.path))
@@ -91,11 +84,12 @@ def _host_names(world: World) -> frozenset[str]:
 
 def for_target(document: Json, target: str, world: World) -> Json:
     """Return the document for a target, without the rendezvous host and port that the target sets itself."""
-    job = _without_own_address({**document["spec"], "target": target}, _host_names(world))
+    hosts = _host_names(world)
+    job = _without_own_address({**document["spec"], "target": target}, hosts)
     job = _with_job_settings(job, target)
     endpoint = nested_map(job, "elastic").get("rdzvEndpoint")
     host, _, port = str(endpoint or "").rpartition(":")
-    if host and host in _host_names(world):  # the target's own pod answers there, under another name
+    if host and host in hosts:  # the target's own pod answers there, under another name
         job = without_path(job, ("elastic", "rdzvEndpoint"))
         if port.isdecimal():
             job = {"masterPort": int(port), **job}
@@ -108,7 +102,7 @@ def for_target(document: Json, target: str, world: World) -> Json:
 def job_settings(job: Mapping[str, Any], target: str) -> Json:
     """Return the settings of a batch/v1 Job, by field, that the Jobs of another target have too."""
     templates = BY_TARGET[target].conversion.job_templates
-    patch = value_at(job, ("manifest", "job", "spec")) if templates is not None else None
+    patch = get(job, ("manifest", "job", "spec")) if templates is not None else None
     if templates is None or not isinstance(patch, Mapping):
         return {}
     settings = {field: patch[field] for field in _JOB_FIELDS if patch.get(field) is not None}
@@ -166,18 +160,19 @@ def _without_own_address(job: Json, hosts: Collection[str]) -> Json:
     template = nested_map(job, "podTemplate")
     pod = nested_map(template, "spec")
     containers = as_mappings(pod.get("containers"))
-    for index, container in enumerate(containers):
-        variables = as_mappings(container.get("env"))
-        kept = [item for item in variables if item.get("name") != "MASTER_ADDR" or item.get("value") not in hosts]
-        if len(kept) == len(variables):
-            continue
-        patch = {**container, "env": kept} if kept else without_path(container, ("env",))
-        rest = [*containers[:index], *([patch] if patch.keys() > {"name"} else []), *containers[index + 1 :]]
-        if not rest:
-            reduced: Json = without_path(job, ("podTemplate", "spec", "containers"))
-            return reduced
-        return {**job, "podTemplate": {**template, "spec": {**pod, "containers": rest}}}
-    return job
+    changed = [_without_address(container, hosts) for container in containers]
+    if changed == containers:
+        return job
+    kept = [container for container in changed if container.keys() > {"name"}]
+    rest: Json = without_path(job, ("podTemplate", "spec", "containers"))
+    return {**job, "podTemplate": {**template, "spec": {**pod, "containers": kept}}} if kept else rest
+
+
+def _without_address(container: Mapping[str, Any], hosts: Collection[str]) -> Mapping[str, Any]:
+    variables = as_mappings(container.get("env"))
+    kept = [item for item in variables if item.get("name") != "MASTER_ADDR" or item.get("value") not in hosts]
+    rest = {key: value for key, value in container.items() if key != "env"}
+    return container if kept == variables else {**rest, "env": kept} if kept else rest
 
 
 def _without_operator_port(job: Json, name: str, *, names_each: bool) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def renamed_variables(spec: Mapping[str, Any], pairs: Pairs) -> dict[str, str]:
 
 def names_variable(spec: Mapping[str, Any], name: str) -> bool:
     """Return whether a command or its arguments have the name as a word."""
-    word = re.compile(rf"\b{name}\b")
-    return any(word.search(text) for text in _command_texts(spec))
+    return bool(with_new_variables(spec, {name: ""}) != spec)
 
 
 def with_new_variables(value: Any, renamed: Mapping[str, str], *, in_command: bool = False) -> Any:
@@ -50,14 +49,3 @@ def with_new_variables(value: Any, renamed: Mapping[str, str], *, in_command: bo
     if not in_command or not isinstance(value, str):
         return value
     return re.sub(rf"\b(?:{'|'.join(renamed)})\b", lambda match: renamed[match[0]], value)
-
-
-def _command_texts(value: Any, *, in_command: bool = False) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _command_texts(inner, in_command=in_command or key in _COMMANDS)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _command_texts(inner, in_command=in_command)
-    elif in_command and isinstance(value, str):
-        yield value
