@@ -15,15 +15,13 @@ from operator import itemgetter
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import MISSING
 from ptcompile.compiler.build import Built, build
-from ptcompile.compiler.frontend.lowering import lower
-from ptcompile.compiler.frontend.reader import with_placeholder_name
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.compiler.trace import Origin
 from ptcompile.diagnostics import Path
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.reasons import sentence
-from ptcompile.explainer.sensitivity import Variant, Variants, Variation, outcomes
+from ptcompile.explainer.sensitivity import Variant, Variants, Variation, outcomes, variant_of
 from ptcompile.explainer.values import changed_leaves, changed_paths, shown_leaves, value_at
 from ptcompile.ir.job import Context, Target
 from ptcompile.registry.targets import default_target, every_target
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 
     from ptcompile.explainer.sensitivity import InputName
     from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
     Manifests = Sequence[Mapping[str, Any]]
 
@@ -146,9 +143,7 @@ def _effects(data: Mapping[str, Any], built: Built, variants: Variants, only: Pa
     def changed_values(variant: Variant | None) -> dict[Path, Any] | None:
         if variant is None:
             return None
-        context = Context(variant.cluster, built.context.target)
-        manifests = build(variant.spec, variant.job, context, built.passes).manifests
-        return dict(changed_leaves(built.manifests, manifests))
+        return dict(changed_leaves(built.manifests, _build_variant(variant, built.context.target, built)))
 
     def of_spec(changes: Mapping[Path, Any]) -> dict[Path, Any] | None:
         return changed_values(variants.of_spec(changes))
@@ -184,9 +179,9 @@ def _file_effects(file: InputName, results: Iterable[tuple[Variation, frozenset[
     return list(effects.values())
 
 
-def _build_variant(spec: Spec, cluster: ClusterProfile, target: Target, like: Built) -> Manifests:
+def _build_variant(variant: Variant, target: Target, like: Built) -> Manifests:
     """Build a variant with the passes of another build, and return its manifests."""
-    return build(spec, lower(with_placeholder_name(spec), cluster), Context(cluster, target), like.passes).manifests
+    return build(variant.spec, variant.job, Context(variant.cluster, target), like.passes).manifests
 
 
 def _inputs_by_value(
@@ -228,11 +223,11 @@ def _target_choice_inputs(
     spec, cluster = built.spec, built.context.cluster
     if spec.spec.target is None:
         return {}
-    free = spec.replace(spec=spec.spec.replace(target=None))
-    fitting = default_target(lower(free, cluster), cluster)
+    free = variant_of(spec.replace(spec=spec.spec.replace(target=None)), cluster)
+    fitting = default_target(free.job, cluster)
     another = next(target for target in every_target() if target is not built.context.target)
-    without = set(changed_paths(built.manifests, _build_variant(free, cluster, fitting, built)))
-    instead = set(changed_paths(built.manifests, _build_variant(free, cluster, another, built)))
+    without = set(changed_paths(built.manifests, _build_variant(free, fitting, built)))
+    instead = set(changed_paths(built.manifests, _build_variant(free, another, built)))
     value = value_at(data, sensitivity.TARGET)
     return {
         path: (finish(Input("spec", sensitivity.TARGET, value, path in without, path in instead)),)

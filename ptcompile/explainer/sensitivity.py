@@ -101,6 +101,11 @@ class Variant(NamedTuple):
     job: Job
 
 
+def variant_of(spec: Spec, cluster: ClusterProfile) -> Variant:
+    """Return a spec and a profile with the job that they give."""
+    return Variant(spec, cluster, lower(with_placeholder_name(spec), cluster))
+
+
 class Variants:
     """The variants of a spec and of its profile. Each is read and lowered once, since all targets try the same ones."""
 
@@ -130,13 +135,11 @@ class Variants:
         spec = reader.read_spec(replace_at(self._data, changes))
         if spec is None or any(kubernetes_field_problems(spec.spec)):
             return None
-        return Variant(spec, self._cluster, lower(with_placeholder_name(spec), self._cluster))
+        return variant_of(spec, self._cluster)
 
     def _read_cluster(self, changes: Mapping[Path, Any]) -> Variant | None:
         cluster = reader.read_cluster(replace_at(self.profile, changes))
-        if cluster is None:
-            return None
-        return Variant(self._spec, cluster, lower(with_placeholder_name(self._spec), cluster))
+        return None if cluster is None else variant_of(self._spec, cluster)
 
 
 def replace_at(data: Any, new: Mapping[Path, Any]) -> Any:
