@@ -60,15 +60,8 @@ def check_workload(manifest: Mapping[str, Any], context: ApiServer, problems: f.
         f.too_many(problems, path, len(items), _TEMPLATES_MAX)
     seen: set[str] = set()
     for index, item in f.indexed_mappings(items):
-        name, item_path = item.get("name"), (*path, index)
-        if f.is_empty(name):
-            f.required(problems, (*item_path, "name"))
-        elif type(name) is str:
-            if why := names.why_not_dns_label(name):
-                f.invalid(problems, (*item_path, "name"), name, why)
-            if name in seen:
-                f.duplicate(problems, (*item_path, "name"), name)
-            seen.add(name)
+        item_path = (*path, index)
+        _check_name(item.get("name"), item_path, (*item_path, "name"), seen, problems)
         if is_first:
             _check_policy(f.as_field_mapping(item.get("policy")), (*item_path, "policy"), problems)
         else:
@@ -126,19 +119,24 @@ def _check_claims(claims: Any, path: Path, problems: f.Problems) -> None:
         f.too_many(problems, path, len(claims), _CLAIMS_MAX)
     seen: set[str] = set()
     for index, claim in f.indexed_mappings(claims):
-        name, claim_path = claim.get("name"), (*path, index)
-        if f.is_empty(name):
-            f.required(problems, (*claim_path, "name"))
-        elif type(name) is str:
-            if why := names.why_not_dns_label(name):
-                f.invalid(problems, (*claim_path, "name"), name, why)
-            if name in seen:
-                f.duplicate(problems, claim_path, name)
-            seen.add(name)
+        claim_path = (*path, index)
+        _check_name(claim.get("name"), claim_path, claim_path, seen, problems)
         for field in ("resourceClaimName", "resourceClaimTemplateName"):
             target = claim.get(field)
             if type(target) is str and target and (why := names.why_not_dns_subdomain(target)):
                 f.invalid(problems, (*claim_path, field), target, why)
+
+
+def _check_name(name: Any, path: Path, repeated_path: Path, seen: set[str], problems: f.Problems) -> None:
+    """Check the name of a list item at `path`; a repeated one is reported at `repeated_path`."""
+    if f.is_empty(name):
+        f.required(problems, (*path, "name"))
+    elif type(name) is str:
+        if why := names.why_not_dns_label(name):
+            f.invalid(problems, (*path, "name"), name, why)
+        if name in seen:
+            f.duplicate(problems, repeated_path, name)
+        seen.add(name)
 
 
 def check_scheduling_group(value: Any, path: Path, scope: PodContext) -> None:
