@@ -205,18 +205,13 @@ class Pod:
             env.setdefault("HOSTNAME", self.hostname)
         invocation = container_invocation(command or (), args or (), env)
         config_file = invocation.options.get("config-file")
-        text = self._mounted_text(config_file) if config_file else None
-        if text is None:
+        if not config_file:
             return invocation
         from ptcompile.simulator.launchers.accelerate import read_config
-
-        return invocation._replace(options={**read_config(text), **invocation.options})
-
-    def _mounted_text(self, path: str) -> str | None:
-        """Return the text of a file that a ConfigMap of the stream gives the main container, or None."""
         from ptcompile.simulator.mounted import mounted_text
 
-        return mounted_text(self, path)
+        text = mounted_text(self, config_file)
+        return invocation if text is None else invocation._replace(options={**read_config(text), **invocation.options})
 
     @cached_property
     def devices(self) -> dict[str, int]:

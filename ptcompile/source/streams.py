@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from ptcompile._internal import arguments
@@ -14,6 +14,7 @@ from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field
 from ptcompile.kubernetes.unstructured import as_mapping, namespace_of
 from ptcompile.source import documents as source
 from ptcompile.source.dumps import read_dumped_document
+from ptcompile.source.fast_reader import read_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,13 +22,18 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics.selection import Selection
     from ptcompile.kubernetes.versions import Version
+    from ptcompile.source.nodes import Parsed
 
 
 def read(
-    stream: Any, filename: str | None, parameter: str = "source", kubectl: Version = source.NEWEST_KUBECTL
+    stream: Any,
+    filename: str | None,
+    parameter: str = "source",
+    kubectl: Version = source.NEWEST_KUBECTL,
+    parse: Callable[[str], Parsed] = read_document,
 ) -> source.Source:
     """Read a source in any of its forms, text as kubectl of this version does; documents that were not text have no
-    positions.
+    positions. `parse` reads one document of text.
 
     Raises TypeError, which names the parameter, for any other form.
     """
@@ -35,7 +41,7 @@ def read(
     if isinstance(stream, list):
         return source.from_data(stream)
     if isinstance(stream, str | bytes):
-        return source.read(stream, filename, kubectl)
+        return source.read(stream, filename, kubectl, parse)
     if isinstance(stream, Mapping):
         return source.from_data(dict(stream))
     fields = stream.document(only_set=True)
@@ -44,10 +50,7 @@ def read(
 
 def read_dump(stream: Any, filename: str | None, parameter: str) -> source.Source:
     """Read the objects of a cluster in any form, such as the output of `kubectl get -A -o yaml`, of any size."""
-    stream = arguments.source(stream, parameter)
-    if isinstance(stream, str | bytes):
-        return source.read(stream, filename, parse=read_dumped_document)
-    return read(stream, filename, parameter)
+    return read(stream, filename, parameter, parse=read_dumped_document)
 
 
 def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
