@@ -98,6 +98,11 @@ def describe(context: str, problem: str, character: str) -> tuple[str, str]:
     return "this cannot be read as YAML", "quote the value, or fix the indentation"
 
 
+_TOO_DEEP: Final = (
+    f"nested more than {MAX_DEPTH} levels deep",
+    "flatten it: no Kubernetes object nests this deep",
+)
+
 _CORE: Final = "tag:yaml.org,2002:"
 _TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ][0-9:.]+(?:Z|[-+][0-9:]+)?)?")
 
@@ -301,6 +306,8 @@ def _syntax(text: str, error: Any) -> ReaderProblem:
 
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark else 0
+    if "nesting depth" in (error.problem or ""):  # a limit of PyYAML 6.0.4, far above MAX_DEPTH, which it meets first
+        return ReaderProblem("too-deep", *_TOO_DEEP, start, start + 1, "ptcompile")
     message, cure = describe(error.context or "", error.problem or "", text[start : start + 1])
     if error.context_mark and (start >= len(text.rstrip()) or "simple key" in (error.context or "")):
         start = (
@@ -367,8 +374,7 @@ def _begin(
     findings: list[ReaderProblem],
 ) -> None:
     if len(stack) >= MAX_DEPTH:
-        help = "flatten it: no Kubernetes object nests this deep"
-        raise unreadable_error(event, "too-deep", f"nested more than {MAX_DEPTH} levels deep", help, "ptcompile")
+        raise unreadable_error(event, "too-deep", *_TOO_DEEP, "ptcompile")
     if event.anchor:
         anchors[event.anchor] = None  # not readable yet: an alias within would contain itself
     report_custom_tag(event, findings)
