@@ -13,8 +13,8 @@ from ptcompile.compiler.advice import apply_suppressions, findings_of_rules
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Diagnostic, Path, blocking_text, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, InputText, PassChange, PassExplanation
-from ptcompile.explainer.provenance import provenance
-from ptcompile.explainer.sensitivity import InputName, Variants
+from ptcompile.explainer.provenance import Lines, provenance
+from ptcompile.explainer.sensitivity import InputName
 from ptcompile.explainer.values import ItemNames, differences, matches, path_parts, shown_path, shown_value, value_at
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
@@ -181,12 +181,12 @@ def explain(
     overrides: Overrides = NO_OVERRIDES,
     selection: Selection | None = None,
     extensions: Extensions | None = None,
-    variants: dict[int, Variants] | None = None,
+    lines: dict[int, Lines] | None = None,
 ) -> Explanation:
     """Explain every TrainingJob of a stream, with the findings of the rules in `selection`, if any.
 
     `cluster_source` is the profile's text, `read_diagnostics` its findings: the only result if the profile is invalid.
-    `variants` are those of the documents, by their index: calls for the same stream and profile share them.
+    `lines` are those of the documents, by their index: calls for the same stream and profile share them.
     """
     if cluster is None:
         return Explanation((), (), (), tuple(read_diagnostics), {})
@@ -197,7 +197,7 @@ def explain(
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
-    variants = {} if variants is None else variants
+    lines = {} if lines is None else lines
     for document in documents if not overrides.diagnostics else ():
         compiled = compile_document(document.data, cluster, target, extensions)
         stamp = partial(document.to_diagnostic, filename=filename)
@@ -206,13 +206,11 @@ def explain(
         if compiled.manifests and (built := compiled.built) is not None:
             first = len(manifests)
             manifests += compiled.manifests
-            locate = partial(_with_span, spec=document, cluster=profile)
             index = document.document.index
-            if index not in variants:
-                variants[index] = Variants(document.data, built.spec, cluster)
-            document_causes = provenance(
-                document.data, compiled, chosen=target is not None, variants=variants[index], locate=locate
-            )
+            if index not in lines:
+                locate = partial(_with_span, spec=document, cluster=profile)
+                lines[index] = Lines(document.data, built.spec, cluster, locate)
+            document_causes = provenance(document.data, compiled, chosen=target is not None, lines=lines[index])
             causes += [cause._replace(manifest=first + cause.manifest) if first else cause for cause in document_causes]
             resource = streams.resource_name(document.data) or "TrainingJob"
             chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"

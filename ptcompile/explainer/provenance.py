@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from ptcompile.explainer.sensitivity import InputName
     from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.spec.training_job import Spec
 
     Manifests = Sequence[Mapping[str, Any]]
 
@@ -46,37 +47,58 @@ class _Effect(NamedTuple):
     other_value: frozenset[Path] = frozenset()
 
 
+class Lines:
+    """The lines of a spec and of its profile: their variants, and each as an input. All targets share them.
+
+    `locate` adds the place of an input.
+    """
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        spec: Spec,
+        cluster: ClusterProfile,
+        locate: Callable[[Input], Input] = lambda line: line,
+    ) -> None:
+        self.variants = Variants(data, spec, cluster)
+        self._locate = locate
+        self._documents = {"spec": data, "cluster": self.variants.profile}
+        self._masked = {name: without_secrets(document) for name, document in self._documents.items()}
+        self._set_fields = {"spec": data, "cluster": cluster.document(only_set=True)}
+        self._inputs: dict[tuple[InputName, Path], Input] = {}
+
+    def input(self, file: InputName, path: Path, left_out: bool, other_value: bool) -> Input:
+        """Return the line at a path as an input, with its place, and with its value from the masked file."""
+        known = self._inputs.get((file, path))
+        if known is None:
+            value, masked = (value_at(documents[file], path) for documents in (self._documents, self._masked))
+            is_set = value_at(self._set_fields[file], path) is not MISSING
+            known = self._locate(Input(file, path, masked, False, False, is_set, masked=masked != value))
+            self._inputs[file, path] = known
+        return known._replace(left_out=left_out, other_value=other_value)
+
+
 def provenance(
     data: Mapping[str, Any],
     compiled: Compiled,
     *,
     chosen: bool = False,
     only: Path | None = None,
-    variants: Variants | None = None,
-    locate: Callable[[Input], Input] = lambda line: line,
+    lines: Lines | None = None,
 ) -> tuple[Cause, ...]:
     """Return the cause of every value of the manifests that a document was compiled to, in their order.
 
     `chosen` means that the target is not the document's own choice. With `only`, return only the causes of values that
-    change with the lines at or below that path of the document, which takes one or two builds per line. `variants` are
-    those of the same document for another target. `locate` adds the place of an input. Return nothing for a document
-    that was not built.
+    change with the lines at or below that path of the document, which takes one or two builds per line. `lines` are
+    those of the same document for another target. Return nothing for a document that was not built.
     """
     built = compiled.built
     if built is None or compiled.trace is None:
         return ()
-    trace, manifests, target, cluster = compiled.trace(), built.manifests, built.context.target, built.context.cluster
-    variants = variants or Variants(data, built.spec, cluster)
-    profile = variants.profile
-    secretless = {"spec": without_secrets(data), "cluster": without_secrets(profile)}
-
-    def finish(line: Input) -> Input:
-        """Return an input with its place, and with its value from the masked file."""
-        masked_value = value_at(secretless[line.file], line.path)
-        return locate(line._replace(value=masked_value, masked=masked_value != line.value))
-
-    inputs = _inputs_by_value(_effects(data, built, variants, only), data, profile, cluster, finish)
-    choice = {} if chosen else _target_choice_inputs(data, built, finish)
+    trace, manifests, target = compiled.trace(), built.manifests, built.context.target
+    lines = lines or Lines(data, built.spec, built.context.cluster)
+    inputs = _inputs_by_value(_effects(built, lines.variants, only), lines)
+    choice = {} if chosen else _target_choice_inputs(built, lines)
     masked_manifests = without_secrets(manifests)
     causes: list[Cause] = []
     for index, manifest in enumerate(manifests):
@@ -84,16 +106,17 @@ def provenance(
             path, value = (index, *leaf.path), leaf.value
             if only is not None and path not in inputs:
                 continue
-            lines = inputs.get(path, ())
-            value_writer = "spec" if _is_copied_boolean(value, path, lines) else writer(origin, path)
+            value_inputs = inputs.get(path, ())
+            value_writer = "spec" if _is_copied_boolean(value, path, value_inputs) else writer(origin, path)
             if value_writer == "target":
-                lines = (*lines, *choice.get(path, ()))
-            elif value_writer == "spec" and not lines:
-                lines = _traced_inputs(origin, data, inputs.get((*path[:-1], "value"), ()), finish)
+                value_inputs = (*value_inputs, *choice.get(path, ()))
+            elif value_writer == "spec" and not value_inputs:
+                value_inputs = _traced_inputs(origin, inputs.get((*path[:-1], "value"), ()), lines)
             rule = sentence(value_writer, target, leaf.keys)
             masked_value = value if masked_manifests is manifests else value_at(masked_manifests, path)
+            is_masked = masked_value != value
             causes.append(
-                Cause(index, leaf.path, leaf.shown, masked_value, value_writer, rule, lines, masked_value != value)
+                Cause(index, leaf.path, leaf.shown, masked_value, value_writer, rule, value_inputs, is_masked)
             )
     return tuple(causes)
 
@@ -123,21 +146,17 @@ _SUM_KEY = "minResources"
 """A key whose value the target adds up from the pods' requests; for a single pod, the sum equals the request."""
 
 
-def _traced_inputs(
-    origin: Origin, data: Mapping[str, Any], siblings: Iterable[Input], finish: Callable[[Input], Input]
-) -> tuple[Input, ...]:
+def _traced_inputs(origin: Origin, siblings: Iterable[Input], lines: Lines) -> tuple[Input, ...]:
     """Return the lines a value is made of, if the value is there without any single one of them.
 
     This happens for a role that repeats its job, and for values that a pass would set as well, such as the name of a
     variable: its line is that of the variable's value, one of `siblings`.
     """
-    lines = {line.path: line for line in siblings if line.file == "spec"}
-    return tuple(
-        lines.get(path) or finish(Input("spec", path, value_at(data, path), False, False)) for path in origin.paths
-    )
+    known = {line.path: line for line in siblings if line.file == "spec"}
+    return tuple(known.get(path) or lines.input("spec", path, False, False) for path in origin.paths)
 
 
-def _effects(data: Mapping[str, Any], built: Built, variants: Variants, only: Path | None) -> list[_Effect]:
+def _effects(built: Built, variants: Variants, only: Path | None) -> list[_Effect]:
     """Return the effects of each line. A mapping or list counts only for values that none of its lines changes."""
 
     def changed_values(variant: Variant | None) -> dict[Path, Any] | None:
@@ -151,16 +170,16 @@ def _effects(data: Mapping[str, Any], built: Built, variants: Variants, only: Pa
     def of_cluster(changes: Mapping[Path, Any]) -> dict[Path, Any] | None:
         return changed_values(variants.of_cluster(changes))
 
+    variations = variants.spec_variations
     if only is not None:
-        lines = [variation for variation in sensitivity.spec_variations(data) if variation.path[: len(only)] == only]
-        return _file_effects("spec", outcomes(lines, of_spec))
-    lines = sensitivity.cluster_variations(variants.profile)
-    defaults = sensitivity.default_paths(variants.profile, lines)
+        below = [variation for variation in variations if variation.path[: len(only)] == only]
+        return _file_effects("spec", outcomes(below, of_spec))
+    cluster_variations, defaults = variants.cluster_variations, variants.default_paths
     if of_cluster(dict.fromkeys(defaults, MISSING)) == {}:
-        lines = [variation for variation in lines if not variation.left_out or variation.path not in defaults]
+        cluster_variations = [each for each in cluster_variations if not each.left_out or each.path not in defaults]
     return [
-        *_file_effects("spec", outcomes(sensitivity.spec_variations(data), of_spec)),
-        *_file_effects("cluster", outcomes(lines, of_cluster)),
+        *_file_effects("spec", outcomes(variations, of_spec)),
+        *_file_effects("cluster", outcomes(cluster_variations, of_cluster)),
     ]
 
 
@@ -184,22 +203,12 @@ def _build_variant(variant: Variant, target: Target, like: Built) -> Manifests:
     return build(variant.spec, variant.job, Context(variant.cluster, target), like.passes).manifests
 
 
-def _inputs_by_value(
-    effects: Iterable[_Effect],
-    data: Mapping[str, Any],
-    profile: Mapping[str, Any],
-    cluster: ClusterProfile,
-    finish: Callable[[Input], Input],
-) -> dict[Path, tuple[Input, ...]]:
+def _inputs_by_value(effects: Iterable[_Effect], lines: Lines) -> dict[Path, tuple[Input, ...]]:
     """Return the lines each value depends on: first those whose values reach it; within that, those with fewer effects
     first.
     """
-    documents = {"spec": data, "cluster": profile}
-    set_fields = {"spec": data, "cluster": cluster.document(only_set=True)}
     inputs: defaultdict[Path, list[tuple[bool, int, Input]]] = defaultdict(list)
     for effect in effects:
-        value = value_at(documents[effect.file], effect.path)
-        is_set = value_at(set_fields[effect.file], effect.path) is not MISSING
         count = len(effect.left_out | effect.other_value)
         for paths, left_out, other_value in (
             (effect.left_out & effect.other_value, True, True),
@@ -207,7 +216,7 @@ def _inputs_by_value(
             (effect.other_value - effect.left_out, False, True),
         ):
             if paths:
-                line = finish(Input(effect.file, effect.path, value, left_out, other_value, is_set))
+                line = lines.input(effect.file, effect.path, left_out, other_value)
                 for path in paths:
                     inputs[path].append((not other_value, count, line))
     return {
@@ -216,9 +225,7 @@ def _inputs_by_value(
     }
 
 
-def _target_choice_inputs(
-    data: Mapping[str, Any], built: Built, finish: Callable[[Input], Input]
-) -> dict[Path, tuple[Input, ...]]:
+def _target_choice_inputs(built: Built, lines: Lines) -> dict[Path, tuple[Input, ...]]:
     """Return the spec's choice of a target as an input of the values that would differ without it."""
     spec, cluster = built.spec, built.context.cluster
     if spec.spec.target is None:
@@ -228,10 +235,8 @@ def _target_choice_inputs(
     another = next(target for target in every_target() if target is not built.context.target)
     without = set(changed_paths(built.manifests, _build_variant(free, fitting, built)))
     instead = set(changed_paths(built.manifests, _build_variant(free, another, built)))
-    value = value_at(data, sensitivity.TARGET)
     return {
-        path: (finish(Input("spec", sensitivity.TARGET, value, path in without, path in instead)),)
-        for path in without | instead
+        path: (lines.input("spec", sensitivity.TARGET, path in without, path in instead),) for path in without | instead
     }
 
 

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
+from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import MISSING
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
@@ -114,6 +115,21 @@ class Variants:
         self.profile = cluster.document()
         """The profile as a document with all its defaults."""
         self._known: dict[tuple[object, ...], Variant | None] = {}
+
+    @cached_property
+    def spec_variations(self) -> list[Variation]:
+        """The variations of the spec."""
+        return spec_variations(self._data)
+
+    @cached_property
+    def cluster_variations(self) -> list[Variation]:
+        """The variations of the profile."""
+        return cluster_variations(self.profile)
+
+    @cached_property
+    def default_paths(self) -> frozenset[Path]:
+        """The lines of the profile that repeat a default."""
+        return default_paths(self.profile, self.cluster_variations)
 
     def of_spec(self, changes: Mapping[Path, Any]) -> Variant | None:
         """Return the variant for new values in the spec, or None if it is invalid or does not compile."""

@@ -245,7 +245,7 @@ def gather(
         overrides=read_overrides(arguments.pairs(overrides, "overrides"), name),
         selection=selection(select, ignore, codes, severity) if lint else None,
         extensions=extensions,
-        variants={},
+        lines={},
     )
     requested, shown_target, explanations = _explain_targets(explain, target)
     return ExplainPage(
