@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from re import Match
     from typing import Any, Final
 
+    from ptcompile.diagnostics import Path
+
 # readers accept simple keys up to 1,024 characters; longer ones need the explicit `? ` form
 _MAX_SIMPLE_KEY: Final = 900
 _CACHE_SIZE: Final = 4096
@@ -46,6 +48,36 @@ def emit(data: Any) -> str:
 def emit_all(documents: Iterable[Any]) -> str:
     """Return documents as one YAML stream, separated by `---`."""
     return "---\n".join(map(emit, documents))
+
+
+def line_ranges(data: Any, line: int = 1) -> dict[Path, tuple[int, int]]:
+    """Return the first and last line of every value in the text of `emit`, by path; `line` is the text's first line.
+
+    A mapping or a list with entries has the line of its key, or its first line as an item of a list.
+    """
+    ranges: dict[Path, tuple[int, int]] = {}
+    _add_line_ranges(data, (), line, line, ranges)
+    return ranges
+
+
+def _add_line_ranges(value: Any, path: Path, line: int, below: int, ranges: dict[Path, tuple[int, int]]) -> int:
+    """Add the lines of a value whose key is on `line`, and of those in it. Return the number of the next line.
+
+    `below` is the first line of the entries, if it has any: a list item's are next to its hyphen.
+    """
+    last = line
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            below += not _keys[key]  # the explicit form: `? key`, and `: value` on the next line
+            below = _add_line_ranges(inner, (*path, key), below, below + 1, ranges)
+    elif isinstance(value, list) and value:
+        for index, item in enumerate(value):
+            below = _add_line_ranges(item, (*path, index), below, below, ranges)
+    else:
+        last += _block(value, "").count("\n") if isinstance(value, str) and "\n" in value else 0
+        below = last + 1
+    ranges[path] = line, last
+    return below
 
 
 def scalar(value: Any) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from ruamel.yaml import YAML
 
 from ptcompile.source.documents import read
-from ptcompile.source.emitter import emit, emit_all
+from ptcompile.source.emitter import emit, emit_all, line_ranges
 from tests import kubectl
 
 # characters with a meaning in YAML, or special to readers and editors
@@ -171,3 +171,28 @@ def test_json_in_a_string_needs_no_escapes(value: str, text: str) -> None:
 )
 def test_numbers(value: float, text: str) -> None:
     assert emit({"a": value}) == f"a: {text}\n"
+
+
+@given(st.dictionaries(KEYS, DATA, max_size=3) | st.lists(DATA, min_size=1, max_size=3), st.integers(1, 50))
+def test_line_ranges_are_where_a_reader_finds_the_values(data: Any, first: int) -> None:
+    (document,) = read(emit(data)).documents or (None,)
+    if document is None or document.data != data:  # not a mapping, or text that Go replaces
+        return
+    ranges = line_ranges(data, first)
+    for path, span in document.leaf_spans():
+        assert span is not None
+        last = span.end_line - (span.end_column == 1 and span.end_line > span.line)
+        assert ranges[path] == (span.line + first - 1, last + first - 1)
+    for path, (line, _) in ranges.items():
+        on_key = document.span(path, on_key=True)
+        assert on_key is None or not path or on_key.line <= line
+
+
+def test_line_ranges_count_the_lines_of_long_keys_and_of_blocks() -> None:
+    data = {"a": {"k" * 1000: {"script": "one\ntwo\n"}}, "items": [{"b": 1, "c": []}, ["d"]]}
+    lines = emit(data).split("\n")
+    ranges = line_ranges(data)
+    assert ranges["a", "k" * 1000, "script"] == (4, 6)
+    assert [line.strip() for line in lines[3:6]] == ["script: |", "one", "two"]
+    assert [ranges["items", 0, "b"], ranges["items", 0, "c"], ranges["items", 1, 0]] == [(8, 8), (9, 9), (10, 10)]
+    assert lines[7:10] == ["- b: 1", "  c: []", "- - d"]

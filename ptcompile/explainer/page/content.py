@@ -140,29 +140,39 @@ class ExplainPage(NamedTuple):
 def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> Listing:
     """Return a target's listing: its manifests as `compile` writes them, with secrets masked, and their pods."""
     manifests = [without_secrets(manifest) for manifest in explanation.manifests]
-    read = source.read(emitter.emit_all(manifests))
-    spans = [dict(document.leaf_spans()) for document in read.documents]
+    lines: list[str] = []
+    ranges: list[dict[Path, tuple[int, int]]] = []
+    for manifest in manifests:
+        lines += ["---"] if lines else []
+        ranges.append(emitter.line_ranges(manifest, len(lines) + 1))
+        lines += emitter.emit(manifest).split("\n")[:-1]
     known: dict[int, SourceLines] = {}
-    reasons = []
-    for cause in explanation.causes:
-        span = spans[cause.manifest].get(cause.path) or read.documents[cause.manifest].span(cause.path)
-        if span is not None:
-            reasons.append(Reason(*line_range(span), cause.by, cause.rule, _origins(cause, explanation, known)))
+    reasons = [
+        Reason(
+            *_lines_at(cause.path, ranges[cause.manifest]), cause.by, cause.rule, _origins(cause, explanation, known)
+        )
+        for cause in explanation.causes
+    ]
     world = simulate(manifests, versions=profile.versions(), target=target)
     answers = admissions(manifests, profile)
-    inside = _continuation_lines(span for positions in spans for span in positions.values())
-    text = SourceText(tuple(read.lines[:-1]), inside)
+    inside = _continuation_lines(range_ for of_manifest in ranges for range_ in of_manifest.values())
+    text = SourceText(tuple(lines), inside)
     return Listing(target, target_named(target).title, text, tuple(reasons), explanation, world, answers)
+
+
+def _lines_at(path: Path, ranges: Mapping[Path, tuple[int, int]]) -> tuple[int, int]:
+    """Return the first and last line of a value, or of the closest parent if a masked key is on its path."""
+    return next(ranges[path[:end]] for end in range(len(path), -1, -1) if path[:end] in ranges)
 
 
 def continuation_lines(read: source.Source) -> frozenset[int]:
     """Return the line numbers, from 1, that continue a multi-line value."""
-    return _continuation_lines(span for document in read.documents for _, span in document.leaf_spans())
+    spans = (span for document in read.documents for _, span in document.leaf_spans())
+    return _continuation_lines(line_range(span) for span in spans if span is not None)
 
 
-def _continuation_lines(spans: Iterable[Span | None]) -> frozenset[int]:
-    lines = [line_range(span) for span in spans if span is not None and span.line != span.end_line]
-    return frozenset(line for first, last in lines for line in range(first + 1, last + 1))
+def _continuation_lines(ranges: Iterable[tuple[int, int]]) -> frozenset[int]:
+    return frozenset(line for first, last in ranges if first != last for line in range(first + 1, last + 1))
 
 
 def line_range(span: Span) -> tuple[int, int]:
