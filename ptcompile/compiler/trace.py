@@ -130,7 +130,7 @@ def with_writer(value: Any, writer: str, role: str = "") -> Any:
 
 def _scalar_with_writer(value: Any, writer: str, role: str) -> Any:
     origin = origin_of(value)
-    return value if origin.writer else with_origin(value, origin._replace(writer=writer, role=role))
+    return value if origin.writer else with_origin(value, Origin(origin.paths, origin.is_exact, writer, role))
 
 
 def source_path(value: Any) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import compress, count
 from operator import ne
 
@@ -19,7 +19,7 @@ from ptcompile.source import emitter
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yield every scalar, empty mapping and empty list in the order of the data, each with its path."""
-    if isinstance(value, Mapping) and value:
+    if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield from leaves(inner, (*path, key))
     elif _is_list(value) and value:
@@ -92,7 +92,7 @@ def differences(before: Any, after: Any, path: Path = (), field: str = "") -> It
     """
     if before == after:
         return
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
+    if isinstance(before, dict) and isinstance(after, dict):
         for key in (*after, *(key for key in before if key not in after)):
             yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*path, key), str(key))
     elif _is_list(before) and _is_list(after):
@@ -109,7 +109,7 @@ def identity(item: Any, field: str) -> str | int | None:
     """Return what identifies a list item: its merge key, name, key or kind; an option's name; the scalar itself; or
     None.
     """
-    if isinstance(item, Mapping):
+    if isinstance(item, dict):
         keys = (MERGE_KEYS.get(field), "name", "key", "kind")
         value = next((item[key] for key in keys if key in item), None)
         return value if isinstance(value, str | int) else None
@@ -238,7 +238,7 @@ def shown_leaves(
     value: Any, path: Path = (), shown: str = "", keys: tuple[str, ...] = (), field: str = ""
 ) -> Iterator[ShownLeaf]:
     """Yield the leaves in the order of `leaves`. The other arguments describe the value itself: `field` is its key."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         for key, inner in value.items():
             inner_path, inner_shown = (*path, key), _with_key(shown, key)
             inner_keys = (f"{field}.{key}", key, *keys)
@@ -260,7 +260,7 @@ def shown_leaves(
 def _item_names(items: Sequence[Any], field: str) -> list[str | int]:
     """Return for each list item its name if it is unique and not a number, else its index."""
     key = MERGE_KEYS.get(field, "name")
-    values = [value.get(key) if isinstance(value, Mapping) else None for value in items]
+    values = [value.get(key) if isinstance(value, dict) else None for value in items]
     names = [value if isinstance(value, str) and not value.isdigit() else None for value in values]
     counts = Counter(names)
     return [i if name is None or counts[name] > 1 else name for i, name in enumerate(names)]
@@ -299,7 +299,7 @@ def shown_value(value: Any, width: int | None = None) -> str:
 
 
 def _flow(value: Any) -> str:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_flow, value)) + "]"
