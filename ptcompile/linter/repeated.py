@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
 
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Problem, field_path
@@ -37,9 +36,14 @@ def object_digests(read: Source, definitions: Definitions | None) -> dict[Object
             key = object_key(manifest, definitions)
             if key is not None:
                 is_job = is_ours(manifest) or key[1] in CREATED_KINDS
-                content = b"" if is_job else repr(manifest).encode(errors="surrogatepass")
-                digests.setdefault(key, sha256(content).hexdigest()[:32] if content else "")
+                digests.setdefault(key, "" if is_job else _digest(manifest))
     return digests
+
+
+def _digest(manifest: Mapping[str, Any]) -> str:
+    from hashlib import sha256  # loading OpenSSL takes a twentieth of a cold start
+
+    return sha256(repr(manifest).encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def object_key(manifest: Mapping[str, Any], definitions: Definitions | None) -> ObjectIdentity | None:
