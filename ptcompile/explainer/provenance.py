@@ -2,14 +2,15 @@
 
 The writer is traced (`compiler.trace`). The lines a value depends on are found by compiling again with one line
 changed: a value may exist because of a line whose own value it does not carry, and only compiling shows what the line
-affects. A spec of 50 lines is compiled about a hundred times, in a quarter of a millisecond each; many similar lines of
-long lists are tried at once (`sensitivity`), and so are all lines of a profile that repeat its defaults.
+affects. A spec of 50 lines is compiled about eighty times, in a quarter of a millisecond each. Some lines are tried at
+once (`sensitivity`): many similar ones, those whose text the trace finds in the manifests, and all lines of a profile
+that repeat its defaults.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -97,12 +98,14 @@ def provenance(
         return ()
     trace, manifests, target = compiled.trace(), built.manifests, built.context.target
     lines = lines or Lines(data, built.spec, built.context.cluster)
-    inputs = _inputs_by_value(_effects(built, lines.variants, only), lines)
+    origins = [list(trace.origins(index)) for index in range(len(manifests))]
+    copied = {path for of_manifest in origins for origin in of_manifest if origin.is_exact for path in origin.paths}
+    inputs = _inputs_by_value(_effects(built, lines.variants, copied, only), lines)
     choice = {} if chosen else _target_choice_inputs(built, lines)
     masked_manifests = without_secrets(manifests)
     causes: list[Cause] = []
     for index, manifest in enumerate(manifests):
-        for leaf, origin in zip(shown_leaves(manifest), trace.origins(index), strict=True):
+        for leaf, origin in zip(shown_leaves(manifest), origins[index], strict=True):
             path, value = (index, *leaf.path), leaf.value
             if only is not None and path not in inputs:
                 continue
@@ -156,8 +159,11 @@ def _traced_inputs(origin: Origin, siblings: Iterable[Input], lines: Lines) -> t
     return tuple(known.get(path) or lines.input("spec", path, False, False) for path in origin.paths)
 
 
-def _effects(built: Built, variants: Variants, only: Path | None) -> list[_Effect]:
-    """Return the effects of each line. A mapping or list counts only for values that none of its lines changes."""
+def _effects(built: Built, variants: Variants, copied: Collection[Path], only: Path | None) -> list[_Effect]:
+    """Return the effects of each line. A mapping or list counts only for values that none of its lines changes.
+
+    `copied` are the lines of the spec that the trace finds in the manifests as they are.
+    """
 
     def changed_values(variant: Variant | None) -> dict[Path, Any] | None:
         if variant is None:
@@ -173,12 +179,12 @@ def _effects(built: Built, variants: Variants, only: Path | None) -> list[_Effec
     variations = variants.spec_variations
     if only is not None:
         below = [variation for variation in variations if variation.path[: len(only)] == only]
-        return _file_effects("spec", outcomes(below, of_spec))
+        return _file_effects("spec", outcomes(below, of_spec, copied))
     cluster_variations, defaults = variants.cluster_variations, variants.default_paths
     if of_cluster(dict.fromkeys(defaults, MISSING)) == {}:
         cluster_variations = [each for each in cluster_variations if not each.left_out or each.path not in defaults]
     return [
-        *_file_effects("spec", outcomes(variations, of_spec)),
+        *_file_effects("spec", outcomes(variations, of_spec, copied)),
         *_file_effects("cluster", outcomes(cluster_variations, of_cluster)),
     ]
 

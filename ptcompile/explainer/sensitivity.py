@@ -3,7 +3,8 @@
 Of n similar lines, such as the entries of `env`, half are changed at a time: lines with a given bit in their number,
 and lines without it. A value of the manifests that depends on exactly one line changes for one of the two halves of
 every bit, and these bits are the line's number: 2 log2(n) compilations instead of n. Other values depend on several
-lines, which are then tried one by one; so are all lines if a half is invalid.
+lines, which are then tried one by one; so are all lines if a half is invalid. Lines whose texts are copied to the
+manifests are told apart by other texts on all of them.
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ class Variation(NamedTuple):
 
     Lines in list items that cannot be told apart are similar to no other line: it is unclear which item is gone.
     """
+    in_twin: bool
+    """Whether the line is in such an item."""
 
 
 def spec_variations(data: Mapping[str, Any]) -> list[Variation]:
@@ -180,14 +183,14 @@ def _variations(data: Mapping[str, Any], roots: tuple[str, ...], document: Block
         taken[_pattern(path, twins)].add(value if isinstance(value, str | int | float) else None)
     for path, value in below:
         pattern = _pattern(path, twins)
-        alike = (pattern, type(value))
-        yield Variation(path, True, False, _yield_missing, (*alike, "without"))
+        alike, in_twin = (pattern, type(value)), any(isinstance(part, int) for part in pattern)
+        yield Variation(path, True, False, _yield_missing, (*alike, "without"), in_twin)
         if isinstance(value, str | int | float):
             others = _other_values(data, path, value, document, taken[pattern])
-            yield Variation(path, False, False, others, (*alike, "other"))
+            yield Variation(path, False, False, others, (*alike, "other"), in_twin)
     holders = dict.fromkeys(path[:length] for path, _ in below for length in range(2, len(path)))
     for path in sorted(holders, key=len, reverse=True):
-        yield Variation(path, True, True, _yield_missing, (_pattern(path, twins), "holder"))
+        yield Variation(path, True, True, _yield_missing, (_pattern(path, twins), "holder"), False)
 
 
 def _indistinct_items(value: Any, path: Path = (), field: str = "") -> Iterator[Path]:
@@ -253,29 +256,67 @@ def _allowed_values(document: Block, data: Any) -> list[str]:
 
 
 MAX_SINGLE = 12
-"""Number of similar lines up to which lines are tried one by one."""
+"""Number of similar lines up to which lines are tried one by one.
+
+If one or two compilations may tell lines apart by their values, they are tried together from a quarter as many.
+"""
+_NAME: Path = ("metadata", "name")
+"""The line whose text is a part of many values."""
+_is_other_word = re.compile(r"[A-Z][A-Za-z]*-?x").fullmatch
+"""Matches the other text of a word such as `Always`, which is rarely valid."""
 
 
-def outcomes(changes: Sequence[Variation], outcome: Evaluate) -> Iterator[tuple[Variation, frozenset[Path]]]:
-    """Yield each variation with a valid document, with the manifest values that it changes, in order."""
+def outcomes(
+    changes: Sequence[Variation], outcome: Evaluate, copied: Collection[Path] = ()
+) -> Iterator[tuple[Variation, frozenset[Path]]]:
+    """Yield each variation with a valid document, with the manifest values that it changes, in order.
+
+    `copied` are lines whose texts are values of the manifests: if nothing else depends on them, one compilation with
+    other texts on all of them tells their outcomes.
+    """
+    results = _outcomes_of_copied(changes, outcome, copied)
     families: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
     for number, change in enumerate(changes):
-        families[change.alike].append(number)
-    results: dict[int, frozenset[Path]] = {}
-    reached: dict[Path, frozenset[Path]] = {}  # keyed by line: the values that its value reaches
+        if number not in results:
+            families[change.alike].append(number)
+    # keyed by line: the values that its value reaches
+    reached = {changes[number].path: paths for number, paths in results.items()}
     for members in sorted(families.values(), key=lambda members: changes[members[0]].left_out):
-        family = [changes[i] for i in members]
-        joint = _joint_outcomes(family, outcome, reached) if len(members) > MAX_SINGLE else None
+        joint = _joint_outcomes([changes[number] for number in members], outcome, reached)
         for number, joint_result in zip(members, joint or [None] * len(members), strict=True):
-            change = changes[number]
-            result = _single_outcome(change, outcome) if joint_result is None else joint_result
+            result = _single_outcome(changes[number], outcome) if joint_result is None else joint_result
             if result is not None:
                 results[number] = result
-                if not change.left_out:
-                    reached[change.path] = result
+                if not changes[number].left_out:
+                    reached[changes[number].path] = result
     for number, change in enumerate(changes):
         if number in results:
             yield change, results[number]
+
+
+def _outcomes_of_copied(
+    changes: Sequence[Variation], outcome: Evaluate, copied: Collection[Path]
+) -> dict[int, frozenset[Path]]:
+    """Return the outcomes of new texts on copied lines by the number of the variation, or none if it is unclear which
+    value depends on which line.
+    """
+    texts: dict[str, int] = {}
+    for number, change in enumerate(changes):
+        if change.path in copied and change.path != _NAME and not (change.left_out or change.in_twin):
+            text = next((value for value in change.values() if value not in texts), None)
+            if isinstance(text, str) and not _is_other_word(text):
+                texts[text] = number
+    if len(texts) <= MAX_SINGLE // 4:
+        return {}
+    numbers, values = list(texts.values()), list(texts)
+
+    def evaluate(chosen: Iterable[int]) -> Mapping[Path, Any] | None:
+        return outcome({changes[numbers[i]].path: values[i] for i in chosen})
+
+    paths_of_line = _outcomes_by_value(evaluate, values)
+    if paths_of_line is None:
+        return {}
+    return {number: paths for number, paths in zip(numbers, paths_of_line, strict=True) if paths is not None}
 
 
 def _single_outcome(change: Variation, outcome: Evaluate) -> frozenset[Path] | None:
@@ -291,9 +332,9 @@ _Outcomes = list[frozenset[Path] | None]
 def _joint_outcomes(
     changes: Sequence[Variation], outcome: Evaluate, reached: Mapping[Path, Collection[Path]]
 ) -> _Outcomes | None:
-    """Return the outcome of each variation, or None if all have to be tried alone."""
+    """Return the outcome of each variation of a family, or None if all have to be tried alone."""
     values = [next(change.values(), None) for change in changes]
-    if any(value is None for value in values):
+    if len(changes) <= MAX_SINGLE // 4 or any(value is None for value in values):
         return None
 
     def evaluate(numbers: Iterable[int]) -> Mapping[Path, Any] | None:
@@ -304,7 +345,9 @@ def _joint_outcomes(
         paths_of_line = _outcomes_by_owner(evaluate, [change.path for change in changes], reached)
     else:
         paths_of_line = _outcomes_by_value(evaluate, values)
-    return _outcomes_by_bits(evaluate, len(changes)) if paths_of_line is None else paths_of_line
+    if paths_of_line is None and len(changes) > MAX_SINGLE:
+        return _outcomes_by_bits(evaluate, len(changes))
+    return paths_of_line
 
 
 def _outcomes_by_value(evaluate: _EvaluateSome, values: Sequence[Any]) -> _Outcomes | None:

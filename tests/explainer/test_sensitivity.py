@@ -139,6 +139,51 @@ def test_a_hundred_texts_need_one_document() -> None:
     assert found == {("spec", "env", f"A{i}"): {(f"A{i}", "value")} for i in range(100)}
 
 
+TEXTS = {"image": "b", "script": "c", "queue": "d", "restartPolicy": "Never"}
+COPIED: Json = {"metadata": {"name": "a"}, "spec": TEXTS}
+
+
+def _copied(outcome: Callable[[Json], Changed | None]) -> tuple[dict[Any, frozenset[Any]], list[int]]:
+    """Return the outcomes of other texts on the lines of `COPIED`, and how many lines each document changes."""
+    variations = [variation for variation in spec_variations(COPIED) if not variation.left_out]
+    sizes: list[int] = []
+
+    def counting(changes: Mapping[Any, Any]) -> Any:
+        sizes.append(len(changes))
+        return outcome(replace_at(COPIED, changes)["spec"])
+
+    copied = {variation.path for variation in variations}
+    return {change.path: paths for change, paths in outcomes(variations, counting, copied)}, sizes
+
+
+def _written(spec: Json) -> Changed:
+    return {(key,): value for key, value in spec.items() if value != TEXTS[key]}
+
+
+@pytest.mark.usefixtures("tried_together")
+def test_copied_texts_of_any_fields_need_one_document() -> None:
+    found, sizes = _copied(_written)
+    assert {path: set(paths) for path, paths in found.items() if paths} == {("spec", key): {(key,)} for key in TEXTS}
+    assert sizes == [3, 1, 1]  # a name is part of other values, and of `Never` another text is rarely valid
+
+
+@pytest.mark.usefixtures("tried_together")
+def test_copied_texts_are_tried_one_by_one_if_a_value_is_none_of_them() -> None:
+    def summing(spec: Json) -> Changed:
+        written = _written(spec)
+        return {**written, ("sum",): 1} if {("image",), ("queue",)} & written.keys() else written
+
+    found, sizes = _copied(summing)
+    assert {path[-1] for path, paths in found.items() if ("sum",) in paths} == {"image", "queue"}
+    assert sizes == [3, 1, 1, 1, 1, 1]
+
+
+@pytest.fixture
+def tried_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let three lines be enough to be tried together."""
+    monkeypatch.setattr(sensitivity, "MAX_SINGLE", 8)
+
+
 def test_a_hundred_lines_that_are_left_out_need_two_more() -> None:
     found, asked = _counted(_own, 100, left_out=True)
     assert asked == 3
