@@ -83,9 +83,10 @@ def authors_of(listing: Listing) -> dict[int, str]:
     lines = listing.text.lines
     for number in range(len(lines), 0, -1):
         if number not in out and lines[number - 1].rstrip().endswith(":"):
-            nested_authors = {out.get(inner, "") for inner in _nested_lines(lines, number)}
-            if len(nested_authors) == 1:
-                out[number] = nested_authors.pop()
+            nested_authors = (out.get(inner, "") for inner in _nested_lines(lines, number))
+            first = next(nested_authors, None)
+            if first is not None and all(author == first for author in nested_authors):
+                out[number] = first
     return out
 
 
@@ -115,6 +116,7 @@ _GOLDEN_TURN: Final = 0.618034
 _FIRST_HUE: Final = 0.6
 
 
+@cache
 def author_styles(count: int) -> str:
     """Return the CSS of `count` writers: one variable each in both schemes, and a class that marks a line with it."""
     light, dark = (_color_variables(count, scheme) for scheme in ("light", "dark"))
