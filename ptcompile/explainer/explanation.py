@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.paths import MISSING
 from ptcompile._internal.spelling import closest_match
@@ -170,6 +171,20 @@ class Explanation(NamedTuple):
         return to_dict(self)
 
 
+class Shared:
+    """What explanations of one stream and one profile for several targets have in common; each part is made once."""
+
+    def __init__(self, read: Source, cluster_source: Source | None, filename: str | None) -> None:
+        self._files = read, cluster_source, filename
+        self.lines: dict[int, Lines] = {}
+        """The lines of the documents, by their index."""
+
+    @cached_property
+    def texts(self) -> dict[InputName, InputText]:
+        """The files with secrets masked."""
+        return _input_texts(*self._files)
+
+
 def explain(
     read: Source,
     cluster: ClusterProfile | None,
@@ -181,12 +196,12 @@ def explain(
     overrides: Overrides = NO_OVERRIDES,
     selection: Selection | None = None,
     extensions: Extensions | None = None,
-    lines: dict[int, Lines] | None = None,
+    shared: Shared | None = None,
 ) -> Explanation:
     """Explain every TrainingJob of a stream, with the findings of the rules in `selection`, if any.
 
     `cluster_source` is the profile's text, `read_diagnostics` its findings: the only result if the profile is invalid.
-    `lines` are those of the documents, by their index: calls for the same stream and profile share them.
+    Calls for the same stream and profile pass the same `shared`.
     """
     if cluster is None:
         return Explanation((), (), (), tuple(read_diagnostics), {})
@@ -197,7 +212,7 @@ def explain(
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
-    lines = {} if lines is None else lines
+    shared = shared or Shared(read, cluster_source, filename)
     for document in documents if not overrides.diagnostics else ():
         compiled = compile_document(document.data, cluster, target, extensions)
         stamp = partial(document.to_diagnostic, filename=filename)
@@ -207,10 +222,10 @@ def explain(
             first = len(manifests)
             manifests += compiled.manifests
             index = document.document.index
-            if index not in lines:
+            if index not in shared.lines:
                 locate = partial(_with_span, spec=document, cluster=profile)
-                lines[index] = Lines(document.data, built.spec, cluster, locate)
-            document_causes = provenance(document.data, compiled, chosen=target is not None, lines=lines[index])
+                shared.lines[index] = Lines(document.data, built.spec, cluster, locate)
+            document_causes = provenance(document.data, compiled, chosen=target is not None, lines=shared.lines[index])
             causes += [cause._replace(manifest=first + cause.manifest) if first else cause for cause in document_causes]
             resource = streams.resource_name(document.data) or "TrainingJob"
             chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
@@ -220,8 +235,7 @@ def explain(
     if not read.documents and not read.problems:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(blocks_compile=True), None, filename))
     reported = apply_suppressions(read, diagnostics, selection, filename).reported
-    texts = _input_texts(read, cluster_source, filename)
-    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), (*read_diagnostics, *reported), texts)
+    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), (*read_diagnostics, *reported), shared.texts)
 
 
 def _with_span(line: Input, spec: OverriddenDocument, cluster: Document | None) -> Input:
