@@ -14,7 +14,7 @@ from ptcompile._internal.spelling import nearest
 from ptcompile.kubernetes.index import SERVICE, selector
 from ptcompile.kubernetes.names import is_label
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, kind_of, nested_map, object_name
-from ptcompile.linter.references import service_selects
+from ptcompile.linter.references import has_all_pods, meets_at_a_pod, service_selects
 from ptcompile.linter.subject import Subject, subject_of
 from ptcompile.linter.workload import POD, Stream
 from ptcompile.registry.table import KINDS, RUNS_PODS
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.linter.training_roles import TrainingRole
     from ptcompile.simulator.pod import Pod, WorkloadPods
 
 _JOB_LABELS: Final = frozenset(
@@ -66,6 +67,15 @@ class UnservedHost(NamedTuple):
     """The Services with the name in question, none of which serves it; empty if the files have none."""
 
 
+class UnansweredEndpoint(NamedTuple):
+    """The host of a rendezvous that leads to no pod of the job."""
+
+    role: TrainingRole
+    """The first role of those that meet there."""
+    host: str
+    mistake: WrongHost | UnservedHost
+
+
 class _ClusterName(NamedTuple):
     """The written parts of a name in the cluster: `pod.service.space`."""
 
@@ -77,6 +87,23 @@ class _ClusterName(NamedTuple):
     def within(self) -> str:
         """The name without the namespace."""
         return f"{self.pod}.{self.service}" if self.pod else self.service
+
+
+def unanswered_endpoints(subject: Subject) -> list[UnansweredEndpoint]:
+    """Return the endpoints at which several pods of the job should meet and nothing answers."""
+    endpoints = []
+    for roles in (*subject.rendezvous_groups, *subject.env_groups):
+        first = roles[0]
+        host = first.rendezvous.host
+        # most hosts resolve: then the other pods need not be simulated
+        if not host or _resolves(first.pod.job, host.removesuffix(".").lower()) or not meets_at_a_pod(roles):
+            continue
+        mistake = wrong_host(subject, first.pod, host, complete=has_all_pods(subject, roles)) or unserved_host(
+            subject, first.pod, host
+        )
+        if mistake is not None:
+            endpoints.append(UnansweredEndpoint(first, host, mistake))
+    return endpoints
 
 
 def wrong_host(subject: Subject, pod: Pod, host: str, *, complete: bool) -> WrongHost | None:

@@ -67,10 +67,10 @@ if TYPE_CHECKING:
 def _check(subject: Subject) -> Iterator[Finding]:
     for members in (*subject.rendezvous_groups, *subject.env_groups):
         first = members[0]
-        if not meets_at_a_pod(members) or not has_all_pods(subject, members):
-            continue
         services = endpoint_services(subject, first.rendezvous.host)
         if not services or any(map(_may_reach, services)) or _is_subdomain(subject, services):
+            continue
+        if not meets_at_a_pod(members) or not has_all_pods(subject, members):
             continue
         if any(
             service_selects(service, labels) for service in services for labels in _candidate_labels(subject, service)

@@ -56,27 +56,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.hosts import unserved_host, wrong_host
-from ptcompile.linter.references import has_all_pods, meets_at_a_pod
+from ptcompile.linter.hosts import UnservedHost, unanswered_endpoints
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in (*subject.rendezvous_groups, *subject.env_groups):
-        first = roles[0]
-        host = first.rendezvous.host
-        if not meets_at_a_pod(roles) or wrong_host(subject, first.pod, host, complete=has_all_pods(subject, roles)):
-            continue
-        unserved = unserved_host(subject, first.pod, host)
-        if unserved is None:
-            continue
-        is_elsewhere = any(id(service) in subject.stream.related_ids for service in unserved.services)
-        certain = unserved.services and not is_elsewhere
+    for role, _, mistake in subject.cached(unanswered_endpoints):
+        if not isinstance(mistake, UnservedHost):
+            continue  # reported by unresolvable-endpoint
+        is_elsewhere = any(id(service) in subject.stream.related_ids for service in mistake.services)
+        certain = mistake.services and not is_elsewhere
         yield found_at(
-            first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr"),
-            unserved.reason,
-            unserved.help,
+            role.path_of("rdzv-endpoint" if role.options.get("rdzv-endpoint") else "master-addr"),
+            mistake.reason,
+            mistake.help,
             severity="error" if certain else None if subject.stream.has_context else "note",
         )
 

@@ -46,23 +46,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.hosts import wrong_host
-from ptcompile.linter.references import has_all_pods, meets_at_a_pod
+from ptcompile.linter.hosts import WrongHost, unanswered_endpoints
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in (*subject.rendezvous_groups, *subject.env_groups):
-        first = roles[0]
-        host = first.rendezvous.host
-        if not meets_at_a_pod(roles):
-            continue
-        mistake = wrong_host(subject, first.pod, host, complete=has_all_pods(subject, roles))
-        if mistake is not None:
-            path = first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
+    for role, host, mistake in subject.cached(unanswered_endpoints):
+        if isinstance(mistake, WrongHost):
             yield found_at(
-                path,
+                role.path_of("rdzv-endpoint" if role.options.get("rdzv-endpoint") else "master-addr"),
                 f"nothing answers to {host}: {mistake.reason}",
                 f"write {mistake.suggestion}" if mistake.suggestion else mistake.help,
                 severity=None if mistake.is_certain else "warning",
