@@ -139,12 +139,12 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> I
     needed = _needed_words(subject.kind)
     words = None if every else words_of(subject)
     names = frozenset(only) if only is not None else None
+    reported: set[tuple[str, Path, str]] = set()  # two roles may share a template, and so its findings
     for rule in _candidate_rules(subject.kind, needed if words is None else needed.intersection(words), names):
-        reported: set[tuple[Path, str]] = set()  # two roles may share a template, and so its findings
         for finding in rule.check(subject):
-            if (finding.path, finding.message) in reported:
+            if (rule.name, finding.path, finding.message) in reported:
                 continue
-            reported.add((finding.path, finding.message))
+            reported.add((rule.name, finding.path, finding.message))
             yield Problem(
                 name=rule.name,
                 path=finding.path,

@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         ):
             continue
         for index, text in enumerate(container.tokens):
-            match = _VARIABLE.search(text) if "\n" not in text else None
+            match = _VARIABLE.search(text) if "$" in text and "\n" not in text else None
             if match is not None:
                 word = container.argv[index]
                 name = match[1] or match[2]

@@ -53,16 +53,17 @@ def _check(subject: Subject) -> Iterator[Finding]:
         nproc = role.options.get(_OPTION, "")
         if not role.is_torchrun or not is_literal(nproc):
             continue
-        path, suggestion = role.path_of(_OPTION), nproc.strip().lower()
         torch = torch_version(role, subject.versions)
         if nproc == "xpu" and torch <= _WITHOUT_XPU and not role.installs_packages:
             message = f"torchrun of PyTorch {torch[0]}.{torch[1]} does not start with xpu processes per node"
-            yield found_at(path, message, "write the number of processes, or use PyTorch 2.13 or newer")
+            help = "write the number of processes, or use PyTorch 2.13 or newer"
+            yield found_at(role.path_of(_OPTION), message, help)
         if not _is_invalid(nproc):
             continue
+        suggestion = nproc.strip().lower()
         edit = role.edit_to(_OPTION, suggestion) if suggestion in PROCESS_WORDS else None
         yield found_at(
-            path,
+            role.path_of(_OPTION),
             f"torchrun does not start with {nproc!r} processes per node: it must be a number above "
             f"0, or one of {', '.join(PROCESS_WORDS)}",
             "write a number, or gpu for one process per GPU",

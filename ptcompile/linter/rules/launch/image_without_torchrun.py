@@ -39,9 +39,9 @@ _MODULES = {"torch.distributed.run": FIRST_RUN_MODULE, "torch.distributed.launch
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
-        if role.launch.launcher != "torchrun" or role.installs_packages:
-            continue
         torch = torch_version(role, subject.versions)
+        if role.launch.launcher != "torchrun" or torch >= FIRST_TORCHRUN or role.installs_packages:
+            continue
         program, (major, minor) = _program(role)
         if torch < (major, minor):
             yield found_at(

@@ -93,7 +93,8 @@ def _named_hosts(container: ManifestContainer) -> list[tuple[ManifestContainer, 
     variables.
     """
     texts = [*container.tokens, *[entry.value or "" for entry in container.env]]
-    return [(container, index, host) for index, text in enumerate(texts) for host in _find_pod_hosts(text)]
+    dotted = [(index, text) for index, text in enumerate(texts) if "." in text]
+    return [(container, index, host) for index, text in dotted for host in _find_pod_hosts(text)]
 
 
 def _text_path(container: ManifestContainer, index: int) -> Path:

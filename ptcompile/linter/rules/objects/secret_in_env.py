@@ -61,7 +61,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
             names[path] = entry.name
             if is_credential(entry.name) and _can_be_secret(entry.value or ""):
                 yield _named(path, entry.name)
-    if subject.kind == ("v1", "Secret") or not _has_token("\0".join(subject.texts)):
+    if subject.kind == ("v1", "Secret"):
+        return
+    long_texts = [text for text in subject.texts if len(text) >= _MIN_TOKEN_LENGTH]
+    if not _has_token("\0".join(long_texts)):
         return
     for path, on_key in _token_paths(subject.manifest, ()):
         if path in names and not on_key:

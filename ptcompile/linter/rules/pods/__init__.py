@@ -34,7 +34,7 @@ RULES: Final[dict[str, str]] = {
     "script_not_executable": "command configMap/secret/projected",
     "sensitive_host_path": "hostPath",
     "missing_config_key": "@ConfigMap/@Secret",
-    "missing_sidecar_annotation": "gcsfuse/persistentVolumeClaim",
+    "missing_sidecar_annotation": "gcsfuse/@PersistentVolumeClaim",
     "restart_always": f"Pod {TRAINING_LAUNCHERS}",
     "short_deadline": "activeDeadlineSeconds",
     "mixed_image_tags": COMPARED_KINDS,
