@@ -133,6 +133,8 @@ class Objects(Sequence["Json"]):
         if subset is None:
             local = self._namespaces.get(namespace, ())
             related = self._related.in_namespace(namespace) if self._related is not None else None
+            if len(local) == len(self._objects) and related is self._related:
+                return self
             subset = self._by_namespace[namespace] = Objects(local, related, self._hidden)
         return subset
 

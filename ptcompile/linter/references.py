@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.index import SERVICE, selector
@@ -40,28 +40,25 @@ class ServiceUser(NamedTuple):
     labels: Mapping[str, str]
     """Labels of the pods, including those that the API server adds."""
     is_job: bool
-    is_probed: bool
-    """Whether names are resolved before a pod is ready: by a probe or gate of the pod, or an init container."""
+    template: Json
     manifest: Json
 
 
-def service_users(subject: Subject) -> Iterator[ServiceUser]:
-    """Yield the Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
+def service_users(subject: Subject) -> list[ServiceUser]:
+    """Return the Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
     templates = subject.stream.cached(_templates_by_subdomain)
-    for manifest, template in templates.get((namespace_of(subject.manifest), subject.name), ()):
+    users = []
+    for manifest, template in templates.get((subject.namespace, subject.name), ()):
         kind, name = kind_of(manifest)[1], object_name(manifest)
         added = job_labels(name) if kind == "Job" else {}
-        yield ServiceUser(
-            f"{kind}/{name}",
-            {**template_labels(template), **added},
-            bool(added),
-            _is_probed(template, subject.name),
-            manifest,
-        )
+        labels = {**template_labels(template), **added}
+        users.append(ServiceUser(f"{kind}/{name}", labels, bool(added), template, manifest))
+    return users
 
 
-def _is_probed(template: Json, subdomain: str) -> bool:
-    spec = nested_map(template, "spec")
+def is_probed(user: ServiceUser, subdomain: str) -> bool:
+    """Return whether names are resolved before a pod is ready: by a probe or gate of the pod, or an init container."""
+    spec = nested_map(user.template, "spec")
     init_containers = as_mappings(spec.get("initContainers"))
     tokens = [
         token
@@ -121,7 +118,7 @@ def endpoint_services(subject: Subject, host: str) -> list[Json]:
     """Return the Services in the pods' namespace that the host names, in any form."""
     from ptcompile.simulator.rendezvous import short_names
 
-    space = namespace_of(subject.manifest)
+    space = subject.namespace
     return [
         service
         for service in subject.neighbors.services_at(host)

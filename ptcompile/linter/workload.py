@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import cast
 from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.registry import table as operators
@@ -143,6 +143,11 @@ class WorkloadView:
         return as_string(self.metadata.get("name"))
 
     @cached_property
+    def namespace(self) -> str:
+        """`metadata.namespace`, or `default`."""
+        return as_string(self.metadata.get("namespace")) or "default"
+
+    @cached_property
     def templates(self) -> tuple[ManifestTemplate, ...]:
         """The object's pod templates, in its own order; empty for kinds without pods."""
         written = templates_of(self.kind, self.manifest)
@@ -188,7 +193,7 @@ class WorkloadView:
     @cached_property
     def neighbors(self) -> Objects:
         """The objects of the stream in the same namespace, including this one."""
-        return self.stream.objects.in_namespace(namespace_of(self.manifest))
+        return self.stream.objects.in_namespace(self.namespace)
 
     @cached_property
     def base(self) -> Base | None:

@@ -38,7 +38,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import namespace_of
 from ptcompile.linter.devices import claims_of, find_in_any_namespace, source_of_claim
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
@@ -47,7 +46,7 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
-    namespace = namespace_of(subject.manifest)
+    namespace = subject.namespace
     for template in subject.templates:
         for claim in claims_of(template):
             maker = find_in_any_namespace(subject.stream, claim)

@@ -44,14 +44,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.devices import GPU_CLASSES, claims_of, source_of_claim
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    namespace = namespace_of(subject.manifest)
+    namespace = subject.namespace
     for template in subject.templates:
         makers = {claim.name: source_of_claim(subject.stream, claim, namespace) for claim in claims_of(template)}
         gpus = {name for name, maker in makers.items() if maker is not None and maker.classes & GPU_CLASSES}

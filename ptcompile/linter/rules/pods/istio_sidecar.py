@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import namespace_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import nested_map, string_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -74,7 +74,7 @@ def _injecting_label(subject: Subject) -> str:
 
     Istio skips pods on their node's network. A revision counts unless istio-injection disables it.
     """
-    namespaces = subject.objects.by_name(_NAMESPACE, namespace_of(subject.manifest))
+    namespaces = subject.objects.by_name(_NAMESPACE, subject.namespace)
     labels = string_map(nested_map(namespaces[-1], "metadata").get("labels")) if namespaces else {}
     if labels.get("istio-injection") == "enabled":
         return "istio-injection: enabled"

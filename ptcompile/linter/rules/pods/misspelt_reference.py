@@ -64,7 +64,7 @@ def _names_in(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    namespace = namespace_of(subject.manifest)
+    namespace = subject.namespace
     for template in subject.templates:
         for reference in references(template.spec, (*template.path, "spec")):
             names = subject.stream.cached(_names_in).get((namespace, reference.kind), frozenset())

@@ -39,7 +39,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import namespace_of
 from ptcompile.linter.devices import claim_sources, claims_of, find_in_any_namespace
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
@@ -48,7 +47,7 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
-    namespace = namespace_of(subject.manifest)
+    namespace = subject.namespace
     for template in subject.templates:
         for claim in claims_of(template):
             candidates = [maker for maker in subject.stream.cached(claim_sources) if maker.kind == claim.kind]

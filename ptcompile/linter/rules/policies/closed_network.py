@@ -81,7 +81,7 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    pods = subject.stream.cached(_training_pods).get(namespace_of(subject.manifest), [])
+    pods = subject.stream.cached(_training_pods).get(subject.namespace, [])
     for direction, peers in (("Ingress", "from"), ("Egress", "to")):
         for pod in pods:
             policies = [policy for policy in subject.neighbors.of_kind(POLICY) if _restricts(policy, direction, pod)]

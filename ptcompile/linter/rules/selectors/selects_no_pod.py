@@ -94,7 +94,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         selector = {"matchLabels": selector} if selector else {}
     if not selector:
         return
-    pods = subject.stream.cached(_pod_labels).get(namespace_of(subject.manifest), [])
+    pods = subject.stream.cached(_pod_labels).get(subject.namespace, [])
     local_pods = [item for item in pods if not item.is_related]
     if not local_pods or len(pods) > _MAX_LABEL_SETS or any(_may_select(selector, item) for item in pods):
         return
@@ -110,7 +110,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _is_checked_elsewhere(subject: Subject) -> bool:
     """Return whether selector-misses-pods or endpoint-misses-pods compares this Service with pods."""
-    if next(service_users(subject), None) is not None:
+    if subject.cached(service_users):
         return True
     hosts = subject.stream.cached(_rendezvous_hosts)
     return any(subject.name in host.split(".") for host in hosts)

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.references import service_users
+from ptcompile.linter.references import is_probed, service_users
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -51,7 +51,7 @@ _FIELD = ("spec", "publishNotReadyAddresses")
 def _check(subject: Subject) -> Iterator[Finding]:
     if as_string(subject.spec.get("clusterIP")) != "None" or subject.spec.get("publishNotReadyAddresses") is True:
         return
-    user = next((pod_user for pod_user in service_users(subject) if pod_user.is_probed), None)
+    user = next((user for user in subject.cached(service_users) if is_probed(user, subject.name)), None)
     if user is not None:
         path = _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",)
         yield found_at(

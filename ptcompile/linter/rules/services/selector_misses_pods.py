@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if as_string(subject.spec.get("clusterIP")) != "None":
         return
     selector = string_map(subject.spec.get("selector"))
-    users = list(service_users(subject))
+    users = subject.cached(service_users)
     if users and not any(selector and selector.items() <= user.labels.items() for user in users):
         path = ("spec", "selector") if selector else ("spec",)
         missing = [f"{key}={value}" for key, value in selector.items() if users[0].labels.get(key) != value]

@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     address = as_string(subject.spec.get("clusterIP"))
     if address == "None" or subject.spec.get("type") == "ExternalName":
         return
-    user = next(service_users(subject), None)
+    user = next(iter(subject.cached(service_users)), None)
     if user is not None:
         path = ("spec", "clusterIP") if address else ("spec", "ports") if "ports" in subject.spec else ("spec",)
         yield found_at(

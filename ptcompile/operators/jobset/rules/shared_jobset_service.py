@@ -71,7 +71,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if not subdomain or nested_map(subject.spec, "network").get("enableDNSHostnames") is False:
         return
     order = subject.stream.positions.get(id(subject.manifest), len(subject.objects))
-    jobsets = subject.stream.cached(_jobsets_by_service).get((namespace_of(subject.manifest), subdomain), {})
+    jobsets = subject.stream.cached(_jobsets_by_service).get((subject.namespace, subdomain), {})
     for (name, is_explicit), first_order in jobsets.items():
         if name != subject.name and (not is_explicit or first_order < order):  # if both set it, the second is reported
             path = ("spec", "network", "subdomain")

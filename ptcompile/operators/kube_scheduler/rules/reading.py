@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map
 from ptcompile.linter.subject import Subject, subject_of
 from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.registry.gangs import NamedGroup, named_groups
@@ -48,7 +48,7 @@ def group_of_template(template: ManifestTemplate, subject: Subject) -> NamedGrou
 
 def groups_of_template(template: ManifestTemplate, subject: Subject) -> list[NamedGroup]:
     """Return the groups of all gang schedulers that a written template names."""
-    return list(named_groups(template.data, subject.stream.objects.in_namespace(namespace_of(subject.manifest))))
+    return list(named_groups(template.data, subject.stream.objects.in_namespace(subject.namespace)))
 
 
 def group_sizes(subject: Subject) -> Iterator[GroupSize]:
@@ -82,7 +82,7 @@ def _members(stream: Stream) -> dict[int, list[Member]]:
 def _members_of_job(subject: Subject) -> Iterator[Member]:
     if subject.job is None:
         return
-    objects = subject.stream.objects.in_namespace(namespace_of(subject.manifest))
+    objects = subject.stream.objects.in_namespace(subject.namespace)
     parallelism = subject.spec.get("parallelism") if kind_of(subject.manifest) == ("batch/v1", "Job") else None
     for role, pod in subject.job.first_pods():
         view = pod.view

@@ -54,7 +54,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import as_string, nested_map, object_name, string_map
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
@@ -68,7 +68,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if not name:
         return
     yield from _missing_priority(subject)
-    queues, job_namespace = subject.stream.cached(queues_of), namespace_of(subject.manifest)
+    queues, job_namespace = subject.stream.cached(queues_of), subject.namespace
     queue_names = [queue_name for namespace, queue_name in queues.cluster.local_queues if namespace == job_namespace]
     path = ("metadata", "labels", QUEUE)
     if queue_names and name not in queue_names:

@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import PREFIX, queue_of
@@ -70,7 +70,7 @@ def _has_controller(subject: Subject) -> bool:
         subject.spec, "runPolicy"
     )
     queues = subject.stream.cached(queues_of).cluster.local_queues
-    default_queue = (namespace_of(subject.manifest), _DEFAULT_QUEUE) in queues
+    default_queue = (subject.namespace, _DEFAULT_QUEUE) in queues
     is_queued = any("queue" in str(key) or str(key).startswith(PREFIX) for key in keys)
     return bool(subject.metadata.get("ownerReferences")) or is_managed or default_queue or is_queued
 

@@ -81,7 +81,7 @@ def _elsewhere(group: NamedGroup, subject: Subject) -> tuple[str, str | None]:
     for manifest in same_kind:
         if object_name(manifest) == group.name:
             return f"the {group.kind} {group.name} is in the namespace {namespace_of(manifest)}", None
-    local = [object_name(other) for other in same_kind if namespace_of(other) == namespace_of(subject.manifest)]
+    local = [object_name(other) for other in same_kind if namespace_of(other) == subject.namespace]
     return f"no file has the {group.kind} {group.name}", closest(group.name, local)
 
 

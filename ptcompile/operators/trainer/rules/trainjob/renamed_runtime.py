@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for runtime in subject.stream.objects.of_kind((kind_of(subject.manifest)[0], kind)):
         renamed = object_name(runtime)
-        is_visible = kind == runtimes.KINDS[0] or namespace_of(runtime) == namespace_of(subject.manifest)
+        is_visible = kind == runtimes.KINDS[0] or namespace_of(runtime) == subject.namespace
         if is_visible and _shares_additions(renamed, name, object_name(subject.manifest)):
             path = ("spec", "runtimeRef", "name")
             yield found_at(

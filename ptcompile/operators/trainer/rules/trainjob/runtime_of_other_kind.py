@@ -67,11 +67,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         path = ("spec", "runtimeRef", "name")
         in_other_namespace = kind == (as_string(ref.get("kind")) or runtimes.KINDS[0])
         existing = f"a {kind} of the namespace {namespace_of(namesake)}" if in_other_namespace else f"a {kind}"
-        reference = (
-            f"in {namespace_of(subject.manifest)}"
-            if in_other_namespace
-            else as_string(ref.get("kind")) or runtimes.KINDS[0]
-        )
+        reference = f"in {subject.namespace}" if in_other_namespace else as_string(ref.get("kind")) or runtimes.KINDS[0]
         yield found_at(
             path,
             f"{name} is {existing} in this file, but the reference is to one {reference}",
