@@ -64,8 +64,8 @@ UNCHECKED_KEYS: Final = frozenset(
 _SCHEMA_KEYS: Final = frozenset({"$ref", "$schema"})
 """Keys of JSON Schema, which a CustomResourceDefinition may contain by mistake."""
 _SIGNS: Final = ("$", "__", "<", "{{")
-_begins = Pattern(r"\$[{A-Za-z_]|__[A-Z]|<[A-Za-z]").search
-"""Finds the beginning of a placeholder in the text of a file, except `{{`."""
+_BEGINNINGS: Final = {"$": Pattern(r"\$[{A-Za-z_]"), "__": Pattern("__[A-Z]"), "<": Pattern("<[A-Za-z]")}
+"""How a placeholder begins in the text of a file, by its sign, except `{{`."""
 
 
 def find_placeholder(value: object) -> str | None:
@@ -80,9 +80,10 @@ def find_placeholder(value: object) -> str | None:
 
 def may_be_template(text: str) -> bool:
     """Return whether a file may have a placeholder. The kubelet's `$(X)` is not one; most files have no other sign."""
-    # a backslash may escape any of the signs
-    has_sign = "$" in text or "__" in text or "<" in text
-    return has_sign and ("{{" in text or "\\" in text or _begins(text) is not None)
+    begins = [pattern for sign, pattern in _BEGINNINGS.items() if sign in text]
+    if begins and ("{{" in text or "\\" in text):  # a backslash may escape any of the signs
+        return True
+    return any(pattern.search(text) for pattern in begins)
 
 
 def placeholder_note(data: Mapping[str, Any]) -> Problem | None:

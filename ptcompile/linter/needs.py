@@ -4,8 +4,8 @@ Each rule is a separate file, and most have nothing to find, so loading them all
 table of each family therefore lists what a rule needs. Words separated by spaces are all required; of `a/b` one is
 enough; letter case is ignored. A word is a run of ASCII letters and digits in a key or a text of the object, or one of
 the signs `$ & | < > ;`: `nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has `nproc`, `per` and
-`node`. The word `@Service` means that the stream has an object of that kind, and `@blank` that a text contains
-whitespace.
+`node`. The word `@Service` means that the stream has an object of that kind, `@blank` that a text contains whitespace,
+and `@variable` that it contains a `$` without a parenthesis: a shell's variable rather than the kubelet's `$(X)`.
 """
 
 from __future__ import annotations
@@ -115,5 +115,7 @@ def words_of(subject: Subject) -> list[str] | None:
     words += [sign for sign in _SIGNS if sign in text]
     if text.split(None, 1) != [text]:
         words.append("@blank")
+    if "$" in text.replace("$(", ""):
+        words.append("@variable")
     words += subject.stream.kinds
     return words

@@ -52,14 +52,12 @@ def read_arguments(table: OptionTable, arguments: Sequence[str]) -> tuple[tuple[
         if not argument.startswith("-") or argument == "-":
             break
         written, value = _split(argument, table)
-        matches = _spellings(table, written)
-        name = matches[0] if len(matches) == 1 else _dashed(written, table)
-        name = name.lstrip("-").replace("_", "-")
+        name, matches = _resolve(written, table)
         index += 1
         if value is None and name not in table.flags and index < len(arguments):
             value = arguments[index]
             index += 1
-        given.append(GivenOption(name, written, value, matches if len(matches) > 1 else ()))
+        given.append(GivenOption(name, written, value, matches))
     return tuple(given), tuple(arguments[index:])
 
 
@@ -71,14 +69,20 @@ def _split(argument: str, table: OptionTable) -> tuple[str, str | None]:
     return written, value if equals else None
 
 
-def _dashed(written: str, table: OptionTable) -> str:
-    return table.short.get(written, written)
+def _resolve(written: str, table: OptionTable) -> tuple[str, tuple[str, ...]]:
+    """Return the dashed name of an option, and the spellings that it could mean if it is an ambiguous prefix."""
+    name = written[2:].replace("_", "-")
+    if written.startswith("--") and name in table.names:
+        return name, ()
+    matches = _spellings(table, written)
+    name = matches[0] if len(matches) == 1 else table.short.get(written, written)
+    return name.lstrip("-").replace("_", "-"), matches if len(matches) > 1 else ()
 
 
 def _spellings(table: OptionTable, written: str) -> tuple[str, ...]:
     """Return the spellings of options that begin with an argument that is not itself a spelling."""
     stem = written[2:]
-    if not written.startswith("--") or not stem or stem.replace("_", "-") in table.names:
+    if not written.startswith("--") or not stem:
         return ()
     spellings = {spelling for name in table.names for spelling in (name, name.replace("-", "_"))}
     return tuple(sorted(f"--{spelling}" for spelling in spellings if spelling.startswith(stem)))

@@ -88,6 +88,8 @@ def read_command_line(
     argv, env = argv[inner.start :], {**env, **inner.env} if inner.env else env
     script = _shell_script(argv)
     if script is None or depth > 3:
+        if not shell.has_marks("".join(argv)):
+            return _program_invocation([*argv], env)
         invocation = _program_invocation([shell.restore(word) for word in argv], env)
         literals = _literal_options(argv)
         return invocation._replace(literals=literals) if literals else invocation

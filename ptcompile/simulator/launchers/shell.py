@@ -218,6 +218,11 @@ def split_statements(script: str) -> list[tuple[list[str], str]]:
     return [([restore(word) for word in words], end) for words, end in _split(script)]
 
 
+def has_marks(text: str) -> bool:
+    """Return whether a text has marks for `$`, which only words of a script have."""
+    return LITERAL_DOLLAR in text or _QUOTED_DOLLAR in text
+
+
 def restore(word: str) -> str:
     """Return a word with each `$` as written."""
     return word.replace(LITERAL_DOLLAR, "$").replace(_QUOTED_DOLLAR, "$")

@@ -48,7 +48,6 @@ _COUNTS = frozenset({"RANK", "WORLD_SIZE"})
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in (role for group in subject.torchrun_groups for role in group):
-        counted = _counts_nodes(role)
         for i, entry in enumerate(as_mappings(role.spec.get("env"))):
             name = as_string(entry.get("name"))
             # reserved-env reports variables that the operator sets too; a shell script may use any
@@ -59,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 or role.launch.in_shell
             ):
                 continue
-            if counted and name in _COUNTS:
+            if name in _COUNTS and _counts_nodes(role):
                 continue
             path = (*role.path, "env", i)
             yield found_at(

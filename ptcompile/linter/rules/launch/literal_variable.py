@@ -76,11 +76,12 @@ _INDEX_FIELD: Final = "metadata.annotations['batch.kubernetes.io/job-completion-
 
 def _check(subject: Subject) -> Iterator[Finding]:
     containers = (*[container.spec for container in subject.containers], nested_map(subject.spec, "trainer"))
-    referring = [id(container) for container in containers if _has_reference(container)]
-    if not referring:
+    if not any(map(_has_reference, containers)):
         return
     for path, written, view, pod in container_views(subject):
-        stream_names = names_from_stream(subject, view.spec, pod.view.namespace) if id(written) in referring else None
+        entries, words = as_mappings(written.get("env")), _referring_words(written)
+        values = _referring_texts([entry.get("value") for entry in entries])
+        stream_names = names_from_stream(subject, view.spec, pod.view.namespace) if values or words else None
         if stream_names is None:
             continue  # no reference, or envFrom names an object that the stream does not have
         env = view.env
@@ -88,8 +89,6 @@ def _check(subject: Subject) -> Iterator[Finding]:
             as_string(entry.get("name")): index for index, entry in reversed([*enumerate(env)])
         }  # the first entry of each name
         known_names = first_indexes.keys() | stream_names
-        entries = as_mappings(written.get("env"))
-        values = _referring_texts([entry.get("value") for entry in entries])
         indexes = {id(entry): index for index, entry in enumerate(env)} if values else {}
         for i, value in values:
             names, entry = _unknown_names(subject, value, stream_names), entries[i]
@@ -101,13 +100,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 yield _late_reference(
                     subject, (*path, "env", i, "value"), late, entry, is_known=known_names >= set(late)
                 )
-        for key in ("command", "args"):
-            words = written.get(key)
-            for i, word in _referring_texts(words) if isinstance(words, list) else ():
-                missing = _unknown_names(subject, word, known_names)
-                severity = _severity(subject, missing) if missing else None
-                if missing and not (severity and _in_shell(written)):  # $(X) may be a command of the shell
-                    yield _missing_variable((*path, key, i), missing, severity)
+        for key, i, word in words:
+            missing = _unknown_names(subject, word, known_names)
+            severity = _severity(subject, missing) if missing else None
+            if missing and not (severity and _in_shell(written)):  # $(X) may be a command of the shell
+                yield _missing_variable((*path, key, i), missing, severity)
 
 
 def _in_shell(container: Json) -> bool:
@@ -130,6 +127,16 @@ def _index_of(env: tuple[Json, ...], entry: Json) -> int:
 def _referring_texts(values: Sequence[object]) -> list[tuple[int, str]]:
     """Return the texts that may contain a reference, each with its index."""
     return [(i, value) for i, value in enumerate(values) if isinstance(value, str) and "$(" in value]
+
+
+def _referring_words(container: Json) -> list[tuple[str, int, str]]:
+    """Return the words of the command line that may contain a reference, each with its field and its index."""
+    return [
+        (key, i, word)
+        for key in ("command", "args")
+        if isinstance(words := container.get(key), list)
+        for i, word in _referring_texts(words)
+    ]
 
 
 def _unknown_names(subject: Subject, value: str, known: Collection[str]) -> list[str]:

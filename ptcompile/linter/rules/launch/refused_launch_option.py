@@ -48,6 +48,12 @@ _CHOICES = {
     "numa-binding": ("node", "socket", "exclusive", "core-complex"),
 }
 """Options whose values argparse compares. It does not compare what comes from a variable."""
+_VARIABLES = {
+    option: option_variable(option) for option in ("tee", "redirects", "local-ranks-filter", "shutdown-timeout")
+}
+"""Options whose values torchrun also checks if they come from a variable, with the variable."""
+_CHECKED = frozenset({*_CHOICES, *_VARIABLES, *TORCHRUN.flags, "logs-specs"})
+"""Options that torchrun may reject although it knows them."""
 _STD = "it must be 0 to 3, or LOCAL_RANK:VALUE,..."
 
 
@@ -55,7 +61,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         if not role.is_torchrun:
             continue
-        for option in given_options(role.launch.arguments):
+        given = given_options(role.launch.arguments)
+        for option in [option for option in given if option.matches or option.name in _CHECKED]:
             why = _why_refused(role, option)
             if why is not None:
                 path = role.flag_path(option.name)
@@ -71,12 +78,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_variables(role: TrainingRole) -> Iterator[Finding]:
-    for option in ("tee", "redirects", "local-ranks-filter", "shutdown-timeout"):
-        value = role.launch.env.get(option_variable(option))
+    for option, name in _VARIABLES.items():
+        value = role.launch.env.get(name)
         if value is None or option in role.launch.options or not is_literal(value):
             continue
         if (why := _why_refused_value(option, value)) is not None:
-            name = option_variable(option)
             yield found_at(role.path_of(option), f"torchrun does not start with {name} {value!r}: {why}", _HELP)
 
 

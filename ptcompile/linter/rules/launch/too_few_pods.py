@@ -68,8 +68,9 @@ def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[
         return
     if total > 1 and first.is_local:  # reported by local-endpoint
         return
-    total += count_nodes(peers_in_other_objects(subject, first)) if subject.record.rendezvous.across_objects else 0
     needed = first.rendezvous.nodes[1] if first.rendezvous.backend == "static" else first.rendezvous.nodes[0]
+    if total < needed and subject.record.rendezvous.across_objects:
+        total += count_nodes(peers_in_other_objects(subject, first))
     if 0 < total < needed:
         path, edit = first.path_of("nnodes"), first.edit_to("nnodes", str(total))
         pods = "1 pod" if total == 1 else f"{total} pods"

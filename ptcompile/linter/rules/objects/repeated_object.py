@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
-from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of
+from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map
 from ptcompile.linter.repeated import CREATED_KINDS
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
@@ -47,7 +47,7 @@ _ObjectKey = tuple[tuple[str, str], str, str]
 def _check(subject: Subject) -> Iterator[Finding]:
     if not subject.name or len(subject.objects) < 2:
         return
-    first = subject.stream.cached(_first_objects).get(_key(subject.manifest))
+    first = subject.stream.cached(_first_objects).get((subject.kind, subject.namespace, subject.name))
     if first is not None and first is not subject.manifest:
         is_equal = first == subject.manifest
         yield Finding(
@@ -62,13 +62,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _first_objects(stream: Stream) -> dict[_ObjectKey, Json]:
     first_objects: dict[_ObjectKey, Json] = {}
     for manifest in stream.objects:
-        first_objects.setdefault(_key(manifest), manifest)
+        name = as_string(nested_map(manifest, "metadata").get("name"))
+        first_objects.setdefault((kind_of(manifest), namespace_of(manifest), name), manifest)
     return first_objects
-
-
-def _key(manifest: Json) -> _ObjectKey:
-    name = manifest.get("metadata")
-    return kind_of(manifest), namespace_of(manifest), as_string(name.get("name")) if isinstance(name, dict) else ""
 
 
 RULE = Rule("repeated-object", _check, severity="error", stage="run", authority="ptcompile")

@@ -49,7 +49,7 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    service_and_rendezvous = endpoint_service(subject)
+    service_and_rendezvous = subject.cached(endpoint_service)
     if service_and_rendezvous is None:
         return
     service, rendezvous = service_and_rendezvous

@@ -58,7 +58,7 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    service_and_rendezvous = endpoint_service(subject)
+    service_and_rendezvous = subject.cached(endpoint_service)
     job = subject.job if service_and_rendezvous is not None else None
     if service_and_rendezvous is None or job is None or job.size < 2 or not job.roles:
         return
