@@ -13,15 +13,10 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import SHELLS, basename
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer, Token
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.launchers.command import Invocation
-
 
 LAUNCHERS = frozenset(
     {"torchrun", "accelerate", "deepspeed", "composer", "mpirun", "colossalai", "llamafactory-cli", "swift", "axolotl"}
@@ -70,16 +65,9 @@ def shell_index(container: ManifestContainer) -> int | None:
     return start if start < len(container.tokens) and basename(container.tokens[start]) in SHELLS else None
 
 
-def read_launch(container: ManifestContainer) -> Invocation:
-    """Return what the command line starts, without the variables that an operator adds."""
-    from ptcompile.simulator.launchers.command import read_command_line
-
-    return read_command_line(container.tokens, {})
-
-
 def starts_training(container: ManifestContainer) -> bool:
     """Return whether the main container's command line starts training processes with a known launcher."""
-    return container.is_main and is_command_written(container) and read_launch(container).launcher in LAUNCHERS
+    return container.is_main and is_command_written(container) and container.launch.launcher in LAUNCHERS
 
 
 _IDLE_COMMANDS = frozenset(
@@ -121,14 +109,19 @@ def image_references(subject: Subject) -> Iterator[tuple[Path, str]]:
             yield (*path, "image"), image
 
 
-def rank_containers(subject: Subject) -> Iterator[ManifestContainer]:
-    """Yield the training containers of an object with several pods; they must all run the same program."""
+def mutable_rank_images(subject: Subject) -> Iterator[tuple[ManifestContainer, str]]:
+    """Yield the training containers with a mutable image, and the image, of an object with several pods.
+
+    Such pods must all run the same program.
+    """
     if sum(template.replicas for template in subject.templates) < 2:
         return
-    for template in subject.templates:
-        for container in template.main_containers:
-            if subject.record.rendezvous.all_pods or accelerators(container) or starts_training(container):
-                yield container
+    for container in (container for template in subject.templates for container in template.main_containers):
+        image = as_string(container.spec.get("image"))
+        if is_mutable(image) and (
+            subject.record.rendezvous.all_pods or accelerators(container) or starts_training(container)
+        ):
+            yield container, image
 
 
 Statement = tuple[list[str], str]

@@ -14,6 +14,7 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.simulator.launchers.command import Invocation
 
 
 class Token(NamedTuple):
@@ -81,6 +82,13 @@ class ManifestContainer:
         """The texts of `argv`, for rules that do not need the paths."""
         written = (*_list(self.spec.get("command")), *_list(self.spec.get("args")))
         return tuple([word for word in written if isinstance(word, str)])
+
+    @cached_property
+    def launch(self) -> Invocation:
+        """What the command line starts, without the variables that an operator adds."""
+        from ptcompile.simulator.launchers.command import read_command_line
+
+        return read_command_line(self.tokens, {})
 
     @cached_property
     def start_index(self) -> int:

@@ -139,23 +139,30 @@ LAUNCHERS: Final[dict[str, Launcher]] = {
     "axolotl": _AXOLOTL,
 }
 """The launchers besides torchrun, by name."""
+_BY_PROGRAM: Final = {
+    program: cast("LauncherName", name) for name, launcher in LAUNCHERS.items() for program in launcher.programs
+}
+_BY_MODULE: Final = {
+    module: cast("LauncherName", name) for name, launcher in LAUNCHERS.items() for module in launcher.modules
+}
 
 
 def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
     """Return the launcher that an unwrapped command line starts and the index of its options, or None for others."""
     first = argv[0].rpartition("/")[2]
-    by_module = first.startswith("python") and "-m" in argv
-    index = argv.index("-m") + 1 if by_module else 0
-    if by_module and (index >= len(argv) or not all(argument.startswith("-") for argument in argv[1 : index - 1])):
+    if first.startswith("python") and "-m" in argv:
+        index = argv.index("-m") + 1
+        if index >= len(argv) or not all(argument.startswith("-") for argument in argv[1 : index - 1]):
+            return None
+        by_module = _BY_MODULE.get(argv[index])
+        return None if by_module is None else (by_module, index + 1)
+    name = _BY_PROGRAM.get(first)
+    if name is None:
         return None
-    for name, launcher in LAUNCHERS.items():
-        if by_module and argv[index] in launcher.modules:
-            return cast("LauncherName", name), index + 1
-        if not by_module and first in launcher.programs:
-            if not launcher.verbs:
-                return cast("LauncherName", name), 1
-            return (cast("LauncherName", name), 2) if argv[1:2] and argv[1] in launcher.verbs else None
-    return None
+    verbs = LAUNCHERS[name].verbs
+    if not verbs:
+        return name, 1
+    return (name, 2) if len(argv) > 1 and argv[1] in verbs else None
 
 
 def parse_options(name: str, arguments: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:

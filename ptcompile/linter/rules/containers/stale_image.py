@@ -35,16 +35,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.containers import is_mutable, rank_containers
+from ptcompile.linter.containers import mutable_rank_images
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for container in rank_containers(subject):
-        image = as_string(container.spec.get("image"))
-        if is_mutable(image) and container.spec.get("imagePullPolicy") == "IfNotPresent":
+    for container, image in mutable_rank_images(subject):
+        if container.spec.get("imagePullPolicy") == "IfNotPresent":
             path = (*container.path, "imagePullPolicy")
             yield found_at(
                 path,

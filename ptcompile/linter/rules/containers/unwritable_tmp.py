@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.containers import is_command_written, read_launch
+from ptcompile.linter.containers import is_command_written
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer
@@ -53,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             "readOnlyRootFilesystem"
         ) is not True or not is_command_written(container):
             continue
-        invocation = read_launch(container)
+        invocation = container.launch
         if (
             invocation.launcher == "torchrun"
             and "log-dir" not in invocation.options

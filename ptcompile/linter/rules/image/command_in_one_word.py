@@ -36,27 +36,24 @@ from ptcompile.kubernetes.commands import is_program, split_line, unwrap
 from ptcompile.linter.containers import is_command_written
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Token
+from ptcompile.linter.templates import ManifestContainer, Token
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    command_lines = {
-        container.path: container.argv for container in subject.containers if is_command_written(container)
-    }
+    containers = {container.path: container for container in subject.containers if is_command_written(container)}
     for role in subject.training_roles if subject.record.launch_fields.container else ():  # the trainer of a TrainJob
-        if role.path not in command_lines and role.spec.get("command"):
-            command_lines[role.path] = tuple(
-                Token((*role.path, key, index), text) for key, index, text in role.indexed_tokens()
-            )
-    for argv in command_lines.values():
+        if role.path not in containers and role.spec.get("command"):
+            containers[role.path] = ManifestContainer(role.path, role.spec, init=False, main=True)
+    for container in containers.values():
+        argv = container.argv
         if argv and len(argv[0].text.split()) > 1:
             message = (
                 f"no shell splits {shorten(argv[0].text, 40)!r}: the runtime looks for a program with that whole name"
             )
             yield _finding(argv, 0, message)
-        elif any(" " in word.text for word in argv[1:]) and (entry := _find_entry([word.text for word in argv])):
+        elif any(" " in word for word in container.tokens[1:]) and (entry := _find_entry(container)):
             index, starter, noun = entry
             yield _finding(
                 argv, index, f"{starter} starts one {noun} named {shorten(argv[index].text, 40)!r}, spaces included"
@@ -73,11 +70,11 @@ def _finding(argv: Sequence[Token], index: int, message: str) -> Finding:
     return found_at(word.path, message, title, fix)
 
 
-def _find_entry(argv: list[str]) -> tuple[int, str, str] | None:
+def _find_entry(container: ManifestContainer) -> tuple[int, str, str] | None:
     """Return the index of a script or module that is a whole command line, its starter, and its noun; None for
     others.
     """
-    launch = command.read_command_line(argv, {})
+    argv, launch = container.tokens, container.launch
     starter: str = launch.launcher
     start, is_module = len(argv) - len(launch.entry), "module" in launch.options
     if launch.in_shell or not launch.entry:

@@ -41,7 +41,6 @@ from posixpath import join, normpath
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
-from ptcompile.linter.containers import read_launch
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Token
@@ -83,7 +82,7 @@ def _script_path(container: ManifestContainer) -> str | None:
         return None
     from ptcompile.simulator.launchers.command import entry_arguments
 
-    invocation = read_launch(container)
+    invocation = container.launch
     words = [word for word in entry_arguments(invocation) if not word.startswith("-")]
     file = next((word for word in words[:2] if word.endswith(_SUFFIXES)), None)
     if file is None and invocation.entry and invocation.launcher == "command":

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.containers import read_launch, starts_training
+from ptcompile.linter.containers import starts_training
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path, user = _user(template, container)
             if user < _MADE_UP_USERS or container.spec.get("envFrom") or not starts_training(container):
                 continue
-            if read_launch(container).launcher == "mpirun":
+            if container.launch.launcher == "mpirun":
                 continue  # images for MPI have the user, since sshd needs it
             is_set = any(entry.name == "HOME" for entry in container.env)
             if not is_set and not any(part in token for token in container.tokens for part in _HOME_MAKERS):

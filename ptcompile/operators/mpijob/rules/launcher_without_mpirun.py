@@ -44,7 +44,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.containers import read_launch
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer
@@ -73,7 +72,7 @@ def _lone_program(container: ManifestContainer) -> str | None:
         part in word.lower() for word in container.tokens for part in _HOST_WORDS
     ):
         return None
-    launch = read_launch(container)
+    launch = container.launch
     if launch.launcher in ("torchrun", "accelerate", "deepspeed"):
         return launch.launcher
     name = basename(launch.entry[0]) if launch.launcher == "command" and launch.entry else ""
