@@ -42,20 +42,14 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     """Return one pod per index of an Indexed Job, or the completions of another Job."""
     spec = nested_map(manifest, "spec")
     name, namespace = object_name(manifest), namespace_of(manifest)
-    metadata = template_parts(spec.get("template"))[0]
+    metadata, pod = template_parts(spec.get("template"))
     labels = {**string_map(metadata.get("labels")), **job_labels(name)}
-    service = find_headless_service(
-        request.related, as_string(_pod_spec_of(spec).get("subdomain")) or None, labels, namespace
-    )
+    service = find_headless_service(request.related, as_string(pod.get("subdomain")) or None, labels, namespace)
     role = job_role("job", name, spec, namespace, request, dns=service is not None)
     notes: tuple[str, ...] = ()
     if spec.get("suspend") is True:
         notes = ("suspended: the pods are created when spec.suspend becomes false",)
     return Expansion((role,), (service,) if service else (), jobs=(job_summary(name, "job", spec),), notes=notes)
-
-
-def _pod_spec_of(job_spec: Json) -> Json:
-    return template_parts(job_spec.get("template"))[1]
 
 
 def pod_count(spec: Json) -> int:

@@ -53,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             for name, written in container.resource_list(half).items():
                 maximum = _MAX_AMOUNTS.get(name)
                 amount = quantity.parse(written) if maximum and name not in seen else None
-                if maximum and amount is not None and amount.value > maximum:
+                if maximum and amount is not None and amount.nano > maximum * quantity.NANO:
                     seen.add(name)
                     path = (*container.path, "resources", half, name)
                     yield found_at(

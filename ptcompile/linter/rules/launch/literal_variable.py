@@ -76,15 +76,15 @@ _INDEX_FIELD: Final = "metadata.annotations['batch.kubernetes.io/job-completion-
 
 def _check(subject: Subject) -> Iterator[Finding]:
     containers = (*[container.spec for container in subject.containers], nested_map(subject.spec, "trainer"))
-    if not any(map(_has_reference, containers)):
+    references = {id(container): texts for container in containers if any(texts := _references(container))}
+    if not references:
         return
     for path, written, view, pod in container_views(subject):
-        entries, words = as_mappings(written.get("env")), _referring_words(written)
-        values = _referring_texts([entry.get("value") for entry in entries])
+        values, words = references.get(id(written), ((), ()))
         stream_names = names_from_stream(subject, view.spec, pod.view.namespace) if values or words else None
         if stream_names is None:
             continue  # no reference, or envFrom names an object that the stream does not have
-        env = view.env
+        env, entries = view.env, as_mappings(written.get("env"))
         first_indexes = {
             as_string(entry.get("name")): index for index, entry in reversed([*enumerate(env)])
         }  # the first entry of each name
@@ -114,12 +114,6 @@ def _in_shell(container: Json) -> bool:
     return start < len(argv) and basename(argv[start]) in SHELLS
 
 
-def _has_reference(container: Json) -> bool:
-    """Return whether the container has any reference; most have none."""
-    values = [as_string(entry.get("value")) for entry in as_mappings(container.get("env"))]
-    return "$(" in "\n".join([*as_strings(container.get("command")), *as_strings(container.get("args")), *values])
-
-
 def _index_of(env: tuple[Json, ...], entry: Json) -> int:
     return next((i for i, item in enumerate(env) if item is entry or item == entry), len(env))
 
@@ -129,9 +123,12 @@ def _referring_texts(values: Sequence[object]) -> list[tuple[int, str]]:
     return [(i, value) for i, value in enumerate(values) if isinstance(value, str) and "$(" in value]
 
 
-def _referring_words(container: Json) -> list[tuple[str, int, str]]:
-    """Return the words of the command line that may contain a reference, each with its field and its index."""
-    return [
+def _references(container: Json) -> tuple[list[tuple[int, str]], list[tuple[str, int, str]]]:
+    """Return the values of variables that may contain a reference, each with its index, and such words of the command
+    line, each with its field and its index.
+    """
+    values = _referring_texts([entry.get("value") for entry in as_mappings(container.get("env"))])
+    return values, [
         (key, i, word)
         for key in ("command", "args")
         if isinstance(words := container.get(key), list)

@@ -61,16 +61,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    peers = (
-        peers_in_other_objects(subject, roles[0])
-        if subject.record.rendezvous.across_objects and roles[0].rendezvous.nodes != (1, 1)
-        else ()
-    )
-    if count_nodes((*roles, *peers)) < 2 or roles[0].is_local:  # reported by local-endpoint
+    if roles[0].is_local:  # reported by local-endpoint
         return
     if any(
         role.rendezvous.backend not in ("static", "env") or role.rendezvous.nodes in (None, (1, 1)) for role in roles
     ):
+        return
+    peers = peers_in_other_objects(subject, roles[0]) if subject.record.rendezvous.across_objects else ()
+    if count_nodes((*roles, *peers)) < 2:
         return
     pods_by_rank = {rank: (role, index) for role in peers for rank, index in _node_ranks(role)}
     for role in roles:
@@ -108,7 +106,8 @@ def _node_ranks(role: TrainingRole) -> Iterator[tuple[str, int]]:
     name, spec, entry = _rank_variable(role), None, None
     for index in sorted({0, min(1, role.expanded.count - 1), role.expanded.count - 1}):
         view = role.expanded.pod(index)
-        if name is not None and view.spec is not spec:  # most operators give all pods of a role the same spec
+        # the first pod is simulated in any case; most operators give all pods of a role the same spec
+        if name is not None and index and view.spec is not spec:
             spec, entry = view.spec, _env_entry(view, name)
         if entry is not None:
             rank = entry_value(entry, view)
