@@ -82,6 +82,13 @@ def test_whitespace_is_a_word(texts: list[str], there: bool) -> None:
     assert ("@blank" in (words_of(Subject({"args": texts})) or ())) is there
 
 
+@pytest.mark.parametrize(
+    ("text", "there"), [("$(A)", False), ("A", False), ("$A", True), ("${A}", True), ("$(A) $B", True), ("$$(A)", True)]
+)
+def test_a_shell_variable_is_a_word(text: str, there: bool) -> None:
+    assert ("@variable" in (words_of(Subject({"args": [text]})) or ())) is there
+
+
 SPLIT = """\
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob
