@@ -15,10 +15,10 @@ from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_serve
 from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
 from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
 from ptcompile.diagnostics import Problem, field_path
-from ptcompile.kubernetes.index import objects
+from ptcompile.kubernetes.index import Objects, objects
 from ptcompile.kubernetes.unstructured import may_mention
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
-from ptcompile.registry.model import ApiServer, Established, Foreign, GroupVersionKind, KindContext
+from ptcompile.registry.model import ApiServer, Established, GroupVersionKind, KindContext
 from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 
 TYPE_CHECKING = False
@@ -91,10 +91,11 @@ def validate(
     releases = versions or Versions()
     server = parse_version(kubernetes) if kubernetes else releases.kubernetes
     context = ApiServer(server, gates=releases.gates_of("kubernetes"))
-    problems = _server_problems(manifest, kind, context, releases, others, definitions, webhooks=webhooks)
+    related = objects(others)
+    problems = _server_problems(manifest, kind, context, releases, related, definitions, webhooks=webhooks)
     if not webhooks or not foreign:
         return problems
-    return _first_per_path([problems, _foreign_problems(manifest, kind, KindContext(releases, objects(others)))])
+    return _first_per_path([problems, _foreign_problems(manifest, kind, KindContext(releases, related))])
 
 
 def _server_problems(
@@ -102,17 +103,17 @@ def _server_problems(
     kind: GroupVersionKind,
     context: ApiServer,
     releases: Versions,
-    others: RelatedObjects,
+    related: Objects,
     definitions: Definitions | None,
     *,
     webhooks: bool,
 ) -> list[Problem]:
     """Return the problems of the API server and, with `webhooks`, of the kind's operator."""
     if kind not in BUILT_IN and kind not in CUSTOM:
-        request = KindContext(releases, objects(others))
+        request = KindContext(releases, related)
         return _other_kind_problems(manifest, kind, context, definitions, request if webhooks else None)
     if kind in CUSTOM:
-        problems = _operator_kind_problems(manifest, kind, context, releases, others, webhooks=webhooks)
+        problems = _operator_kind_problems(manifest, kind, context, releases, related, webhooks=webhooks)
         return [*problems, *_user_definition_problems(manifest, kind, context, definitions, problems)]
     from ptcompile.apiserver.validation import KINDS
 
@@ -151,7 +152,9 @@ def _foreign_problems(manifest: Mapping[str, Any], kind: GroupVersionKind, reque
     """Yield the rejections of webhooks that check kinds of other operators, such as Kueue's."""
     for operator, foreign in _FOREIGN_WEBHOOKS:
         # the webhook is only imported for objects with a label of its operator
-        if kind in foreign.kinds and (_has_key(manifest, foreign.marks) or _has_related(request, foreign)):
+        if kind in foreign.kinds and (
+            _has_key(manifest, foreign.marks) or objects(request.related).has_any(foreign.related)
+        ):
             yield from operator.validate_foreign(manifest, request)
 
 
@@ -172,11 +175,6 @@ def _has_key(manifest: Mapping[str, Any], mark: str) -> bool:
         else:
             stack += [item for item in node if type(item) is dict or type(item) is list]
     return False
-
-
-def _has_related(request: KindContext, foreign: Foreign) -> bool:
-    related = objects(request.related) if request.related else None
-    return related is not None and any(related.of_kind(kind) for kind in foreign.related)
 
 
 def _kind_of(manifest: Mapping[str, Any]) -> GroupVersionKind | None:
@@ -224,7 +222,7 @@ def _operator_kind_problems(
     kind: GroupVersionKind,
     context: ApiServer,
     releases: Versions,
-    others: RelatedObjects,
+    related: Objects,
     *,
     webhooks: bool,
 ) -> list[Problem]:
@@ -235,7 +233,7 @@ def _operator_kind_problems(
     release = operator.release_in(releases)
     installed = Release(operator.release, release, operator.release in releases.declared)
     checks_webhooks = webhooks and operator_kind.rejects
-    current, others = operator_kind.in_current_fields(manifest, release), objects(others)
+    current = operator_kind.in_current_fields(manifest, release)
     server = known_version(context.kubernetes)
     defaulted = operator_kind.default(current, complete=True) if checks_webhooks else current
     exact = checks_webhooks and is_complete(defaulted, kind, server, context.gates, installed)
@@ -256,7 +254,7 @@ def _operator_kind_problems(
         # servers before 1.36 do not limit a CRD's integers to 32 bits, but Go does
         same_server = context.kubernetes == releases.kubernetes
         established = Established(exact=exact, decodes=exact and context.at_least(36), pods=not pods and same_server)
-        request = KindContext(releases, others, established)
+        request = KindContext(releases, related, established)
         layers += [operator_kind.validate(defaulted, request), operator_kind.controller_errors(defaulted, request)]
     layers.append(pods)
     problems = _merge_problems(violations, _first_per_path(layers))

@@ -122,6 +122,10 @@ class Objects(Sequence["Json"]):
         matches = self._kinds.get(kind, ())
         return matches if self._related is None else [*matches, *self._visible(self._related.of_kind(kind))]
 
+    def has_any(self, kinds: frozenset[GroupVersionKind]) -> bool:
+        """Return whether there are objects of one of these kinds."""
+        return not kinds.isdisjoint(self._kinds) or (self._related is not None and any(map(self.of_kind, kinds)))
+
     def by_name(self, kind: GroupVersionKind, name: str) -> Sequence[Json]:
         """Return the objects of a kind and name, in any namespace."""
         matches = self._names.get((kind, name), ())

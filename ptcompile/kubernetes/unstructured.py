@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Mapping
 
 TYPE_CHECKING = False
@@ -91,12 +92,12 @@ def kind_of(manifest: Json) -> tuple[str, str]:
 
 
 def may_mention(manifest: Json, text: str) -> bool:
-    """Return whether a key or a value may contain `text`, which nothing in `repr` escapes. A search of the whole is
-    ten times as fast as a walk.
+    """Return whether a key or a value may contain `text`, which must be ASCII. `marshal` writes strings unescaped, and
+    ten times as fast as a walk finds them.
     """
     try:
-        return text in repr(dict(manifest))
-    except RecursionError:  # nested deeper than any reader allows
+        return text.encode() in marshal.dumps(dict(manifest))
+    except ValueError:  # nested deeper than any reader allows, or not plain data
         return True
 
 

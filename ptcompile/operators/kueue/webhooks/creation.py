@@ -18,9 +18,9 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.kueue.queues import QUEUE, queue_of
+from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
 from ptcompile.operators.kueue.webhooks.kinds import KINDS, SKIPPED_NAMESPACES
-from ptcompile.operators.kueue.webhooks.labels import check_labels
+from ptcompile.operators.kueue.webhooks.labels import check_labels, check_suspend
 from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets, pod_sets_of
 from ptcompile.registry.model import KindContext
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _POD = ("v1", "Pod")
+_LOCAL_QUEUES = frozenset({("kueue.x-k8s.io/v1beta2", "LocalQueue"), ("kueue.x-k8s.io/v1beta1", "LocalQueue")})
 _TRAIN_JOB = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
 
 
@@ -51,9 +52,11 @@ def with_default_queue(manifest: Json, related: Sequence[Json]) -> Json:
     """Return the object with the queue `default`, if it names none and the namespace has a LocalQueue of that name."""
     if not related or queue_of(nested_map(manifest, "metadata")) or _has_controller(manifest):
         return manifest
-    queues = objects(related).in_namespace(namespace_of(manifest))
-    kinds = [(f"kueue.x-k8s.io/{version}", "LocalQueue") for version in ("v1beta2", "v1beta1")]
-    if not any(queues.by_name(kind, "default") for kind in kinds):
+    stream = objects(related)
+    if not stream.has_any(_LOCAL_QUEUES):
+        return manifest
+    queues = stream.in_namespace(namespace_of(manifest))
+    if not any(queues.by_name(kind, "default") for kind in _LOCAL_QUEUES):
         return manifest
     metadata: dict[str, Any] = dict(nested_map(manifest, "metadata"))
     metadata["labels"] = {**string_map(metadata.get("labels")), QUEUE: "default"}
@@ -77,18 +80,26 @@ def check_object(manifest: Json, request: KindContext) -> Iterator[Problem]:
         yield from problems
         if not goes_on:
             return
-    yield from check_labels(manifest, kind, versions)
-    if key[1] == "Job":
-        from ptcompile.operators.kueue.webhooks.jobs import check_job
+    yield from check_suspend(manifest, kind)
+    if _has_own_keys(manifest):
+        yield from check_labels(manifest, kind, versions)
+        if key[1] == "Job":
+            from ptcompile.operators.kueue.webhooks.jobs import check_job
 
-        yield from check_job(manifest)
-    elif key == _POD:
-        from ptcompile.operators.kueue.webhooks.pods import check_pod
+            yield from check_job(manifest)
+        elif key == _POD:
+            from ptcompile.operators.kueue.webhooks.pods import check_pod
 
-        yield from check_pod(manifest)
+            yield from check_pod(manifest)
     yield from check_topology(manifest, request)
     if is_queued and not kind.serving and key[0] != "ray.io/v1":
         yield from _check_number_of_pod_sets(manifest, versions)
+
+
+def _has_own_keys(manifest: Json) -> bool:
+    """Return whether a label or annotation of the object itself is Kueue's."""
+    keys = (*nested_map(manifest, "metadata", "labels"), *nested_map(manifest, "metadata", "annotations"))
+    return any(str(key).startswith(PREFIX) for key in keys)
 
 
 def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Iterator[Problem]:

@@ -71,7 +71,6 @@ def prebuilt_of(manifest: Json) -> tuple[Path, str]:
 
 def check_labels(manifest: Json, kind: QueuedKind, versions: Versions) -> Iterator[Problem]:
     """Yield what the webhooks reject of an object's labels and annotations at its creation."""
-    yield from _check_suspend(manifest, kind)
     yield from check_queue_name(manifest)
     if not kind.serving:
         yield from check_prebuilt(manifest, kind)
@@ -80,7 +79,7 @@ def check_labels(manifest: Json, kind: QueuedKind, versions: Versions) -> Iterat
     yield from check_gates(manifest, versions)
 
 
-def _check_suspend(manifest: Json, kind: QueuedKind) -> Iterator[Problem]:
+def check_suspend(manifest: Json, kind: QueuedKind) -> Iterator[Problem]:
     """Check the type of `suspend`, which the mutating webhook decodes before any schema is applied."""
     value = nested_map(manifest, *kind.suspend).get("suspend") if kind.suspend else None
     if not (kind.serving or value is None or isinstance(value, bool)):
