@@ -16,6 +16,7 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedProblem
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, Role, Target, map_templates
+from ptcompile.kubernetes.index import objects
 from ptcompile.registry.queues import gang_system
 from ptcompile.spec.objects import yaml_name
 
@@ -50,11 +51,14 @@ _ALTERNATIVE_VALUES: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]
 """Fields that have an effect only for some targets and job shapes, and other values to try. All other fields are always
 written or reported by their target: tests/test_every_word.py tries them all.
 """
+_FIRST_KEYS: Final = frozenset([field[0] for field in _ALTERNATIVE_VALUES])
 
 
 def unused_fields(built: Built) -> Iterator[PlacedProblem]:
     """Yield a note for each field whose other values would not change the emitted manifests."""
     spec, context = built.spec, built.context
+    if _FIRST_KEYS.isdisjoint(spec.spec.model_fields_set):
+        return
     for field, alternatives in _ALTERNATIVE_VALUES.items():
         value = _user_value(spec.spec, field)
         if value is None:
@@ -197,10 +201,10 @@ def pool_problems(built: Built) -> Iterator[PlacedProblem]:
 
 def rejections(built: Built) -> Iterator[PlacedProblem]:
     """Yield the offline API server's errors about the built manifests."""
-    cluster = built.context.cluster
+    cluster, others = built.context.cluster, objects(built.named)
     versions, reported = cluster.versions(), _CLAIM_FIELDS | gang_system(built.job, cluster).gated_fields
     for index, manifest in enumerate(built.named):
-        for problem in validate(manifest, versions=versions, others=built.named):
+        for problem in validate(manifest, versions=versions, others=others):
             if problem.name != "gate-off" or problem.path[-1] not in reported:
                 yield PlacedProblem(problem, index, SERVER)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, format_value, type_mismatch
 from ptcompile.diagnostics.fixes import QUOTES, fix_quantity
 from ptcompile.kubernetes.quantity import is_quantity as valid_quantity
@@ -110,12 +110,17 @@ def _invalid_quantity(value: Any) -> SchemaViolation:
     return violation
 
 
+@bounded_cache(1024)
+def _matches_crd_quantity(text: str) -> bool:
+    return _CRD_QUANTITY(text) is not None
+
+
 def check_crd_quantity(value: Any) -> Violations:
     """Check a quantity in a CRD: an integer, or text of a pattern that is looser than Go's parser, which reads it
     later.
     """
     if isinstance(value, str):
-        if _CRD_QUANTITY(value) is None:
+        if not _matches_crd_quantity(value):
             return [_invalid_quantity(value)]
         if valid_quantity(value):
             return None
