@@ -8,6 +8,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Target
+from ptcompile.registry.targets import TARGETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,8 +46,6 @@ def apply_patches(manifests: Sequence[Json], patches: Mapping[str, Any], target:
 
 def unsupported_patches(job: JobSpec, target: Target) -> Iterator[Problem]:
     """Yield an error for a patch of an unknown target or an unused runtime, a warning for a patch of another target."""
-    from ptcompile.registry.targets import TARGETS
-
     for key, patch in job.manifest.items():
         path: Path = ("spec", "manifest", key)
         name, _, kind = key.partition("/")

@@ -6,7 +6,7 @@ needs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 
@@ -192,7 +192,7 @@ class PlacedProblem(NamedTuple):
 
 
 def locate_stages(
-    stages: Iterable[Iterable[PlacedProblem]],
+    stages: Iterable[Sequence[PlacedProblem]],
     data: Json,
     spec: Spec | None = None,
     trace: Callable[[], Trace] | None = None,
@@ -200,7 +200,7 @@ def locate_stages(
     """Locate the findings of each stage, without those that an error of an earlier stage may have caused."""
     kept: list[Problem] = []
     all_located: list[Problem] = []
-    for stage in stages:
+    for stage in filter(None, stages):
         located = locate(stage, data, trace)
         if spec is not None:
             located = restore_generate_name(located, spec)

@@ -17,7 +17,8 @@ from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedP
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, Role, Target, map_templates
 from ptcompile.kubernetes.index import objects
-from ptcompile.registry.queues import gang_system
+from ptcompile.registry.queues import gang_system, queue_of
+from ptcompile.registry.targets import TARGETS
 from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False
@@ -201,12 +202,27 @@ def pool_problems(built: Built) -> Iterator[PlacedProblem]:
 
 def rejections(built: Built) -> Iterator[PlacedProblem]:
     """Yield the offline API server's errors about the built manifests."""
-    cluster, others = built.context.cluster, objects(built.named)
+    cluster, others, is_labeled = built.context.cluster, objects(built.named), _is_labeled(built)
     versions, reported = cluster.versions(), _CLAIM_FIELDS | gang_system(built.job, cluster).gated_fields
     for index, manifest in enumerate(built.named):
-        for problem in validate(manifest, versions=versions, others=others):
+        for problem in validate(manifest, versions=versions, others=others, foreign=is_labeled):
             if problem.name != "gate-off" or problem.path[-1] not in reported:
                 yield PlacedProblem(problem, index, SERVER)
+
+
+def _is_labeled(built: Built) -> bool:
+    """Return whether an object or its pods may have a label or annotation that the webhooks of a queue system check:
+    the user's, that of a queue, or one that a plugin's target writes.
+    """
+    job, context = built.job, built.context
+    return bool(
+        queue_of(job, context.cluster)
+        or job.labels
+        or job.annotations
+        or any(role.template.labels or role.template.annotations for role in job.roles)
+        or built.spec.spec.manifest
+        or context.target.name not in TARGETS
+    )
 
 
 _CLAIM_FIELDS: Final = frozenset({"claims", "resourceClaims"})

@@ -204,9 +204,9 @@ def check_lost_pods(job: Job, *, each: bool, crash: str, authority: Authority) -
 def crash_ends_job(job: Job, crash: str, authority: Authority) -> Iterator[Problem]:
     """Yield a note if a job with a range of nodes or with maxRestarts has no retries for a pod that crashes."""
     launch, policy = job.launch, job.run_policy
-    if launch is None or job.runtime is not None or retries(job) or policy.on_pod_failure is not None:
+    if launch is None or job.runtime is not None or not (job.elastic or launch.max_restarts):
         return
-    if any(restarts_in_place(role) for role in job.training_roles) or not (job.elastic or launch.max_restarts):
+    if retries(job) or policy.on_pod_failure is not None or any(map(restarts_in_place, job.training_roles)):
         return
     path: Path = (*SPEC, "elastic", "nnodes" if job.elastic else "maxRestarts")
     promise = "torchrun restarts failed processes" if launch.max_restarts else "the job can run with fewer nodes"

@@ -385,7 +385,7 @@ def incomplete_fabrics(job: Job) -> Iterator[tuple[str, Problem]]:
 
     for role in job.training_roles:
         main, amounts = role.template.main, role.template.main.resources
-        if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
+        if not role.template.sidecars and not concerns(main.env, {*amounts.requests, *amounts.limits}):
             continue
         for gap in gaps(pod_template.write_shared(role.template)):
             yield role.name, _fabric_problem(gap.path, gap.message, gap.help)

@@ -63,7 +63,7 @@ def containers(parts: SpecParts) -> Iterator[Problem]:
 
 def is_only_too_long(name: str) -> bool:
     """Return whether a name is valid except for its length, whose limit depends on the target."""
-    return names.is_dns_subdomain(name) and "." not in name and not names.is_dns_label(name)
+    return len(name) > names.DNS_LABEL_MAX and "." not in name and names.is_dns_subdomain(name)
 
 
 def reserved_env(spec: Spec, job: Job, context: Context) -> Iterator[Problem]:

@@ -116,10 +116,9 @@ def _training_role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None
         role_nulls = nulls_of_fields(role, (*_JOB, name), MAIN)
         template = pods.merge(pods.without_paths(template, role_nulls), template_of(role))
         nulls, own_amounts = merge_nulls(nulls, role_nulls), lower_resources(role.resources)
-    container_name = _names(job).container_of(name)
-    patches = [((*_JOB, "podTemplate"), _with_main_name(job.pod_template, container_name))]
+    patches = [((*_JOB, "podTemplate"), _with_main_name(job.pod_template, job, name))]
     if role is not None:
-        patches.append(((*_JOB, name, "podTemplate"), _with_main_name(role.pod_template, container_name)))
+        patches.append(((*_JOB, name, "podTemplate"), _with_main_name(role.pod_template, job, name)))
     restart = (role.restart_policy if role is not None else None) or job.restart_policy
     return ir.Role(name, replicas, _apply_patches(template, nulls, own_amounts, patches, MAIN), restart)
 
@@ -146,8 +145,9 @@ def _apply_patches(
     return pod._replace(nulls=pods.absent_nulls(nulls, template)) if nulls else pod
 
 
-def _with_main_name(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
+def _with_main_name(patch: Mapping[str, Any], job: JobSpec, role: str) -> Mapping[str, Any]:
     """Return a patch with the main container under its name in the spec; the patch may use its name in the manifest."""
+    name = _names(job).container_of(role) if patch else None
     if name in {None, MAIN}:
         return patch
     spec = patch.get("spec")

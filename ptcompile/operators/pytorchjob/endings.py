@@ -33,12 +33,13 @@ def unsupported(job: Job) -> Iterator[Problem]:
     """Yield the endings that a PyTorchJob cannot express, and those that it only approximates."""
     policy = job.run_policy
     yield from endings.reject_restart_job(job, "a PyTorchJob")
-    counts = all(restart_policy(job, role) == "Never" for role in job.training_roles)  # then a lost node fails the job
+    roles = job.training_roles
+    never = [role for role in roles if restart_policy(job, role) == "Never"]
+    counts = len(never) == len(roles)  # then a lost node fails the job
     if policy.on_disruption in {"Count", "FailJob"} and not counts:
         why = "the operator recreates a pod whose node is lost and does not count it (training-operator issue 2045)"
         yield unsupported_by_target(endings.ON_DISRUPTION, why, f"use Ignore, or {_BATCH[4:]}")
-    never = next((role for role in job.training_roles if restart_policy(job, role) == "Never"), None)
-    if never is not None and (path := endings.survival_path(job)) is not None:
+    if never and (path := endings.survival_path(job)) is not None:
         why = "a PyTorchJob survives a lost node only if its pods may restart, but restartPolicy is Never"
         if path == endings.ON_DISRUPTION:
             yield unsupported_by_target(path, why, "remove restartPolicy: Never")
@@ -46,7 +47,7 @@ def unsupported(job: Job) -> Iterator[Problem]:
             yield endings.approximation(path, why, "remove restartPolicy: Never", "training-operator")
     if job.nodes > 1:
         yield from _unsupported_success_policy(job)
-    if job.nodes > 1 and never is None:
+    if job.nodes > 1 and not never:
         crash = "backoffLimit 0 fails the PyTorchJob when a container restarts"
         yield from endings.check_lost_pods(job, each=True, crash=crash, authority="training-operator")
     else:
@@ -67,8 +68,9 @@ def _unsupported_success_policy(job: Job) -> Iterator[Problem]:
 
 def restart_policy(job: Job, role: Role) -> RestartPolicy:
     """Return the restartPolicy of a role."""
-    has_retries = endings.retries(job) > 0 or endings.on_disruption(job) == "Ignore"
-    return role.restart_policy or ("OnFailure" if has_retries else "Never")
+    if role.restart_policy is not None:
+        return role.restart_policy
+    return "OnFailure" if endings.retries(job) > 0 or endings.on_disruption(job) == "Ignore" else "Never"
 
 
 def run_policy(job: Job) -> dict[str, Any]:
