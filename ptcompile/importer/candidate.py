@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.compiler import passes as passing
 from ptcompile.compiler.build import build
 from ptcompile.compiler.checks.job import run_policy
 from ptcompile.compiler.frontend.lowering import lower, lower_run_policy
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_spec
-from ptcompile.ir.job import Context, Job
+from ptcompile.ir.job import Context, Job, Target, backend
 from ptcompile.registry.targets import default_target, target_named
 from ptcompile.spec.reader import SPEC_FILE, Block, read
 
@@ -55,22 +56,35 @@ def compile_manifests(spec: SpecData, cluster: ClusterProfile) -> Manifests:
 
 
 def compile_with_policies(spec: SpecData, policies: Iterable[Json], cluster: ClusterProfile) -> Iterator[Candidate]:
-    """Yield the spec with each of the run policies that compile accepts. Everything else is lowered once."""
+    """Yield the spec with each of the run policies that compile accepts.
+
+    Everything else is lowered once, and the passes run once for policies with the same `restartInPlace` and rendezvous
+    backend, which are all that passes read of a policy.
+    """
     decoded, _ = decode_spec(spec)
     if decoded is None:
         return
     parts = parts_of(decoded, cluster)
-    job = lower(decoded, cluster, parts)
+    lowered = lower(decoded, cluster, parts)
+    after_passes: dict[tuple[object, ...], Job] = {}
     for fields in policies:
         policy, violations = read(_RUN_POLICY, fields)
         if violations:
             continue
         changed = parts._replace(spec=decoded.replace(spec=decoded.spec.replace(run_policy=policy)))
-        manifests = (
-            None if _has_conflict(changed) else _build(changed, job._replace(run_policy=lower_run_policy(policy)))
-        )
-        if manifests is not None:
-            yield Candidate({**spec, "spec": {**spec["spec"], "runPolicy": fields}}, manifests)
+        if _has_conflict(changed):
+            continue
+        job = lowered._replace(run_policy=lower_run_policy(policy))
+        target = _target_of(changed, job)
+        if target is None:
+            continue
+        context = Context(cluster, target)
+        key = target.name, job.run_policy.restart_in_place, job.launch and backend(job, job.launch)
+        if key not in after_passes:
+            after_passes[key] = passing.run(job, context)
+        job = after_passes[key]._replace(run_policy=job.run_policy)
+        manifests = build(changed.spec, job, context, passes=()).named
+        yield Candidate({**spec, "spec": {**spec["spec"], "runPolicy": fields}}, manifests)
 
 
 def _has_conflict(parts: SpecParts) -> bool:
@@ -78,8 +92,13 @@ def _has_conflict(parts: SpecParts) -> bool:
 
 
 def _build(parts: SpecParts, job: Job) -> Manifests:
+    target = _target_of(parts, job)
+    return None if target is None else build(parts.spec, job, Context(parts.cluster, target)).named
+
+
+def _target_of(parts: SpecParts, job: Job) -> Target | None:
+    """Return the target of the job, or None if it does not support the job."""
     named, cluster = parts.job.target, parts.cluster
     target = target_named(named) if named is not None else default_target(job, cluster)
-    if any(problem.severity == "error" for problem in target.unsupported(job, cluster)):
-        return None
-    return build(parts.spec, job, Context(cluster, target)).named
+    is_unsupported = any(problem.severity == "error" for problem in target.unsupported(job, cluster))
+    return None if is_unsupported else target

@@ -10,8 +10,9 @@ defaults. The caller compiles and compares the lifted spec to decide whether it 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
-from itertools import product
+from itertools import islice, product
 
 from ptcompile.importer.candidate import Candidate, compile_candidate, compile_manifests, compile_with_policies
 from ptcompile.importer.residue import all_gaps, gaps
@@ -64,15 +65,20 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
     spec = candidate.spec
     if "runtimeRef" in spec["spec"]:
         return candidate  # the runtime sets the run policy
-    best, fewest = candidate, -1
+    best, fewest = candidate, sys.maxsize
     theirs = _without_pods(manifest, read, 0)
     bare = read._replace(objects=tuple(_without_pods(obj, read, index) for index, obj in enumerate(read.objects, 1)))
     policies = ({**spec["spec"].get("runPolicy", {}), **fields} for fields in _run_policies(manifest, read))
+    compared: list[list[Json]] = []
     for with_policy in compile_with_policies(spec, policies, cluster):
         *others, job = with_policy.manifests or ()
         ours = [*(_without_pods(obj, read, 1) for obj in others), _without_pods(job, read, 0)]
-        gap_count = sum(not _ENDING_FIELDS.isdisjoint(gap.path) for gap in all_gaps(ours, theirs, bare))
-        if fewest < 0 or gap_count < fewest:
+        if ours in compared:  # many policies mean the same to a target
+            continue
+        compared.append(ours)
+        ending_gaps = (gap for gap in all_gaps(ours, theirs, bare) if not _ENDING_FIELDS.isdisjoint(gap.path))
+        gap_count = sum(1 for _ in islice(ending_gaps, fewest))
+        if gap_count < fewest:
             best, fewest = with_policy, gap_count
         if gap_count == 0:
             break
