@@ -41,11 +41,17 @@ class Compiled(NamedTuple):
 
 
 def compile_document(
-    data: Any, cluster: ClusterProfile, target: str | None = None, extensions: Extensions | None = None
+    data: Any,
+    cluster: ClusterProfile,
+    target: str | None = None,
+    extensions: Extensions | None = None,
+    *,
+    notes: bool = True,
 ) -> Compiled:
     """Compile one decoded document for `target`, else the spec's own target, else the default for the job.
 
-    After a mistake, the stages continue with the correct parts, so that all mistakes are reported at once. Pure.
+    After a mistake, the stages continue with the correct parts, so that all mistakes are reported at once. Without
+    `notes`, fields that have no effect are not searched for. Pure.
     """
     parts, findings = read(data, cluster, target, extensions)
     if parts is None:
@@ -56,7 +62,7 @@ def compile_document(
     try:
         findings.append(check_target(spec, job, context))
         built = build(spec, job, context, passes_with(extensions))
-        findings.append(verify(built))
+        findings.append(verify(built, notes=notes))
     except PluginFailedError as failure:
         findings.append([PlacedProblem(failure.problem)])
     trace = None if built is None else _trace_once(built)

@@ -243,9 +243,12 @@ VERIFICATIONS: tuple[Callable[[Built], Iterator[PlacedProblem]], ...] = (
 )
 
 
-def verify(built: Built) -> list[PlacedProblem]:
-    """Run all verifications of a build, and last check whether the server may complete the name."""
-    findings = [finding for check in VERIFICATIONS for finding in check(built)]
+def verify(built: Built, *, notes: bool = True) -> list[PlacedProblem]:
+    """Run all verifications of a build, without `notes` except for unused fields, and last check whether the server may
+    complete the name.
+    """
+    checks = [check for check in VERIFICATIONS if notes or check is not unused_fields]
+    findings = [finding for check in checks for finding in check(built)]
     has_error = any(finding.problem.severity == "error" for finding in findings)
     return findings if has_error else [*findings, *name_carriers(built)]
 

@@ -38,7 +38,7 @@ from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.unstructured import Json
@@ -65,12 +65,19 @@ class Proof(NamedTuple):
         return self.same_world and not any(difference.changes for difference in self.objects)
 
 
-def prove_spec(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> Proof:
+_NO_PROOF: Final = Proof((), (), compiled=False)
+"""The proof of a spec that is known not to compile, before anyone reads its errors."""
+
+
+def prove_spec(
+    spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile, *, masks: bool = True
+) -> Proof:
     """Compare the objects that the spec compiles to with the original object and the objects they replace.
 
     Other objects of `beside` are only context: with n jobs in a stream, this avoids comparing n times n objects.
+    Without `masks`, facts may contain secrets: for a proof that nobody reads unless the pods are the same.
     """
-    compiled = compile_document(spec, cluster)
+    compiled = compile_document(spec, cluster, notes=False)
     if not compiled.manifests:
         return Proof((), compiled.problems, compiled=False)
     compiled_ids = {_identity(manifest) for manifest in compiled.manifests}
@@ -81,8 +88,8 @@ def prove_spec(spec: SpecData, manifest: Json, related: Objects, cluster: Cluste
     before = DiffSide([manifest, *replaceable.values()], cluster.versions(), others)
     after = DiffSide([*compiled.manifests, *kept], cluster.versions(), others)
     unmasked = compare(before, after, masks=False)
-    has_facts = any(difference.facts for difference in unmasked)
-    return Proof(compare(before, after) if has_facts else unmasked, compiled.problems, compiled=True)
+    shows_facts = masks and any(difference.facts for difference in unmasked)
+    return Proof(compare(before, after) if shows_facts else unmasked, compiled.problems, compiled=True)
 
 
 def _identity(manifest: Json) -> tuple[object, ...]:
@@ -140,9 +147,14 @@ def import_object(manifest: Json, related: Objects, cluster: ClusterProfile, *, 
         read = name_containers(reading)
         for spec, lifts in () if read.problems else _candidate_specs(manifest, read, related, cluster, exact=exact):
             refined = _refine_spec(spec, manifest, read, related, cluster, lifts=lifts)
-            attempt = Attempt(refined, prove_spec(refined.spec, original, related, cluster), read, lifts)
-            if not attempt.proof.compiled:  # perhaps for a field that the smallest spec does not have
-                attempt = _shrink_attempt(attempt, original, related, cluster)
+            if best is not None and 0 < _rank_patches(refined.spec) >= _rank_attempt(best):
+                continue  # not better than the best, whatever else differs
+            attempt = Attempt(refined, _NO_PROOF, read, lifts)
+            if refined.manifests is not None:
+                proof = prove_spec(refined.spec, original, related, cluster, masks=False)
+                attempt = attempt._replace(proof=proof)
+                if not proof.compiled:  # perhaps for a field that the smallest spec does not have
+                    attempt = _shrink_attempt(attempt, original, related, cluster)
             if (
                 best is None
                 or _rank_attempt(attempt) < _rank_attempt(best)
@@ -169,7 +181,7 @@ def _shrink_attempt(attempt: Attempt, manifest: Json, related: Objects, cluster:
     smallest = shrink_spec(lift_pod_security(attempt.candidate, cluster), cluster)
     smallest = lift_torchrun_defaults(smallest, cluster)
     smallest = smallest._replace(spec=sort_fields(smallest.spec))
-    is_proved = attempt.proof.compiled and smallest.manifests == attempt.candidate.manifests
+    is_proved = attempt.proof.same_world and smallest.manifests == attempt.candidate.manifests
     proof = attempt.proof if is_proved else prove_spec(smallest.spec, manifest, related, cluster)
     return attempt._replace(candidate=smallest, proof=proof)
 
@@ -183,7 +195,12 @@ def _rank_attempt(attempt: Attempt) -> int:
     if not attempt.proof.same_world:
         return _REJECTED_RANK - 1
     changed = _CHANGED_RANK if any(differences(attempt)) else 0
-    return min(changed + _count_leaves(attempt.spec["spec"].get("manifest", {})), _REJECTED_RANK - 2)
+    return min(changed + _rank_patches(attempt.spec), _REJECTED_RANK - 2)
+
+
+def _rank_patches(spec: SpecData) -> int:
+    """Return the number of patched fields, the least rank that an attempt with this spec may have."""
+    return min(_count_leaves(spec["spec"].get("manifest", {})), _REJECTED_RANK - 2)
 
 
 def _all_train(manifest: Json, read: Read, related: Objects, cluster: ClusterProfile) -> bool:
