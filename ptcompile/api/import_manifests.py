@@ -162,27 +162,28 @@ def import_manifests(
     ]
     if not objects and not diagnostics:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    profile, profile_problems = load_profile(profiles.MINIMAL if cluster is None else cluster)
+    profile, profile_problems = load_profile(profiles.minimal_cluster() if cluster is None else cluster)
     if profile is None:
         return Imported((), (*streams.limit_findings(diagnostics, filename), *profile_problems))
     imported, import_problems = _import_all(parsed, objects, profile, filename, lossy=lossy, exact=exact)
-    if cluster is None:
-        imported = [_without_added_tolerations(spec, profile) for spec in imported]
-    needs_profile = cluster is None and profiles.needs_profile([spec.document for spec in imported], profile)
+    fitted = [_fit_built_in(spec, profile) for spec in imported] if cluster is None else imported
+    imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     kept = _kept_objects(objects, imported, profile)
     limited = tuple(streams.limit_findings((*diagnostics, *import_problems), filename))
-    return Imported(tuple(imported), limited, profiles.MINIMAL if needs_profile else None, kept)
+    return Imported(tuple(imported), limited, profiles.MINIMAL if None in fitted else None, kept)
 
 
-def _without_added_tolerations(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSpec:
-    """Return a spec to which the built-in profile adds no toleration, if the spec can say that."""
-    from ptcompile.importer.profiles import without_added_tolerations
+def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSpec | None:
+    """Return a spec that compiles with the built-in profile as this one does with `profile`, or None."""
+    from ptcompile.importer.profiles import fit_built_in
 
-    closed = without_added_tolerations(imported.document, profile)
-    if closed is None:
+    document = fit_built_in(imported.document, profile)
+    if document is None:
+        return None
+    if document is imported.document:
         return imported
     comment = "no tolerations in the manifest; delete this line to get those for GPUs"
-    return imported._replace(document=closed, comments={**imported.comments, ("spec", "podTemplate"): comment})
+    return imported._replace(document=document, comments={**imported.comments, ("spec", "podTemplate"): comment})
 
 
 def _import_all(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from ptcompile.importer.candidate import compile_manifests
 from ptcompile.importer.residue import gaps
@@ -26,6 +27,14 @@ MINIMAL: Final[Json] = {
 """The built-in profile without its tolerations for GPU pods."""
 
 
+@cache
+def minimal_cluster() -> ClusterProfile:
+    """Return the minimal profile."""
+    profile = read_cluster(MINIMAL)
+    assert profile is not None  # noqa: S101 - a bug of ptcompile
+    return profile
+
+
 def needs_profile(specs: Sequence[Json], profile: ClusterProfile) -> bool:
     """Return whether any spec compiles differently with the built-in profile than with this one."""
     return any(compile_manifests(spec, default_cluster()) != compile_manifests(spec, profile) for spec in specs)
@@ -33,20 +42,21 @@ def needs_profile(specs: Sequence[Json], profile: ClusterProfile) -> bool:
 
 def needed_profile(specs: Sequence[Json]) -> Json | None:
     """Return the minimal profile if any spec compiles differently with the built-in one, else None."""
-    profile = read_cluster(MINIMAL)
-    return MINIMAL if profile is not None and needs_profile(specs, profile) else None
+    return MINIMAL if needs_profile(specs, minimal_cluster()) else None
 
 
 _NO_TOLERATIONS: Final[Json] = {"spec": {"tolerations": None}}
 """The pod template that keeps the built-in profile from adding tolerations."""
 
 
-def without_added_tolerations(spec: Json, profile: ClusterProfile) -> Json | None:
-    """Return the spec with a pod template that makes it compile with the built-in profile as it does with this one, or
-    None if it needs none or if that is not enough.
+def fit_built_in(spec: Json, profile: ClusterProfile) -> Json | None:
+    """Return a spec that compiles with the built-in profile as this one does with `profile`, or None if there is none:
+    the spec itself, or with a pod template without tolerations.
     """
     manifests, job = compile_manifests(spec, profile), spec["spec"]
-    if "podTemplate" in job or compile_manifests(spec, default_cluster()) == manifests:
+    if compile_manifests(spec, default_cluster()) == manifests:
+        return spec
+    if "podTemplate" in job:
         return None
     closed = {**spec, "spec": {**job, "podTemplate": _NO_TOLERATIONS}}
     alike = all(compile_manifests(closed, cluster) == manifests for cluster in (default_cluster(), profile))
