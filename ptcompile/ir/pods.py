@@ -201,7 +201,11 @@ def without_nulled_fields(template: PodTemplate) -> PodTemplate:
     """Return the template without the fields that it keeps empty."""
     if not template.nulls:
         return template
-    remaining = read(write_shared(template), template.main.name)
+    written = write_shared(template._replace(nulls=NOTHING))
+    kept = without_paths(written, template.nulls)
+    if kept == written:
+        return template
+    remaining = read(kept, template.main.name)
     amounts = remaining.main.resources._replace(nulls=template.main.resources.nulls)
     return remaining._replace(main=remaining.main._replace(resources=amounts), nulls=template.nulls)
 
