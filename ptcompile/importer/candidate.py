@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.spec.training_job import Spec
 
     Manifests = tuple[dict[str, Any], ...] | None
     """None if compile rejects the spec."""
@@ -34,39 +35,56 @@ if TYPE_CHECKING:
 _RUN_POLICY: Final = Block(SPEC_FILE, "RunPolicy")
 
 
+class PassRun(NamedTuple):
+    """A job before and after the passes, which ran for a target."""
+
+    target: Target
+    before: Job
+    after: Job
+
+
 class Candidate(NamedTuple):
     """A spec and what it compiles to."""
 
     spec: SpecData
     manifests: Manifests
+    run: PassRun | None = None
+    """None if compile rejects the spec."""
 
 
-def compile_candidate(spec: SpecData, cluster: ClusterProfile) -> Candidate:
-    """Return the spec with the manifests that it compiles to."""
-    return Candidate(spec, compile_manifests(spec, cluster))
+def compile_candidate(spec: SpecData, cluster: ClusterProfile, like: Candidate | None = None) -> Candidate:
+    """Return the spec with the manifests that it compiles to.
+
+    If `like` is set, its spec has the same metadata and patches, and what the two specs have in common is compiled
+    once.
+    """
+    decoded, _ = decode_spec(spec)
+    if decoded is None:
+        return Candidate(spec, None)
+    parts = parts_of(decoded, cluster)
+    job = lower(decoded, cluster, parts)
+    target = None if _has_conflict(parts) else _target_of(parts, job)
+    if target is None:
+        return Candidate(spec, None)
+    run = None if like is None else like.run
+    if like is not None and run is not None and run.target == target and run.before == job:
+        return like._replace(spec=spec)
+    return _build(spec, decoded, job, Context(cluster, target), [] if run is None else [run])
 
 
 def compile_manifests(spec: SpecData, cluster: ClusterProfile) -> Manifests:
     """Return the manifests that the spec compiles to, or None if compile rejects it."""
-    decoded, _ = decode_spec(spec)
-    if decoded is None:
-        return None
-    parts = parts_of(decoded, cluster)
-    return None if _has_conflict(parts) else _build(parts, lower(decoded, cluster, parts))
+    return compile_candidate(spec, cluster).manifests
 
 
 def compile_with_policies(spec: SpecData, policies: Iterable[Json], cluster: ClusterProfile) -> Iterator[Candidate]:
-    """Yield the spec with each of the run policies that compile accepts.
-
-    Everything else is lowered once, and the passes run once for policies with the same `restartInPlace` and rendezvous
-    backend, which are all that passes read of a policy.
-    """
+    """Yield the spec with each of the run policies that compile accepts. Everything else is compiled once."""
     decoded, _ = decode_spec(spec)
     if decoded is None:
         return
     parts = parts_of(decoded, cluster)
-    lowered = lower(decoded, cluster, parts)
-    after_passes: dict[tuple[object, ...], Job] = {}
+    job = lower(decoded, cluster, parts)
+    runs: list[PassRun] = []
     for fields in policies:
         policy, violations = read(_RUN_POLICY, fields)
         if violations:
@@ -74,26 +92,37 @@ def compile_with_policies(spec: SpecData, policies: Iterable[Json], cluster: Clu
         changed = parts._replace(spec=decoded.replace(spec=decoded.spec.replace(run_policy=policy)))
         if _has_conflict(changed):
             continue
-        job = lowered._replace(run_policy=lower_run_policy(policy))
+        job = job._replace(run_policy=lower_run_policy(policy))
         target = _target_of(changed, job)
         if target is None:
             continue
-        context = Context(cluster, target)
-        key = target.name, job.run_policy.restart_in_place, job.launch and backend(job, job.launch)
-        if key not in after_passes:
-            after_passes[key] = passing.run(job, context)
-        job = after_passes[key]._replace(run_policy=job.run_policy)
-        manifests = build(changed.spec, job, context, passes=()).named
-        yield Candidate({**spec, "spec": {**spec["spec"], "runPolicy": fields}}, manifests)
+        with_policy = {**spec, "spec": {**spec["spec"], "runPolicy": fields}}
+        yield _build(with_policy, changed.spec, job, Context(cluster, target), runs)
+
+
+def _build(spec: SpecData, decoded: Spec, job: Job, context: Context, runs: list[PassRun]) -> Candidate:
+    """Build the manifests. The passes run only if none of `runs` was the same, to which this run is then added."""
+    target = context.target
+    same = (run for run in runs if run.target == target and _is_same_to_passes(run.before, job))
+    if run := next(same, None):
+        run = PassRun(target, job, run.after._replace(run_policy=job.run_policy))
+    else:
+        run = PassRun(target, job, passing.run(job, context))
+        runs.append(run)
+    return Candidate(spec, build(decoded, run.after, context, passes=()).named, run)
+
+
+def _is_same_to_passes(a: Job, b: Job) -> bool:
+    """Return whether the passes change two jobs alike: they read restartInPlace of the run policy, and the rendezvous
+    backend that it leads to.
+    """
+    if a.run_policy.restart_in_place != b.run_policy.restart_in_place or a._replace(run_policy=b.run_policy) != b:
+        return False
+    return a.launch is None or backend(a, a.launch) == backend(b, a.launch)
 
 
 def _has_conflict(parts: SpecParts) -> bool:
     return any(problem.severity == "error" for problem in run_policy(parts))
-
-
-def _build(parts: SpecParts, job: Job) -> Manifests:
-    target = _target_of(parts, job)
-    return None if target is None else build(parts.spec, job, Context(parts.cluster, target)).named
 
 
 def _target_of(parts: SpecParts, job: Job) -> Target | None:

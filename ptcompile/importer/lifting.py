@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, product
 
 from ptcompile.importer.candidate import Candidate, compile_candidate, compile_manifests, compile_with_policies
+from ptcompile.importer.draft import blocks
 from ptcompile.importer.residue import all_gaps, gaps
 from ptcompile.kubernetes.unstructured import (
     as_int,
@@ -68,7 +69,7 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
     best, fewest = candidate, sys.maxsize
     theirs = _without_pods(manifest, read, 0)
     bare = read._replace(objects=tuple(_without_pods(obj, read, index) for index, obj in enumerate(read.objects, 1)))
-    policies = ({**spec["spec"].get("runPolicy", {}), **fields} for fields in _run_policies(manifest, read))
+    policies = ({**spec["spec"].get("runPolicy", {}), **fields} for fields in _run_policies(spec, manifest, read))
     compared: list[list[Json]] = []
     for with_policy in compile_with_policies(spec, policies, cluster):
         *others, job = with_policy.manifests or ()
@@ -85,14 +86,19 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
     return best
 
 
-def _run_policies(manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
-    """Yield the fields of candidate run policies, those with the fewest fields first."""
+def _run_policies(spec: SpecData, manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
+    """Yield the fields of candidate run policies, those with the fewest fields first.
+
+    If containers of nodes restart in their pods, no pod fails, and compile rejects onPodFailure.
+    """
     limits: list[Any] = [None]
     if read.target in {"pytorchjob", "pod"} and "backoffLimit" not in nested_map(manifest, "spec", "runPolicy"):
         limits = ["Unlimited", None]  # the meaning of an absent limit for these kinds
     limits += [number for number in _candidate_limits((manifest, *read.objects)) if number not in limits]
     several = sum(pods.replicas for pods in read.pods if pods.trains) > 1
-    every = product(limits, _FAILURE, _DISRUPTION, _SUCCESS if several else (None,))
+    nodes = [block for path, block in blocks(spec["spec"]) if path[1:2] != ("roles",)]
+    fails = all(block.get("restartPolicy") in {None, "Never"} for block in nodes)
+    every = product(limits, _FAILURE if fails else (None,), _DISRUPTION, _SUCCESS if several else (None,))
     yield from (
         {field: value for field, value in zip(_RUN_POLICY_FIELDS, values, strict=True) if value is not None}
         for values in sorted(every, key=lambda values: len(values) - values.count(None))
@@ -341,9 +347,9 @@ def lift_queue(spec: SpecData, manifest: Json, related: Objects, cluster: Cluste
     """Return the spec with queue, priority and topology fields if that leaves fewer differences than labels and
     annotations.
     """
-    best = compile_candidate(spec, cluster)
-    fewest = _count_differences(best, manifest, related)
+    best, fewest = compile_candidate(spec, cluster), None
     for queued_spec in _queued_specs(spec, manifest, related, cluster):
+        fewest = _count_differences(best, manifest, related) if fewest is None else fewest
         if fewest == 0:
             break
         candidate = compile_candidate(queued_spec, cluster)

@@ -7,6 +7,7 @@ applies. Elsewhere it goes to `manifest`, a patch for this target only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.defaulting.meaning import is_default
@@ -22,7 +23,7 @@ from ptcompile.differ.normal import (
 from ptcompile.importer.candidate import Candidate, compile_candidate
 from ptcompile.importer.draft import blocks, may_be_compiled
 from ptcompile.ir.job import WAITS
-from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
+from ptcompile.kubernetes.pod_spec import OBJECT_KEYS, SHM_PATH
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
 from ptcompile.registry.reading import MAIN_CONTAINER, Read, ReadRole
 
@@ -309,16 +310,42 @@ _NESTED = ("names", "runPolicy", "elastic")
 def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     """Return the smallest spec that compiles to the same objects, by leaving fields out."""
     expected, rejected = candidate.manifests, None
-    for path in list(_removable_paths(candidate.spec)) if expected is not None else ():
+    has_references = "$(" in str(expected)  # a variable may refer to an earlier one
+    paths = list(_removable_paths(candidate.spec)) if expected is not None else []
+    needed = _needed_variables(candidate, [path for path in paths if path[:2] == ("spec", "env")], cluster)
+    for path in paths:
+        if path in needed:
+            continue
         spec = _without(candidate.spec, path)
         if spec == rejected:  # without the only field of a block, as before without the block
             continue
-        smaller = compile_candidate(spec, cluster)
-        if _are_equivalent(smaller.manifests, expected):
+        smaller = compile_candidate(spec, cluster, candidate)
+        if _are_equivalent(smaller.manifests, expected, is_exact=has_references):
             candidate = smaller
         else:
             rejected = spec
     return candidate
+
+
+def _needed_variables(candidate: Candidate, paths: Sequence[KeyPath], cluster: ClusterProfile) -> set[KeyPath]:
+    """Return the variables of the job's own block without which the objects differ.
+
+    All are left out at once, which shows each of them: what compile writes for a variable depends on no other one.
+    """
+    spec = candidate.spec
+    for path in paths:
+        spec = _without(spec, path)
+    compiled = compile_candidate(spec, cluster).manifests if len(paths) > 1 else None
+    if compiled is None or candidate.manifests is None or len(compiled) != len(candidate.manifests):
+        return set()
+    differing = {
+        name
+        for ours, theirs in zip(compiled, candidate.manifests, strict=True)
+        for gap in gaps(ours, theirs)
+        for field, name in pairwise(gap.path)
+        if field == "env"
+    }
+    return {path for path in paths if f"[{path[-1]}]" in differing}
 
 
 def sort_fields(spec: SpecData) -> SpecData:
@@ -327,16 +354,13 @@ def sort_fields(spec: SpecData) -> SpecData:
     return {**spec, "spec": {field: job[field] for field in sorted(job, key=lambda field: _FIELD_ORDER.get(field, 99))}}
 
 
-def _are_equivalent(compiled: Manifests, expected: Manifests) -> bool:
-    """Return whether the manifests are equal, ignoring fields at their defaults."""
+def _are_equivalent(compiled: Manifests, expected: Manifests, *, is_exact: bool) -> bool:
+    """Return whether the manifests are equal, ignoring fields at their defaults unless `is_exact`."""
     if compiled is None or expected is None or len(compiled) != len(expected):
         return False
-    if compiled == expected:
-        return True
-    has_references = "$(" in str(expected)  # a variable may refer to an earlier one
-    return not has_references and not any(
-        any(gaps(ours, theirs)) for ours, theirs in zip(compiled, expected, strict=True)
-    )
+    if compiled == expected or is_exact:
+        return compiled == expected
+    return not any(any(gaps(ours, theirs)) for ours, theirs in zip(compiled, expected, strict=True))
 
 
 def _removable_paths(spec: SpecData) -> Iterator[KeyPath]:
@@ -361,11 +385,18 @@ def _is_removable(field: str, block: SpecData) -> bool:
     """Return whether a field may be left out if this target writes the same without it.
 
     Without restartPolicy, other targets restart differently. Without `target`, another target may be chosen, except if
-    the spec names a runtime.
+    the spec names a runtime. Every target writes several nodes, and shared memory for pods without their own.
     """
+    has_runtime = "runtimeRef" in block
     if field == "target":
-        return "runtimeRef" in block
-    return field in block and (field != "restartPolicy" or block[field] == "Never")
+        return has_runtime
+    if field not in block:
+        return False
+    if field == "nodes" and block[field] != 1:
+        return has_runtime or "master" in block or "worker" in block or "nnodes" in nested_map(block, "elastic")
+    if field == "sharedMemory" and block[field] is False:
+        return has_runtime or "podTemplate" in block or SHM_PATH in str(block)
+    return field != "restartPolicy" or block[field] == "Never"
 
 
 def _without(data: Any, path: KeyPath) -> Any:

@@ -366,7 +366,7 @@ def test_limits_to_try(objects: list[Any], limits: list[Any]) -> None:
 def test_run_policies_to_try(
     target: str, manifest: dict[str, Any], pods: tuple[ReadRole, ...], limits: list[Any], successes: bool
 ) -> None:
-    policies = list(_run_policies(manifest, Read(target, pods)))
+    policies = list(_run_policies({"spec": {}}, manifest, Read(target, pods)))
     assert list(dict.fromkeys(policy.get("backoffLimit") for policy in policies)) == sorted(
         limits, key=lambda n: n is not None
     )
@@ -377,6 +377,20 @@ def test_run_policies_to_try(
     assert len(policies) == len(limits) * 3 * 4 * len(expected)
     sizes = list(map(len, policies))
     assert sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize(
+    ("block", "fails"),
+    [
+        pytest.param({"restartPolicy": "Never"}, True, id="pods that fail"),
+        pytest.param({"restartPolicy": "OnFailure"}, False, id="pods that restart"),
+        pytest.param({"master": {}, "worker": {"restartPolicy": "Always"}}, False, id="a role that restarts"),
+        pytest.param({"roles": {"loader": {"restartPolicy": "OnFailure"}}}, True, id="an auxiliary role that restarts"),
+    ],
+)
+def test_pods_that_restart_have_no_policy_for_failed_pods(block: dict[str, Any], fails: bool) -> None:
+    policies = _run_policies({"spec": block}, {}, Read("job", (role(2),)))
+    assert any("onPodFailure" in policy for policy in policies) == fails
 
 
 TEMPLATED = {"kind": "J", "spec": {"template": {}, "restartPolicy": "Never", "a": [{"template": {}, "b": 1}]}}
