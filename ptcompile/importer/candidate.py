@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
     Manifests = tuple[dict[str, Any], ...] | None
     """None if compile rejects the spec."""
@@ -36,8 +35,9 @@ _RUN_POLICY: Final = Block(SPEC_FILE, "RunPolicy")
 
 
 class PassRun(NamedTuple):
-    """A job before and after the passes, which ran for a target."""
+    """A spec's job before and after the passes, which ran for a target."""
 
+    parts: SpecParts
     target: Target
     before: Job
     after: Job
@@ -68,8 +68,8 @@ def compile_candidate(spec: SpecData, cluster: ClusterProfile, like: Candidate |
         return Candidate(spec, None)
     run = None if like is None else like.run
     if like is not None and run is not None and run.target == target and run.before == job:
-        return like._replace(spec=spec)
-    return _build(spec, decoded, job, Context(cluster, target), [] if run is None else [run])
+        return like._replace(spec=spec, run=run._replace(parts=parts))
+    return _build(spec, parts, job, target, [] if run is None else [run])
 
 
 def compile_manifests(spec: SpecData, cluster: ClusterProfile) -> Manifests:
@@ -77,19 +77,24 @@ def compile_manifests(spec: SpecData, cluster: ClusterProfile) -> Manifests:
     return compile_candidate(spec, cluster).manifests
 
 
-def compile_with_policies(spec: SpecData, policies: Iterable[Json], cluster: ClusterProfile) -> Iterator[Candidate]:
+def compile_with_policies(
+    candidate: Candidate, policies: Iterable[Json], cluster: ClusterProfile
+) -> Iterator[Candidate]:
     """Yield the spec with each of the run policies that compile accepts. Everything else is compiled once."""
-    decoded, _ = decode_spec(spec)
-    if decoded is None:
-        return
-    parts = parts_of(decoded, cluster)
-    job = lower(decoded, cluster, parts)
-    runs: list[PassRun] = []
+    spec, runs = candidate.spec, [] if candidate.run is None else [candidate.run]
+    if runs:
+        parts, job = runs[0].parts, runs[0].before
+    else:
+        decoded, _ = decode_spec(spec)
+        if decoded is None:
+            return
+        parts = parts_of(decoded, cluster)
+        job = lower(decoded, cluster, parts)
     for fields in policies:
         policy, violations = read(_RUN_POLICY, fields)
         if violations:
             continue
-        changed = parts._replace(spec=decoded.replace(spec=decoded.spec.replace(run_policy=policy)))
+        changed = parts._replace(spec=parts.spec.replace(spec=parts.job.replace(run_policy=policy)))
         if _has_conflict(changed):
             continue
         job = job._replace(run_policy=lower_run_policy(policy))
@@ -97,19 +102,19 @@ def compile_with_policies(spec: SpecData, policies: Iterable[Json], cluster: Clu
         if target is None:
             continue
         with_policy = {**spec, "spec": {**spec["spec"], "runPolicy": fields}}
-        yield _build(with_policy, changed.spec, job, Context(cluster, target), runs)
+        yield _build(with_policy, changed, job, target, runs)
 
 
-def _build(spec: SpecData, decoded: Spec, job: Job, context: Context, runs: list[PassRun]) -> Candidate:
+def _build(spec: SpecData, parts: SpecParts, job: Job, target: Target, runs: list[PassRun]) -> Candidate:
     """Build the manifests. The passes run only if none of `runs` was the same, to which this run is then added."""
-    target = context.target
+    context = Context(parts.cluster, target)
     same = (run for run in runs if run.target == target and _is_same_to_passes(run.before, job))
     if run := next(same, None):
-        run = PassRun(target, job, run.after._replace(run_policy=job.run_policy))
+        run = PassRun(parts, target, job, run.after._replace(run_policy=job.run_policy))
     else:
-        run = PassRun(target, job, passing.run(job, context))
+        run = PassRun(parts, target, job, passing.run(job, context))
         runs.append(run)
-    return Candidate(spec, build(decoded, run.after, context, passes=()).named, run)
+    return Candidate(spec, build(parts.spec, run.after, context, passes=()).named, run)
 
 
 def _is_same_to_passes(a: Job, b: Job) -> bool:

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, product
 
+from ptcompile.diagnostics import Path
 from ptcompile.importer.candidate import Candidate, compile_candidate, compile_manifests, compile_with_policies
 from ptcompile.importer.draft import blocks
 from ptcompile.importer.residue import all_gaps, gaps
@@ -71,7 +72,7 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
     bare = read._replace(objects=tuple(_without_pods(obj, read, index) for index, obj in enumerate(read.objects, 1)))
     policies = ({**spec["spec"].get("runPolicy", {}), **fields} for fields in _run_policies(spec, manifest, read))
     compared: list[list[Json]] = []
-    for with_policy in compile_with_policies(spec, policies, cluster):
+    for with_policy in compile_with_policies(candidate, policies, cluster):
         *others, job = with_policy.manifests or ()
         ours = [*(_without_pods(obj, read, 1) for obj in others), _without_pods(job, read, 0)]
         if ours in compared:  # many policies mean the same to a target
@@ -122,20 +123,26 @@ def _candidate_limits(objects: tuple[Json, ...]) -> list[Any]:
 
 def _without_pods(manifest: Json, read: Read, holder: int) -> Json:
     """Return an object without its pod templates."""
-    paths = {pods.path[:-1] for pods in read.pods if pods.path and pods.holder == holder}
+    paths = [pods.path[:-1] for pods in read.pods if pods.path and pods.holder == holder]
     if paths or holder or any(pods.holder for pods in read.pods):
-        bare: Json = _without_templates(manifest, paths, ())
+        bare: Json = _without_templates(manifest, paths)
         return bare
     return {key: value for key, value in manifest.items() if key != "spec"}
 
 
-def _without_templates(value: Any, holders: set[tuple[str | int, ...]], path: tuple[str | int, ...]) -> Any:
-    if isinstance(value, dict):
-        dropped = {"template", "restartPolicy"} if path in holders else set()
-        return {k: _without_templates(inner, holders, (*path, k)) for k, inner in value.items() if k not in dropped}
+def _without_templates(value: Any, holders: Sequence[Path]) -> Any:
+    """Return a value without the pod templates in what is at these paths; the rest is shared."""
+    if not isinstance(value, dict | list) or not holders:
+        return value
+    if isinstance(value, dict) and () in holders:
+        value = {key: inner for key, inner in value.items() if key not in {"template", "restartPolicy"}}
+    below: dict[str | int, list[Path]] = {}
+    for path in holders:
+        if path:
+            below.setdefault(path[0], []).append(path[1:])
     if isinstance(value, list):
-        return [_without_templates(inner, holders, (*path, index)) for index, inner in enumerate(value)]
-    return value
+        return [_without_templates(inner, below.get(index, ())) for index, inner in enumerate(value)]
+    return {key: _without_templates(inner, below.get(key, ())) for key, inner in value.items()}
 
 
 _RESTRICTED_POD: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ptcompile.importer.candidate import compile_candidate, compile_manifests, compile_with_policies
+from ptcompile.importer.candidate import Candidate, compile_candidate, compile_manifests, compile_with_policies
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.making import smallest
 
@@ -60,10 +60,29 @@ def test_run_policies_compile_as_in_a_spec_of_their_own(target: str, body: str) 
     spec = spec_of(f"target: {target}\n{body}\nrunPolicy: {{suspend: true}}")
     each = [{**spec, "spec": {**spec["spec"], "runPolicy": policy}} for policy in POLICIES]
     candidates = [compile_candidate(with_policy, ClusterProfile()) for with_policy in each]
-    accepted = [candidate for candidate in candidates if candidate.manifests is not None]
-    assert list(compile_with_policies(spec, POLICIES, ClusterProfile())) == accepted
+    accepted = [candidate[:2] for candidate in candidates if candidate.manifests is not None]
+    for base in (compile_candidate(spec, ClusterProfile()), Candidate(spec, None)):
+        with_policies = compile_with_policies(base, POLICIES, ClusterProfile())
+        assert [candidate[:2] for candidate in with_policies] == accepted
     assert accepted
 
 
 def test_a_spec_that_cannot_be_decoded_has_no_run_policy() -> None:
-    assert list(compile_with_policies(spec_of("nodes: x"), POLICIES, ClusterProfile())) == []
+    candidate = Candidate(spec_of("nodes: x"), None)
+    assert list(compile_with_policies(candidate, POLICIES, ClusterProfile())) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("nodes: 2", id="the same job"),
+        pytest.param("nodes: 2\nrunPolicy: {backoffLimit: 3}", id="another run policy"),
+        pytest.param("nodes: 2\nrunPolicy: {onPodFailure: RestartPod}", id="another rendezvous backend"),
+        pytest.param("nodes: 2\nmasterPort: 29500", id="another job"),
+        pytest.param("nodes: x", id="no job"),
+    ],
+)
+def test_a_spec_compiles_the_same_beside_a_similar_one(body: str) -> None:
+    like = compile_candidate(spec_of("target: job\nnodes: 2\nmasterPort: 23456"), ClusterProfile())
+    spec = spec_of(f"target: job\n{body}")
+    assert compile_candidate(spec, ClusterProfile(), like)[:2] == compile_candidate(spec, ClusterProfile())[:2]
