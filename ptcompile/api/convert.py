@@ -35,6 +35,7 @@ from ptcompile.converter.selectors import PodPair, rewrite_selectors
 from ptcompile.converter.settings import TIME_TO_LIVE, lost_settings, own_settings
 from ptcompile.converter.variables import renamed_variables, with_new_variables
 from ptcompile.diagnostics import Diagnostic, Problem, field_path
+from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of
@@ -44,6 +45,7 @@ from ptcompile.simulator.equivalence import matching_pods
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.world import World, simulate
 from ptcompile.source import streams
+from ptcompile.spec.reader import read_cluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,14 +114,15 @@ def _new_findings(
     """
     from ptcompile.api.lint import lint
 
+    findings = [item for item in lint(output, cluster=request.profile).diagnostics if item.severity != "note"]
     known: defaultdict[str, set[str]] = defaultdict(set)
-    for finding in lint(source, cluster=request.profile).diagnostics:
+    for finding in lint(source, cluster=request.profile).diagnostics if findings else ():
         known[_name_in(finding)].add(finding.code)
     everywhere = set().union(*known.values())
     by_name = {spec.origin.partition("/")[2]: spec for spec in imported.found}
-    for finding in lint(output, cluster=request.profile).diagnostics:
+    for finding in findings:
         name = _name_in(finding)
-        if finding.severity == "note" or finding.code in (known[name] if name in by_name else everywhere):
+        if finding.code in (known[name] if name in by_name else everywhere):
             continue
         owner = by_name.get(name, imported.found[0])
         message = f"in {finding.resource or 'the output'}, which it converts to: {finding.message}"
@@ -135,7 +138,7 @@ def _name_in(finding: Diagnostic) -> str:
 def _used_objects(imported: Imported, request: _Request) -> Iterator[Json]:
     """Yield the kept objects without the runtimes of jobs that are converted to another operator."""
     runtimes: set[int] = set()
-    for spec in imported.found:
+    for spec in imported.found if imported.kept else ():
         if spec.target != request.target:
             job = compiling.compile(spec.document, cluster=request.profile, lint=False).manifests[-1:]
             bases = [runtime_of(manifest, request.kept, _versions(request.profile)) for manifest in job]
@@ -143,11 +146,14 @@ def _used_objects(imported: Imported, request: _Request) -> Iterator[Json]:
     return (manifest for manifest in imported.kept if id(manifest) not in runtimes)
 
 
-def _profile_for(source: StreamSource, filename: str | None) -> Json:
-    """Return the profile that adds nothing to the manifests, with their queue system and gang scheduler."""
+def _profile_for(source: StreamSource, filename: str | None) -> ClusterProfile | Json:
+    """Return the profile that adds nothing to the manifests, with their queue system and gang scheduler, or its data if
+    profiles know no such scheduler.
+    """
     parsed = streams.read(source, filename)
     objects = [data for document in parsed.documents for _, data in streams.objects_in(document.data)]
-    return profile_for(simulate(objects).jobs)
+    data = profile_for(simulate(objects).jobs)
+    return read_cluster(data) or data
 
 
 class _Request(NamedTuple):
@@ -183,11 +189,12 @@ def _convert_one(
     outcomes: list[list[Diagnostic]] = []
     is_moved = request.target != imported.target
     for spec in portable.candidates(document, inlined, request.target, old_world) if is_moved else (document,):
-        result, diagnostics = _convert_spec(spec, imported, request, before, old_world)
+        result, new_world, diagnostics = _convert_spec(spec, imported, request, before, old_world)
         manifests = list(result.manifests)
         others = objects
-        if is_moved and manifests and old_world.jobs:
-            manifests, others, problems = _rewrite_references(manifests, objects, old_world.jobs[0], request)
+        if is_moved and manifests and old_world.jobs and new_world.jobs:
+            jobs = old_world.jobs[0], new_world.jobs[0]
+            manifests, others, problems = _rewrite_references(manifests, objects, *jobs, request)
             diagnostics += [_from_problem(item, imported, request.filename, lossy=request.lossy) for item in problems]
         if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
             return replace_images(manifests, as_written), others, diagnostics
@@ -196,13 +203,9 @@ def _convert_one(
 
 
 def _rewrite_references(
-    manifests: list[Json], objects: list[Json], old_job: SimulatedJob, request: _Request
+    manifests: list[Json], objects: list[Json], old_job: SimulatedJob, new_job: SimulatedJob, request: _Request
 ) -> tuple[list[Json], list[Json], list[Problem]]:
     """Return the converted manifests and the other objects with references to the new pods, and the findings."""
-    world = simulate(manifests, versions=_versions(request.profile), others=request.kept)
-    if not world.jobs:
-        return manifests, objects, []
-    new_job = world.jobs[0]
     pairs = [PodPair(old.view, new.view) for old, new in matching_pods(old_job, new_job)]
     manifests, problems = without_old_metadata(manifests, old_job, new_job)
     manifests, field_problems = rewrite_fields(manifests, pairs, new_job)
@@ -218,8 +221,8 @@ def _rewrite_references(
 
 def _convert_spec(
     spec: Json, imported: ImportedSpec, request: _Request, before: Result, old_world: World
-) -> tuple[Result, list[Diagnostic]]:
-    """Return the spec's manifests for the target, and all findings of the conversion."""
+) -> tuple[Result, World, list[Diagnostic]]:
+    """Return the spec's manifests for the target with their world, and all findings of the conversion."""
     filename, lossy = request.filename, request.lossy
     queueing = queueing_of(old_world.jobs[0]) if old_world.jobs else Queueing()
     problems = list(_setting_problems(imported, request, old_world))
@@ -228,7 +231,7 @@ def _convert_spec(
         problems.append(queue_problem(queueing, request.target))
         queueing = Queueing(gang=queueing.gang)
     spec, result, dropped = _compile_reduced(spec, request.target, request.profile, lossy=lossy)
-    result, renamings = _with_new_names(spec, result, old_world, request)
+    result, new_world, renamings = _with_new_names(spec, result, old_world, request)
     problems += renamings
     diagnostics = [_spec_finding(diagnostic, imported, filename, "warning") for diagnostic in dropped]
     for diagnostic in result.diagnostics:
@@ -242,7 +245,6 @@ def _convert_spec(
         severity = "error" if is_lost and not lossy else diagnostic.severity
         diagnostics.append(_spec_finding(diagnostic, imported, filename, severity))
     if before.manifests and result.manifests:
-        new_world = request.world(result)
         if old_world.jobs and new_world.jobs:
             problems += gang_differences(queueing, queueing_of(new_world.jobs[0]), request.target)
         problems += _world_problems(old_world, new_world)
@@ -251,22 +253,24 @@ def _convert_spec(
         if old_world.jobs and new_world.jobs:
             diagnostics += _ending_finding(facts, old_world.jobs[0], new_world.jobs[0], imported, filename)
     stamped = [_from_problem(problem, imported, filename, lossy=lossy) for problem in problems]
-    return result, list(dict.fromkeys((*diagnostics, *stamped)))
+    return result, new_world, list(dict.fromkeys((*diagnostics, *stamped)))
 
 
-def _with_new_names(spec: Json, result: Result, old_world: World, request: _Request) -> tuple[Result, list[Problem]]:
+def _with_new_names(
+    spec: Json, result: Result, old_world: World, request: _Request
+) -> tuple[Result, World, list[Problem]]:
     """Return the spec's compilation with the new pods' host names and rank variables where the manifest names those of
-    the old ones, and a note for each.
+    the old ones, its world, and a note for each.
     """
     new_world = request.world(result)
     if not (old_world.jobs and new_world.jobs):
-        return result, []
+        return result, new_world, []
     pods = matching_pods(old_world.jobs[0], new_world.jobs[0])
     hosts = renamed_hosts([PodPair(old.view, new.view) for old, new in pods])
     hosts = {name: now for name, now in hosts.items() if now and names_host(spec["spec"], name)}
     variables = renamed_variables(spec["spec"], pods)
     if not hosts and not variables:
-        return result, []
+        return result, new_world, []
     job = with_new_hosts(spec["spec"], hosts)
     job = with_new_variables(job, variables) if variables else job
     notes = [
@@ -277,7 +281,7 @@ def _with_new_names(spec: Json, result: Result, old_world: World, request: _Requ
         f"{name}, which the command reads, becomes {now}, which has the same value" for name, now in variables.items()
     ]
     result = compiling.compile({**spec, "spec": job}, target=request.target, cluster=request.profile, lint=False)
-    return result, [_problem(note, "note") for note in notes]
+    return result, request.world(result), [_problem(note, "note") for note in notes]
 
 
 def _setting_problems(imported: ImportedSpec, request: _Request, old_world: World) -> Iterator[Problem]:
@@ -343,12 +347,11 @@ def _world_problems(old_world: World, new_world: World) -> Iterator[Problem]:
         yield _problem(f"it would not run the same: {text}", "error")
 
 
-def _changed_facts(before: Result, result: Result, profile: Any) -> list[Fact]:
+def _changed_facts(before: Result, after: Result, profile: Any) -> list[Fact]:
     """Return the differences that matter to the job's owner, but on which operators differ by design."""
-    from ptcompile.api.diff import diff
-
-    difference = diff(before.yaml(), result.yaml(), from_cluster=profile, to_cluster=profile)
-    return [fact for item in difference.objects for fact in item.facts if fact.what in _ENDING_FACTS]
+    versions = _versions(profile)
+    objects = compare(DiffSide(before.manifests, versions), DiffSide(after.manifests, versions))
+    return [fact for item in objects for fact in item.facts if fact.what in _ENDING_FACTS]
 
 
 def _changed_settings(facts: Sequence[Fact]) -> Iterator[Problem]:
