@@ -66,7 +66,7 @@ class Proof(NamedTuple):
 
 
 _NO_PROOF: Final = Proof((), (), compiled=False)
-"""The proof of a spec that is known not to compile, before anyone reads its errors."""
+"""The proof of a spec that does not compile, as long as its errors are not needed."""
 
 
 def prove_spec(
@@ -75,7 +75,7 @@ def prove_spec(
     """Compare the objects that the spec compiles to with the original object and the objects they replace.
 
     Other objects of `beside` are only context: with n jobs in a stream, this avoids comparing n times n objects.
-    Without `masks`, facts may contain secrets: for a proof that nobody reads unless the pods are the same.
+    Without `masks`, facts may contain secrets: for a proof that is only read if it has no facts.
     """
     compiled = compile_document(spec, cluster, notes=False)
     if not compiled.manifests:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _RUN_POLICY: Final = Block(SPEC_FILE, "RunPolicy")
 
 
-class PassRun(NamedTuple):
+class PassedJob(NamedTuple):
     """A spec's job before and after the passes, which ran for a target."""
 
     parts: SpecParts
@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
 
     spec: SpecData
     manifests: Manifests
-    run: PassRun | None = None
+    run: PassedJob | None = None
     """None if compile rejects the spec."""
 
 
@@ -105,14 +105,14 @@ def compile_with_policies(
         yield _build(with_policy, changed, job, target, runs)
 
 
-def _build(spec: SpecData, parts: SpecParts, job: Job, target: Target, runs: list[PassRun]) -> Candidate:
+def _build(spec: SpecData, parts: SpecParts, job: Job, target: Target, runs: list[PassedJob]) -> Candidate:
     """Build the manifests. The passes run only if none of `runs` was the same, to which this run is then added."""
     context = Context(parts.cluster, target)
     same = (run for run in runs if run.target == target and _is_same_to_passes(run.before, job))
     if run := next(same, None):
-        run = PassRun(parts, target, job, run.after._replace(run_policy=job.run_policy))
+        run = PassedJob(parts, target, job, run.after._replace(run_policy=job.run_policy))
     else:
-        run = PassRun(parts, target, job, passing.run(job, context))
+        run = PassedJob(parts, target, job, passing.run(job, context))
         runs.append(run)
     return Candidate(spec, build(parts.spec, run.after, context, passes=()).named, run)
 

@@ -102,7 +102,7 @@ def _run_policies(spec: SpecData, manifest: Json, read: Read) -> Iterator[dict[s
     every = product(limits, _FAILURE if fails else (None,), _DISRUPTION, _SUCCESS if several else (None,))
     yield from (
         {field: value for field, value in zip(_RUN_POLICY_FIELDS, values, strict=True) if value is not None}
-        for values in sorted(every, key=lambda values: len(values) - values.count(None))
+        for values in sorted(every, key=lambda values: -values.count(None))
     )
 
 

@@ -50,8 +50,8 @@ _NO_TOLERATIONS: Final[Json] = {"spec": {"tolerations": None}}
 
 
 def fit_built_in(spec: Json, profile: ClusterProfile) -> Json | None:
-    """Return a spec that compiles with the built-in profile as this one does with `profile`, or None if there is none:
-    the spec itself, or with a pod template without tolerations.
+    """Return a spec that compiles with the built-in profile as this one does with `profile`: the spec itself, or with a
+    pod template without tolerations, or None if both compile differently.
     """
     manifests, job = compile_manifests(spec, profile), spec["spec"]
     if compile_manifests(spec, default_cluster()) == manifests:
