@@ -23,7 +23,7 @@ from ptcompile.differ.normal import (
 from ptcompile.importer.candidate import Candidate, compile_candidate
 from ptcompile.importer.draft import blocks, may_be_compiled
 from ptcompile.ir.job import WAITS
-from ptcompile.kubernetes.pod_spec import OBJECT_KEYS, SHM_PATH
+from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
 from ptcompile.registry.reading import MAIN_CONTAINER, Read, ReadRole
 
@@ -358,9 +358,9 @@ def _are_equivalent(compiled: Manifests, expected: Manifests, *, is_exact: bool)
     """Return whether the manifests are equal, ignoring fields at their defaults unless `is_exact`."""
     if compiled is None or expected is None or len(compiled) != len(expected):
         return False
-    if compiled == expected or is_exact:
-        return compiled == expected
-    return not any(any(gaps(ours, theirs)) for ours, theirs in zip(compiled, expected, strict=True))
+    if compiled == expected:
+        return True
+    return not is_exact and not any(any(gaps(ours, theirs)) for ours, theirs in zip(compiled, expected, strict=True))
 
 
 def _removable_paths(spec: SpecData) -> Iterator[KeyPath]:
@@ -385,18 +385,11 @@ def _is_removable(field: str, block: SpecData) -> bool:
     """Return whether a field may be left out if this target writes the same without it.
 
     Without restartPolicy, other targets restart differently. Without `target`, another target may be chosen, except if
-    the spec names a runtime. Every target writes several nodes, and shared memory for pods without their own.
+    the spec names a runtime.
     """
-    has_runtime = "runtimeRef" in block
     if field == "target":
-        return has_runtime
-    if field not in block:
-        return False
-    if field == "nodes" and block[field] != 1:
-        return has_runtime or "master" in block or "worker" in block or "nnodes" in nested_map(block, "elastic")
-    if field == "sharedMemory" and block[field] is False:
-        return has_runtime or "podTemplate" in block or SHM_PATH in str(block)
-    return field != "restartPolicy" or block[field] == "Never"
+        return "runtimeRef" in block
+    return field in block and (field != "restartPolicy" or block[field] == "Never")
 
 
 def _without(data: Any, path: KeyPath) -> Any:
