@@ -14,7 +14,7 @@ from ptcompile.compiler.advice import apply_suppressions, findings_of_rules
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Diagnostic, Path, blocking_text, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, InputText, PassChange, PassExplanation
-from ptcompile.explainer.provenance import Lines, provenance
+from ptcompile.explainer.provenance import InputLines, provenance
 from ptcompile.explainer.sensitivity import InputName
 from ptcompile.explainer.values import ItemNames, differences, matches, path_parts, shown_path, shown_value, value_at
 from ptcompile.ir import pods as pod_template
@@ -171,12 +171,12 @@ class Explanation(NamedTuple):
         return to_dict(self)
 
 
-class Shared:
+class SharedInputs:
     """What explanations of one stream and one profile for several targets have in common; each part is made once."""
 
     def __init__(self, read: Source, cluster_source: Source | None, filename: str | None) -> None:
         self._files = read, cluster_source, filename
-        self.lines: dict[int, Lines] = {}
+        self.lines: dict[int, InputLines] = {}
         """The lines of the documents, by their index."""
 
     @cached_property
@@ -196,7 +196,7 @@ def explain(
     overrides: Overrides = NO_OVERRIDES,
     selection: Selection | None = None,
     extensions: Extensions | None = None,
-    shared: Shared | None = None,
+    shared: SharedInputs | None = None,
 ) -> Explanation:
     """Explain every TrainingJob of a stream, with the findings of the rules in `selection`, if any.
 
@@ -212,7 +212,7 @@ def explain(
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
-    shared = shared or Shared(read, cluster_source, filename)
+    shared = shared or SharedInputs(read, cluster_source, filename)
     for document in documents if not overrides.diagnostics else ():
         compiled = compile_document(document.data, cluster, target, extensions)
         stamp = partial(document.to_diagnostic, filename=filename)
@@ -224,7 +224,7 @@ def explain(
             index = document.document.index
             if index not in shared.lines:
                 locate = partial(_with_span, spec=document, cluster=profile)
-                shared.lines[index] = Lines(document.data, built.spec, cluster, locate)
+                shared.lines[index] = InputLines(document.data, built.spec, cluster, locate)
             document_causes = provenance(document.data, compiled, chosen=target is not None, lines=shared.lines[index])
             causes += [cause._replace(manifest=first + cause.manifest) if first else cause for cause in document_causes]
             resource = streams.resource_name(document.data) or "TrainingJob"

@@ -3,7 +3,7 @@
 The writer is traced (`compiler.trace`). The lines a value depends on are found by compiling again with one line
 changed: a value may exist because of a line whose own value it does not carry, and only compiling shows what the line
 affects. A spec of 50 lines is compiled about eighty times, in a quarter of a millisecond each. Some lines are tried at
-once (`sensitivity`): many similar ones, those whose text the trace finds in the manifests, and all lines of a profile
+once (`sensitivity`): many similar ones, all whose text the trace finds in the manifests, and all lines of a profile
 that repeat its defaults.
 """
 
@@ -48,7 +48,7 @@ class _Effect(NamedTuple):
     other_value: frozenset[Path] = frozenset()
 
 
-class Lines:
+class InputLines:
     """The lines of a spec and of its profile: their variants, and each as an input. All targets share them.
 
     `locate` adds the place of an input.
@@ -85,7 +85,7 @@ def provenance(
     *,
     chosen: bool = False,
     only: Path | None = None,
-    lines: Lines | None = None,
+    lines: InputLines | None = None,
 ) -> tuple[Cause, ...]:
     """Return the cause of every value of the manifests that a document was compiled to, in their order.
 
@@ -97,7 +97,7 @@ def provenance(
     if built is None or compiled.trace is None:
         return ()
     trace, manifests, target = compiled.trace(), built.manifests, built.context.target
-    lines = lines or Lines(data, built.spec, built.context.cluster)
+    lines = lines or InputLines(data, built.spec, built.context.cluster)
     origins = [list(trace.origins(index)) for index in range(len(manifests))]
     copied = {path for of_manifest in origins for origin in of_manifest if origin.is_exact for path in origin.paths}
     inputs = _inputs_by_value(_effects(built, lines.variants, copied, only), lines)
@@ -149,7 +149,7 @@ _SUM_KEY = "minResources"
 """A key whose value the target adds up from the pods' requests; for a single pod, the sum equals the request."""
 
 
-def _traced_inputs(origin: Origin, siblings: Iterable[Input], lines: Lines) -> tuple[Input, ...]:
+def _traced_inputs(origin: Origin, siblings: Iterable[Input], lines: InputLines) -> tuple[Input, ...]:
     """Return the lines a value is made of, if the value is there without any single one of them.
 
     This happens for a role that repeats its job, and for values that a pass would set as well, such as the name of a
@@ -209,7 +209,7 @@ def _build_variant(variant: Variant, target: Target, like: Built) -> Manifests:
     return build(variant.spec, variant.job, Context(variant.cluster, target), like.passes).manifests
 
 
-def _inputs_by_value(effects: Iterable[_Effect], lines: Lines) -> dict[Path, tuple[Input, ...]]:
+def _inputs_by_value(effects: Iterable[_Effect], lines: InputLines) -> dict[Path, tuple[Input, ...]]:
     """Return the lines each value depends on: first those whose values reach it; within that, those with fewer effects
     first.
     """
@@ -231,7 +231,7 @@ def _inputs_by_value(effects: Iterable[_Effect], lines: Lines) -> dict[Path, tup
     }
 
 
-def _target_choice_inputs(built: Built, lines: Lines) -> dict[Path, tuple[Input, ...]]:
+def _target_choice_inputs(built: Built, lines: InputLines) -> dict[Path, tuple[Input, ...]]:
     """Return the spec's choice of a target as an input of the values that would differ without it."""
     spec, cluster = built.spec, built.context.cluster
     if spec.spec.target is None:

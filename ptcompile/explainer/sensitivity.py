@@ -3,8 +3,8 @@
 Of n similar lines, such as the entries of `env`, half are changed at a time: lines with a given bit in their number,
 and lines without it. A value of the manifests that depends on exactly one line changes for one of the two halves of
 every bit, and these bits are the line's number: 2 log2(n) compilations instead of n. Other values depend on several
-lines, which are then tried one by one; so are all lines if a half is invalid. Lines whose texts are copied to the
-manifests are told apart by other texts on all of them.
+lines, which are then tried one by one; so are all lines if a half is invalid. Other texts on all lines that are copied
+to the manifests show at once where each of them is.
 """
 
 from __future__ import annotations

@@ -255,7 +255,7 @@ def gather(
         overrides=read_overrides(arguments.pairs(overrides, "overrides"), name),
         selection=selection(select, ignore, codes, severity) if lint else None,
         extensions=extensions,
-        shared=explanation.Shared(sources["spec"], sources.get("cluster"), filename),
+        shared=explanation.SharedInputs(sources["spec"], sources.get("cluster"), filename),
     )
     requested, shown_target, explanations = _explain_targets(explain, target)
     return ExplainPage(
