@@ -88,8 +88,8 @@ class RelatedObjects:
 
     def _services_of(self, content: bytes) -> Iterator[int]:
         """Yield the indexes of the Services that a file may name or whose pods it may have; most files have neither."""
-        for part in {*_parts(content)} if self._services else ():
-            for i, word in self._services.get(part, ()):
+        for part in self._services.keys() & _parts(content) if self._services else ():
+            for i, word in self._services[part]:
                 if word in content:
                     yield i
 
