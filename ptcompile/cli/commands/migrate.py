@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_cluster, add_format, add_jobs, add_output_format, check_target
@@ -220,25 +221,40 @@ def run_import(options: argparse.Namespace) -> int:
     )
 
 
+class ImportedFile(NamedTuple):
+    """The import of a file."""
+
+    imported: Imported
+    text: str
+    """The specs in the format of the command; empty without any, and if the profile to be written changes them."""
+
+
 def _import_files(
     inputs: Sequence[InputFile],
     values: dict[str, str],
     profile: ProfileSource | ClusterProfile,
     options: argparse.Namespace,
     findings: Findings,
-) -> dict[str, Imported]:
+) -> dict[str, ImportedFile]:
     """Return the import of each file that has a job, or that was named, by the file's name."""
     from ptcompile.importer.profiles import MINIMAL
 
-    cluster = profile if options.cluster else MINIMAL if options.profile else None
-    importer = partial(_import_file, values=values, cluster=cluster, lossy=options.lossy, exact=options.exact)
-    imports: dict[str, Imported] = {}
+    importer = partial(
+        _import_file,
+        values=values,
+        cluster=profile if options.cluster else MINIMAL if options.profile else None,
+        lossy=options.lossy,
+        exact=options.exact,
+        form=None if options.profile else options.format,
+    )
+    imports: dict[str, ImportedFile] = {}
     with closing(map_files(importer, inputs, options.jobs, FILES_PER_PROCESS)) as results:
-        for file, imported in zip(inputs, results, strict=True):
-            names = {diagnostic.name for diagnostic in imported.diagnostics}
-            if file.named or imported.found or names != {"nothing-to-import"}:
-                findings.add(file._replace(content=_substitute(file.content, values)), imported.diagnostics)
-                imports[file.name] = imported
+        for file, result in zip(inputs, results, strict=True):
+            diagnostics = result.imported.diagnostics
+            names = {diagnostic.name for diagnostic in diagnostics}
+            if file.named or result.imported.found or names != {"nothing-to-import"}:
+                findings.add(file._replace(content=_substitute(file.content, values)), diagnostics)
+                imports[file.name] = result
     return imports
 
 
@@ -249,11 +265,13 @@ def _import_file(
     cluster: ProfileSource | ClusterProfile | None,
     lossy: bool,
     exact: bool,
-) -> Imported:
+    form: str | None,
+) -> ImportedFile:
     from ptcompile.api.import_manifests import import_manifests
 
     content = _substitute(file.content, values)
-    return import_manifests(content, filename=file.name, cluster=cluster, lossy=lossy, exact=exact)
+    imported = import_manifests(content, filename=file.name, cluster=cluster, lossy=lossy, exact=exact)
+    return ImportedFile(imported, "" if form is None or not imported.found else _format_specs(imported, form))
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
@@ -274,26 +292,28 @@ def _substitute(content: bytes, values: dict[str, str]) -> bytes:
     return filled.encode("utf-8", errors="surrogateescape")
 
 
-def _write_specs(imports: dict[str, Imported], options: argparse.Namespace) -> int:
+def _write_specs(results: Mapping[str, ImportedFile], options: argparse.Namespace) -> int:
     from ptcompile.importer.profiles import factor_out_profile, needed_profile
     from ptcompile.source.emitter import emit, emit_all
 
+    imports = {name: result.imported for name, result in results.items()}
+    texts = {name: result.text for name, result in results.items() if result.imported.found}
     profile = None
     if options.profile:
         documents = [spec.document for imported in imports.values() for spec in imported.found]
         specs, profile, notes = factor_out_profile(documents, needed_profile(documents))
         remaining = iter(specs)
         imports = {name: imported.with_documents(remaining) for name, imported in imports.items()}
+        texts = {name: _format_specs(imports[name], options.format) for name in texts}
         for line in notes:
             files.print_error(f"ptcompile: {line}")
     _print_summary(imports, options)
     contents: dict[str, str] = {}
     needed = profile or next((imported.profile for imported in imports.values() if imported.profile is not None), None)
     if options.output is None:
-        texts = [_format_spec(imported, options.format) for imported in imports.values() if imported.found]
-        status = files.write_stdout(("" if options.format == "json" else "---\n").join(texts))
+        status = files.write_stdout(_join_specs(texts, options.format))
     else:
-        contents |= _spec_files(imports, options)
+        contents |= _spec_files(texts, options)
         status = 0
     if options.profile:
         contents[options.profile] = emit(needed) if needed else emit(_empty_profile())
@@ -319,28 +339,31 @@ def _kept_file(output: str) -> str:
     return f"{os.path.splitext(output)[0]}.kept.yaml"
 
 
-def _spec_files(imports: dict[str, Imported], options: argparse.Namespace) -> dict[str, str]:
+def _spec_files(texts: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
+    """Return the contents of the files to write, by path; `texts` are the specs by the file they are imported from."""
     if not _is_folder(options.output):
-        texts = [_format_spec(imported, options.format) for imported in imports.values() if imported.found]
-        return {options.output: ("" if options.format == "json" else "---\n").join(texts)} if texts else {}
+        return {options.output: _join_specs(texts, options.format)} if texts else {}
     texts_by_path: dict[str, str] = {}
-    for name, imported in imports.items():
-        if imported.found:
-            stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
-            path = os.path.join(options.output, f"{stem}.{options.format}")
-            if path in texts_by_path:
-                raise UsageError(f"two specs would be written to {path}: rename one of the files")
-            texts_by_path[path] = _format_spec(imported, options.format)
+    for name, text in texts.items():
+        stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
+        path = os.path.join(options.output, f"{stem}.{options.format}")
+        if path in texts_by_path:
+            raise UsageError(f"two specs would be written to {path}: rename one of the files")
+        texts_by_path[path] = text
     return texts_by_path
 
 
-def _format_spec(imported: Imported, form: str) -> str:
+def _format_specs(imported: Imported, form: str) -> str:
     if form == "yaml":
         return imported.yaml()
     return json.dumps(imported.to_dict(), indent=2) + "\n"
 
 
-def _print_summary(imports: dict[str, Imported], options: argparse.Namespace) -> None:
+def _join_specs(texts: Mapping[str, str], form: str) -> str:
+    return ("" if form == "json" else "---\n").join(texts.values())
+
+
+def _print_summary(imports: Mapping[str, Imported], options: argparse.Namespace) -> None:
     """Print how many specs are proved, and what else has to be done."""
     specs = [spec for imported in imports.values() for spec in imported.found]
     same_manifests, same_worlds = sum(spec.same_manifest for spec in specs), sum(spec.same_world for spec in specs)
