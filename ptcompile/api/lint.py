@@ -63,6 +63,8 @@ class LintOptions:
         self.earlier = earlier
         self.frameworks = profile.spec.queue_frameworks if profile is not None else ()
         self.has_existing_objects = profile is not None and bool(profile.spec.objects)
+        self.has_cluster_state = self.has_existing_objects or (profile is not None and bool(profile.spec.pod_security))
+        """Whether the profile has something that makes admission plugins reject objects."""
 
     def cluster_state(self, stream: Stream) -> ClusterState:
         """Return what admission plugins know of the cluster."""
@@ -120,7 +122,7 @@ def _admission_problems(
     manifest: Mapping[str, Any], rejections: Sequence[Problem], others: Stream, options: LintOptions
 ) -> Iterable[Problem]:
     """Return the rejections of admission plugins, by the objects of the stream and the profile."""
-    if options.profile is None and _ADMISSION_KINDS.isdisjoint(others.kinds):
+    if not options.has_cluster_state and _ADMISSION_KINDS.isdisjoint(others.kinds):
         texts = others.texts.get(id(manifest))
         if texts is not None and _PRIORITY_FIELDS.isdisjoint(texts):
             return ()
