@@ -15,7 +15,6 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.extending import Extensions, Loaded, Pass, Rule, Target
-from ptcompile.extending.declared import check_code, declared_rule
 from ptcompile.registry.targets import TARGETS as BUILTIN_TARGETS
 
 TYPE_CHECKING = False
@@ -87,6 +86,8 @@ def load(plugins: Iterable[str], rules: Iterable[Mapping[str, Any]], passes: Ite
     `passes` are the names of the built-in passes. Equal codes, names, passes or targets are an error that names both
     owners: nothing is replaced silently.
     """
+    from ptcompile.extending.declared import declared_rule  # with CEL, which few configurations need
+
     loader = _Loader(passes)
     for name in sorted(set(plugins)):
         loader.plugin(name)
@@ -144,6 +145,8 @@ class _Loader:
                 )
 
     def _add(self, point: EntryPoint, value: Any, package: Distribution) -> None:
+        from ptcompile.extending.declared import check_code
+
         owner = f"{package.metadata['Name']} {package.version}"
         if point.group == RULES:
             for rule in _checked_rules(value):

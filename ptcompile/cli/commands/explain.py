@@ -6,7 +6,6 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from ptcompile.api import compile
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.commands import reference
 from ptcompile.cli.config import Config
@@ -172,6 +171,8 @@ def _add_findings(
 
 
 def _explain(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> Explanation:
+    from ptcompile.api import compile
+
     profile = _read_profile(options)
     explanation = compile.explain(
         file.content,
