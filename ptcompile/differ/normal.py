@@ -124,10 +124,10 @@ def normalize_value(value: Any, path: KeyPath) -> Any:
 def unfold(value: Any, path: KeyPath) -> Any:
     """Return the value at a path of an object in normal form, with the values inside it unchanged."""
     if not isinstance(value, str):  # most values are
-        if isinstance(value, Mapping):
-            return {str(key): inner for key, inner in value.items() if inner is not None}
         if isinstance(value, list | tuple):
             return _unfold_list(value, path[-1] if path else "")
+        if isinstance(value, Mapping):
+            return {str(key): inner for key, inner in value.items() if inner is not None}
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # kubectl sends 4.0 as 4
     if path[-1:] and (path[-1] in _QUANTITY_FIELDS or (path[-2:-1] and path[-2] in _QUANTITY_MAPPINGS)):

@@ -55,20 +55,22 @@ def as_encoded(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def copy_without_nulls(value: Any) -> Any:
     """Return a copy of plain dicts and lists, without null entries of mappings."""
-    if isinstance(value, Mapping):
+    if isinstance(value, list | tuple):
+        return [copy_without_nulls(item) for item in value]
+    if isinstance(value, dict):
         return {str(key): copy_without_nulls(item) for key, item in value.items() if item is not None}
-    return [copy_without_nulls(item) for item in value] if isinstance(value, list | tuple) else value
+    return value
 
 
 def _encode(value: Any, schema: Schema, document: str) -> Any:
     while "$ref" in schema:
         document, name = resolve(document, schema["$ref"])
         schema = load(document)["$defs"][name]
-    if isinstance(value, Mapping):
-        return _encode_mapping(value, schema, document)
     if isinstance(value, list | tuple):
         items = schema.get("items", {})
         return [_encode({} if item is None and "$ref" in items else item, items, document) for item in value]
+    if isinstance(value, dict):
+        return _encode_mapping(value, schema, document)
     if schema.get("format") == "quantity":
         parsed = quantity.parse(value)
         return value if parsed is None else str(parsed)

@@ -108,8 +108,6 @@ def _walk(value: object, path: Path, parent: str, secrets: dict[Path, SecretScal
     if isinstance(value, str):
         if path not in secrets and (intervals := secret_parts(value)):
             secrets[path] = SecretScalar(path, value, tuple(intervals), True)
-    elif isinstance(value, Mapping):
-        _walk_mapping(value, path, parent, secrets)
     elif isinstance(value, list | tuple):
         _add_arguments(value, path, secrets)
         option: str | None = None
@@ -118,6 +116,8 @@ def _walk(value: object, path: Path, parent: str, secrets: dict[Path, SecretScal
                 _add_leaves(item, (*path, index), option, secrets)
             option = option_name(item)
             _walk(item, (*path, index), parent, secrets)
+    elif isinstance(value, Mapping):
+        _walk_mapping(value, path, parent, secrets)
 
 
 def _walk_mapping(mapping: Mapping[Any, Any], path: Path, parent: str, secrets: dict[Path, SecretScalar]) -> None:
@@ -143,9 +143,9 @@ def _walk_mapping(mapping: Mapping[Any, Any], path: Path, parent: str, secrets: 
 
 def _add_arguments(items: Sequence[object], path: Path, secrets: dict[Path, SecretScalar]) -> None:
     """Add the passwords in the arguments of a program, such as `[curl, -u, user:X]`."""
-    words = [item if isinstance(item, str) else "" for item in items]
-    if len(words) < 2 or not is_program(words[0]):
+    if len(items) < 2 or not isinstance(items[0], str) or not is_program(items[0]):
         return
+    words = [item if isinstance(item, str) else "" for item in items]
     intervals = [*command_intervals(" ".join([words[0].rpartition("/")[2], *words[1:]]))]
     offset = len(words[0].rpartition("/")[2]) + 1
     for index, word in enumerate(words[1:], start=1):
