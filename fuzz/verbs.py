@@ -50,14 +50,15 @@ def _explain(data: bytes) -> None:
 
 
 def _diff(data: bytes) -> None:
+    """Compare an input with itself, or without the line in its middle: the clock is that of one diff."""
     lines = data.split(b"\n")
-    other = b"\n".join(lines[: len(lines) // 2] + lines[len(lines) // 2 + 1 :])
-    for a, b in ((data, other), (data, data)):
-        found = ptcompile.diff(a, b, filenames=(NAME, NAME))
-        harmless(found.text())
-        harmless(found.markdown())
-        json.dumps(found.to_dict(), allow_nan=False)
-        assert not (a is b and found.differs), "an input differs from itself"
+    is_same = crc32(data) // 8 % 2 == 0
+    other = data if is_same else b"\n".join(lines[: len(lines) // 2] + lines[len(lines) // 2 + 1 :])
+    found = ptcompile.diff(data, other, filenames=(NAME, NAME))
+    harmless(found.text())
+    harmless(found.markdown())
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert not (is_same and found.differs), "an input differs from itself"
 
 
 def _fix(data: bytes) -> None:
