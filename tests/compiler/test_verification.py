@@ -206,3 +206,20 @@ def test_the_name_that_only_the_server_knows_is_searched_last() -> None:
     assert found.message.startswith("metadata.generateName: Service metadata.name contains the job's name")
     wrong = smallest(TWO + "\npodTemplate: {spec: {subdomain: null}}").replace("name: train", "generateName: train-")
     assert [tuple(one.path)[1] for one in ptcompile.compile(wrong, target="job").diagnostics] == ["podTemplate"]
+
+
+@pytest.mark.parametrize(
+    ("block", "field"),
+    [
+        ("metadata: {name: a, annotations: {kueue.x-k8s.io/job-min-parallelism: x}}", "metadata"),
+        ("podAnnotations: {kueue.x-k8s.io/podset-required-topology: 'A B'}", "podAnnotations"),
+        ("manifest: {job: {metadata: {annotations: {kueue.x-k8s.io/job-min-parallelism: x}}}}", "manifest"),
+    ],
+)
+def test_the_webhooks_of_queues_check_annotations_from_anywhere(block: str, field: str) -> None:
+    spec = smallest("nodes: 2\n")
+    is_metadata = field == "metadata"
+    spec = spec.replace("metadata: {name: train}", block) if is_metadata else f"{spec}  {block}\n"
+    (error,) = ptcompile.compile(spec, target="job", lint=False).diagnostics
+    assert error.severity == "error"
+    assert field in error.path

@@ -25,8 +25,9 @@ def _answers(objects: Objects) -> list[object]:
         objects.services_at("s.x"),
         objects.services_selecting(_LABELS),
     ]
+    has_any = [objects.has_any(frozenset({kind})) for kind in (SERVICE, ("v1", "Pod"))]
     entries = [objects.writes({"name": "A", "value": value}) for value in ("1", "2")]
-    return [len(objects), list(objects), *map(list, lookups), entries]
+    return [len(objects), list(objects), *map(list, lookups), has_any, entries]
 
 
 def test_no_answer_contains_hidden_objects() -> None:
@@ -35,6 +36,14 @@ def test_no_answer_contains_hidden_objects() -> None:
     wanted = Objects([own, *left])
     assert _answers(seen) == _answers(wanted)
     assert _answers(seen.in_namespace("default")) == _answers(wanted.in_namespace("default"))
+
+
+def test_whether_there_are_objects_of_some_kinds() -> None:
+    pods = frozenset({("v1", "Pod")})
+    assert [Objects([_service("s")], Objects(related)).has_any(pods) for related in ([], [_pod("1")])] == [False, True]
+    assert Objects([_pod("1")]).has_any(pods | {SERVICE})
+    hidden = _pod("1")
+    assert not Objects([], Objects([hidden]), frozenset({id(hidden)})).has_any(pods)
 
 
 def test_hidden_objects_stay_hidden_in_changed_ones() -> None:
