@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache, partial
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.build import Built, PluginFailedError, build
@@ -65,7 +66,7 @@ def compile_document(
         findings.append(verify(built, notes=notes))
     except PluginFailedError as failure:
         findings.append([PlacedProblem(failure.problem)])
-    trace = None if built is None else _trace_once(built)
+    trace = None if built is None else cache(partial(_compute_trace, built))
     problems = tuple(blocking(locate_stages(findings, data, spec, trace)))
     if built is None or has_error(findings[:-1]):
         return Compiled((), problems, context.target if is_valid else None)
@@ -95,15 +96,7 @@ def passes_with(extensions: Extensions | None) -> tuple[Pass, ...]:
     return (*PASSES, *passes_of(extensions))
 
 
-def _trace_once(built: Built) -> Callable[[], Trace]:
-    """Return a function that computes the origin of each value at its first call."""
-    traces: list[Trace] = []
+def _compute_trace(built: Built) -> Trace:
+    from ptcompile.compiler.trace import trace_of
 
-    def trace() -> Trace:
-        if not traces:
-            from ptcompile.compiler.trace import trace_of
-
-            traces.append(trace_of(built))
-        return traces[0]
-
-    return trace
+    return trace_of(built)

@@ -145,10 +145,10 @@ class _Loader:
                 )
 
     def _add(self, point: EntryPoint, value: Any, package: Distribution) -> None:
-        from ptcompile.extending.declared import check_code
-
         owner = f"{package.metadata['Name']} {package.version}"
         if point.group == RULES:
+            from ptcompile.extending.declared import check_code
+
             for rule in _checked_rules(value):
                 check_code(rule.code, rule.name)
                 if rule.code[:-3] != point.name:

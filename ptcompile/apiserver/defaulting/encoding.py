@@ -57,7 +57,7 @@ def copy_without_nulls(value: Any) -> Any:
     """Return a copy of plain dicts and lists, without null entries of mappings."""
     if isinstance(value, list | tuple):
         return [copy_without_nulls(item) for item in value]
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(key): copy_without_nulls(item) for key, item in value.items() if item is not None}
     return value
 
@@ -69,7 +69,7 @@ def _encode(value: Any, schema: Schema, document: str) -> Any:
     if isinstance(value, list | tuple):
         items = schema.get("items", {})
         return [_encode({} if item is None and "$ref" in items else item, items, document) for item in value]
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return _encode_mapping(value, schema, document)
     if schema.get("format") == "quantity":
         parsed = quantity.parse(value)
