@@ -147,7 +147,8 @@ def import_object(manifest: Json, related: Objects, cluster: ClusterProfile, *, 
         read = name_containers(reading)
         for spec, lifts in () if read.problems else _candidate_specs(manifest, read, related, cluster, exact=exact):
             refined = _refine_spec(spec, manifest, read, related, cluster, lifts=lifts)
-            if best is not None and 0 < _rank_patches(refined.spec) >= _rank_attempt(best):
+            patches = _rank_patches(refined.spec)
+            if best is not None and patches > 0 and patches >= _rank_attempt(best):
                 continue  # not better than the best, whatever else differs
             attempt = Attempt(refined, _NO_PROOF, read, lifts)
             if refined.manifests is not None:

@@ -58,11 +58,10 @@ def compile_candidate(spec: SpecData, cluster: ClusterProfile, like: Candidate |
     If `like` is set, its spec has the same metadata and patches, and what the two specs have in common is compiled
     once.
     """
-    decoded, _ = decode_spec(spec)
-    if decoded is None:
+    lowered = _lower(spec, cluster)
+    if lowered is None:
         return Candidate(spec, None)
-    parts = parts_of(decoded, cluster)
-    job = lower(decoded, cluster, parts)
+    parts, job = lowered
     target = None if _has_conflict(parts) else _target_of(parts, job)
     if target is None:
         return Candidate(spec, None)
@@ -81,15 +80,12 @@ def compile_with_policies(
     candidate: Candidate, policies: Iterable[Json], cluster: ClusterProfile
 ) -> Iterator[Candidate]:
     """Yield the spec with each of the run policies that compile accepts. Everything else is compiled once."""
-    spec, runs = candidate.spec, [] if candidate.run is None else [candidate.run]
-    if runs:
-        parts, job = runs[0].parts, runs[0].before
-    else:
-        decoded, _ = decode_spec(spec)
-        if decoded is None:
-            return
-        parts = parts_of(decoded, cluster)
-        job = lower(decoded, cluster, parts)
+    spec, run = candidate.spec, candidate.run
+    lowered = _lower(spec, cluster) if run is None else (run.parts, run.before)
+    if lowered is None:
+        return
+    parts, job = lowered
+    runs = [] if run is None else [run]
     for fields in policies:
         policy, violations = read(_RUN_POLICY, fields)
         if violations:
@@ -97,12 +93,21 @@ def compile_with_policies(
         changed = parts._replace(spec=parts.spec.replace(spec=parts.job.replace(run_policy=policy)))
         if _has_conflict(changed):
             continue
-        job = job._replace(run_policy=lower_run_policy(policy))
-        target = _target_of(changed, job)
+        changed_job = job._replace(run_policy=lower_run_policy(policy))
+        target = _target_of(changed, changed_job)
         if target is None:
             continue
         with_policy = {**spec, "spec": {**spec["spec"], "runPolicy": fields}}
-        yield _build(with_policy, changed, job, target, runs)
+        yield _build(with_policy, changed, changed_job, target, runs)
+
+
+def _lower(spec: SpecData, cluster: ClusterProfile) -> tuple[SpecParts, Job] | None:
+    """Return the parts of a spec and its job before the passes, or None if it cannot be decoded."""
+    decoded, _ = decode_spec(spec)
+    if decoded is None:
+        return None
+    parts = parts_of(decoded, cluster)
+    return parts, lower(decoded, cluster, parts)
 
 
 def _build(spec: SpecData, parts: SpecParts, job: Job, target: Target, runs: list[PassedJob]) -> Candidate:

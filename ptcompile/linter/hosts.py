@@ -98,9 +98,8 @@ def unanswered_endpoints(subject: Subject) -> list[UnansweredEndpoint]:
         # most hosts resolve: then the other pods need not be simulated
         if not host or _resolves(first.pod.job, host.removesuffix(".").lower()) or not meets_at_a_pod(roles):
             continue
-        mistake = wrong_host(subject, first.pod, host, complete=has_all_pods(subject, roles)) or unserved_host(
-            subject, first.pod, host
-        )
+        wrong = wrong_host(subject, first.pod, host, complete=has_all_pods(subject, roles))
+        mistake = wrong or _unserved_host(subject, first.pod, host)
         if mistake is not None:
             endpoints.append(UnansweredEndpoint(first, host, mistake))
     return endpoints
@@ -135,20 +134,16 @@ def wrong_host(subject: Subject, pod: Pod, host: str, *, complete: bool) -> Wron
     )
 
 
-def unserved_host(subject: Subject, pod: Pod, host: str) -> UnservedHost | None:
+def _unserved_host(subject: Subject, pod: Pod, host: str) -> UnservedHost | None:
     """Return why no Service of the stream makes `host` resolve for the pod, or None.
 
-    None if a Service does, if another finding has the reason, and if the files do not settle it: addresses, aliases of
-    the pod, names outside the cluster or in other namespaces, pods of other files.
+    The job itself does not resolve the host. None if another job's Service does, if another finding has the
+    reason, and if the files do not settle it: addresses, aliases of the pod, names outside the cluster or in other
+    namespaces, pods of other files.
     """
     host = host.removesuffix(".").lower()
     labels, job = host.split("."), pod.job
-    if (
-        not _is_host_name(labels)
-        or host in _aliases(pod)
-        or _resolves(job, host)
-        or _resolves_elsewhere(subject, job, host)
-    ):
+    if not _is_host_name(labels) or host in _aliases(pod) or _resolves_elsewhere(subject, job, host):
         return None
     name = _parse_name(subject, job, labels)
     if name is None or not _is_decidable(subject, pod, name):
