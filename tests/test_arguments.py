@@ -98,7 +98,7 @@ def _either_way(do: Callable[[], object], name: str) -> None:
         (ptcompile.lint, {"source": POD, "select": "PTC3"}, "select must be a list, not str"),
         (ptcompile.lint, {"source": POD, "ignore": [1]}, "ignore must be a list of strings, but contains int"),
         (ptcompile.lint, {"source": POD, "cluster": 3}, "cluster must be"),
-        (ptcompile.simulate, {"source": POD, "others": "a: 1"}, "others must be a list, not str"),
+        (ptcompile.simulate, {"source": POD, "beside": "a: 1"}, "beside must be a list, not str"),
         (ptcompile.convert, {"source": POD, "target": None}, "target must be a string, not NoneType"),
     ],
 )  # fmt: skip

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.definitions import definitions_for
-from ptcompile.compiler.reader import load_profile
+from ptcompile.api.inputs import Inputs, Item
 from ptcompile.diagnostics import Diagnostic, Path, Problem
 from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.applying import ApplyMode, apply_outcome
 from ptcompile.differ.model import Apply
 from ptcompile.differ.pairing import same_objects
-from ptcompile.kubernetes.unstructured import namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import kind_of, namespace_of, nested_map
 from ptcompile.registry.table import OPERATORS
 from ptcompile.source import streams
-from ptcompile.source.overrides import NO_OVERRIDES, OverriddenDocument, Overrides, apply_to_stream, read_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,33 +24,13 @@ if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
-    from ptcompile.source.documents import Source
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 else:
-    ClusterProfile = Definitions = Source = object  # as text, NamedTuple would compile it
+    Definitions = object  # as text, NamedTuple would compile it
 
 _TARGET_OF_KIND = {operator.kinds[0].key: operator.target_name for operator in OPERATORS if operator.target_name}
 """The target that emits each kind."""
-
-
-class _Input(NamedTuple):
-    """One side of the comparison, as passed."""
-
-    source: Source
-    documents: tuple[OverriddenDocument, ...]
-    profile: ClusterProfile | None
-    problems: tuple[Diagnostic, ...]
-    filename: str | None
-
-    def manifests(self) -> list[Mapping[str, Any]]:
-        """Return the objects other than TrainingJobs."""
-        return [
-            manifest
-            for document in self.documents
-            if not _is_ours(document.data)
-            for _, manifest in streams.objects_in(document.data)
-        ]
 
 
 def diff(
@@ -91,24 +69,62 @@ def diff(
     a text or spec has an error, nothing is compared. Raises ValueError for a path in `schemas` that cannot be read or
     contains no definition.
     """
-    arguments.check(target=target, name=name, namespace=namespace, filenames=filenames, extensions=extensions)
-    filenames = arguments.filename(a, filenames[0]), arguments.filename(b, filenames[1])
-    parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
-    first, second = _read_input(a, from_cluster, filenames[0], "a"), _read_input(b, to_cluster, filenames[1], "b")
-    if parsed_overrides != NO_OVERRIDES:
-        second = _with_overrides(second, parsed_overrides)
-    definitions = definitions_for([first.source, second.source], schemas)
-    names = filenames[0] or "a", filenames[1] or "b"
-    before, problems = _compile_side(first, target, _target_of(second), extensions)
-    after, more_problems = _compile_side(second, target, _target_of(first), extensions)
-    all_problems = (*first.problems, *second.problems, *problems, *more_problems)
-    diagnostics = tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in all_problems}.values())
-    if any(d.severity == "error" for d in diagnostics):
-        return Difference(names, (), diagnostics, compared=False)
+    arguments.check(target=target, namespace=namespace, filenames=filenames)
+    first = Inputs.read(
+        a,
+        parameter="a",
+        filename=filenames[0],
+        cluster=from_cluster,
+        schemas=schemas,
+        extensions=extensions,
+    )
+    second = Inputs.read(
+        b,
+        parameter="b",
+        filename=filenames[1],
+        cluster=to_cluster,
+        name=name,
+        overrides=overrides,
+        schemas=schemas,
+        extensions=extensions,
+    )
     mode = ApplyMode(server_side, force_conflicts)
-    applied = _apply(before, after, second, _Application(mode, namespace, definitions))
-    all_problems = (*diagnostics, *streams.limit_findings(applied.diagnostics, second.filename))
-    return Difference(names, compare(before, applied.after, applied.verdicts), all_problems)
+    return diff_inputs(first, second, target, mode, namespace)
+
+
+def diff_inputs(
+    first: Inputs, second: Inputs, target: str | None, mode: ApplyMode, namespace: str | None
+) -> Difference:
+    """Return how the second inputs differ from the first, and what an apply of them over the first does."""
+    names = first.filename or "a", second.filename or "b"
+    old, old_problems = first.compile_specs(target, fallback=_target_of(second))
+    new, new_problems = second.compile_specs(target, fallback=_target_of(first))
+    found = _unique([*first.limited(*old_problems), *second.limited(*new_problems)])
+    if any(diagnostic.severity == "error" for diagnostic in found):
+        return Difference(names, (), found, compared=False)
+
+    before = DiffSide([item.manifest for item in old], first.versions)
+    after = DiffSide([item.manifest for item in new], second.versions)
+    application = _Application(mode, namespace, _definitions_of(first, second))
+    applied = _apply(before, after, new, second, application)
+    return Difference(
+        names,
+        compare(before, applied.after, applied.verdicts),
+        (*found, *streams.limit_findings(applied.diagnostics, second.filename)),
+    )
+
+
+def _unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics without those that both sides have, as sides of one file do."""
+    return tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in diagnostics}.values())
+
+
+def _definitions_of(first: Inputs, second: Inputs) -> Definitions | None:
+    """Return the kinds that either side defines."""
+    old, new = first.definitions, second.definitions
+    if old is None or new is None:
+        return new or old
+    return new._replace(kinds={**old.kinds, **new.kinds})
 
 
 class _Applied(NamedTuple):
@@ -130,21 +146,20 @@ class _Application(NamedTuple):
     definitions: Definitions | None
 
 
-def _apply(before: DiffSide, after: DiffSide, second: _Input, how: _Application) -> _Applied:
-    """Return the outcome of applying each object of the second side over the first."""
+def _apply(before: DiffSide, after: DiffSide, items: Sequence[Item], second: Inputs, how: _Application) -> _Applied:
+    """Return the outcome of applying each object of the second side, `items`, over the first."""
     admit = _admission(after, second, how.definitions)
-    places = {id(item): (d.document, path) for d in second.documents for path, item in streams.objects_in(d.data)}
+    by_id = {id(item.manifest): item for item in items}
     verdicts: dict[int, Apply] = {}
     stored: dict[int, Mapping[str, Any]] = {}
     diagnostics: list[Diagnostic] = []
     for old, new in same_objects(before.manifests, after.manifests, how.namespace):
-        document, under = places.get(id(new), (None, ()))
         outcome = apply_outcome(old, new, after.versions, how.mode, how.definitions)
         verdict = outcome.verdict
         problems = [*outcome.problems, *_namespace_notes(old, new, how.namespace)]
         if verdict.outcome != "unchanged" and not any(problem.severity == "error" for problem in problems):
             problems += admit(old, new if outcome.stored is None else outcome.stored)
-        stamped = [streams.to_diagnostic(problem, document, second.filename, under, new) for problem in problems]
+        stamped = [_to_diagnostic(problem, by_id[id(new)]) for problem in problems]
         rejection = next((item for item in stamped if item.severity == "error"), None)
         if rejection is not None:  # secrets are masked already
             reason = f"{rejection.message}; {rejection.help}" if rejection.help else rejection.message
@@ -154,6 +169,13 @@ def _apply(before: DiffSide, after: DiffSide, second: _Input, how: _Application)
         diagnostics += stamped
     manifests = [stored.get(id(manifest), manifest) for manifest in after.manifests]
     return _Applied(verdicts, diagnostics, after._replace(manifests=manifests))
+
+
+def _to_diagnostic(problem: Problem, item: Item) -> Diagnostic:
+    """Return a problem of an object. That of a manifest of a spec has the manifest's path, and no place in the spec."""
+    if not item.is_compiled:
+        return item.to_diagnostic(problem)
+    return streams.to_diagnostic(problem, None, item.file.name, (), item.manifest)
 
 
 def _namespace_notes(old: Mapping[str, Any], new: Mapping[str, Any], namespace: str | None) -> Iterator[Problem]:
@@ -172,10 +194,10 @@ _DECIDING_KINDS = frozenset({"LimitRange", "ResourceQuota", "ValidatingAdmission
 
 
 def _admission(
-    after: DiffSide, second: _Input, definitions: Definitions | None
+    after: DiffSide, second: Inputs, definitions: Definitions | None
 ) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Problem]]:
     """Return a function for what admission plugins reject of an update, by the second side and its profile."""
-    existing = second.profile.spec.objects if second.profile is not None else []
+    existing = second.profile.spec.objects
     kinds = {str(manifest.get("kind")) for manifest in (*after.manifests, *existing)}
     if _DECIDING_KINDS.isdisjoint(kinds):
         return lambda _old, _new: ()
@@ -185,59 +207,8 @@ def _admission(
     return lambda old, new: admission_problems(new, state, old)
 
 
-def _read_input(
-    source: StreamSource | Spec,
-    cluster: ProfileSource | ClusterProfile | None,
-    filename: str | None,
-    parameter: str,
-) -> _Input:
-    parsed = streams.read(source, filename, parameter)
-    profile, problems = load_profile(cluster)
-    diagnostics = [*problems, *(streams.to_diagnostic(problem, None, filename) for problem in parsed.problems)]
-    for document in parsed.documents:
-        diagnostics += [
-            streams.to_diagnostic(problem, document, filename) for problem in streams.not_objects(document.data)
-        ]
-    if not parsed.documents and not parsed.problems:
-        diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    documents, _ = apply_to_stream(parsed.documents, NO_OVERRIDES, filename)
-    return _Input(parsed, tuple(documents), profile, tuple(streams.limit_findings(diagnostics, filename)), filename)
-
-
-def _with_overrides(side: _Input, overrides: Overrides) -> _Input:
-    """Return the side with its specs changed; its manifests stay."""
-    specs = [item.document for item in side.documents if _is_ours(item.data)]
-    changed, errors = apply_to_stream(specs, overrides, side.filename)
-    manifests = [item for item in side.documents if not _is_ours(item.data)]
-    problems = (*side.problems, *overrides.diagnostics, *errors)
-    return side._replace(documents=(*changed, *manifests), problems=problems)
-
-
-def _is_ours(data: Mapping[str, Any]) -> bool:
-    return streams.is_ours(data) and data.get("kind") != "ClusterProfile"
-
-
-def _target_of(side: _Input) -> str | None:
+def _target_of(side: Inputs) -> str | None:
     """Return the target that emits the jobs of a side, or None unless all are of one kind."""
-    kinds = {(str(manifest.get("apiVersion")), str(manifest.get("kind"))) for manifest in side.manifests()}
+    kinds = {kind_of(item.manifest) for item in side.objects}
     targets = {_TARGET_OF_KIND[kind] for kind in kinds if kind in _TARGET_OF_KIND}
     return targets.pop() if len(targets) == 1 else None
-
-
-def _compile_side(
-    side: _Input, target: str | None, fallback: str | None, extensions: Extensions | None
-) -> tuple[DiffSide, list[Diagnostic]]:
-    """Return the manifests of a side; its specs are compiled for `target`, else their own, else `fallback`."""
-    from ptcompile.compiler.pipeline import compile_document  # only specs need the compiler
-
-    if side.profile is None:
-        return DiffSide(), []
-    manifests = side.manifests()
-    problems: list[Diagnostic] = []
-    for document in side.documents:
-        if _is_ours(document.data):
-            spec_target = target or (None if nested_map(document.data, "spec").get("target") else fallback)
-            compiled = compile_document(document.data, side.profile, spec_target, extensions)
-            manifests += compiled.manifests
-            problems += document.to_diagnostics(compiled.problems, side.filename)
-    return DiffSide(manifests, side.profile.versions()), streams.limit_findings(problems, side.filename)

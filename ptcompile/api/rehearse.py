@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile._internal.arguments import ProfileSource
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.diagnostics import Path
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
@@ -28,7 +28,7 @@ def rehearse(
     target: str | None = None,
     cluster: ProfileSource | ClusterProfile | None = None,
     filename: str | None = None,
-    others: Iterable[str | bytes | Mapping[str, Any]] = (),
+    beside: Iterable[StreamSource] = (),
     name: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
     extensions: Extensions | None = None,
@@ -73,7 +73,7 @@ def rehearse(
         target=DEFAULT if target is None else target,
         cluster=cluster,
         filename=filename,
-        others=others,
+        beside=beside,
         name=name,
         overrides=overrides,
         extensions=extensions,

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import get
-from ptcompile.api.definitions import definitions_for
-from ptcompile.compiler.reader import load_profile
+from ptcompile.api.inputs import Inputs
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of, object_name
 from ptcompile.source import streams
 from ptcompile.source.documents import read as read_text
 from ptcompile.source.emitter import emit
-from ptcompile.source.overrides import NO_OVERRIDES, apply_to_stream, read_overrides
 from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.stored import StoredObject
     from ptcompile.diagnostics import Diagnostic, Path
     from ptcompile.extending import Extensions
-    from ptcompile.source.documents import Source
-    from ptcompile.source.overrides import OverriddenDocument, Overrides
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 else:
@@ -66,7 +62,7 @@ def stored(
     target: str | None = None,
     cluster: ProfileSource | ClusterProfile | None = None,
     filename: str | None = None,
-    others: Iterable[str | bytes | Mapping[str, Any]] = (),
+    beside: Iterable[StreamSource] = (),
     schemas: Iterable[str | os.PathLike[str]] = (),
     name: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
@@ -76,81 +72,43 @@ def stored(
 
     The file's values are followed by the defaults of Kubernetes 1.36 or of the CRD, by what the admission plugins of
     the API server write, and by the mutating webhooks of the operators and of Kueue. Values that only a cluster can
-    know stay absent: uid, times, versions, addresses, ports, token volumes. `others` are streams with related objects,
-    such as LimitRanges, priority classes and LocalQueues; `schemas` are files and folders of CRDs, and CRDs of the
-    streams count too.
+    know stay absent: uid, times, versions, addresses, ports, token volumes. `beside` are sources with objects of other
+    files, such as LimitRanges, priority classes and LocalQueues; `schemas` are files and folders of CRDs, and CRDs of
+    the streams count too.
 
     A TrainingJob is compiled first, for `target` or the one that `compile` chooses; `name` and `overrides` change it.
     `extensions` are passes and targets of plugins. Mistakes in a text or spec never raise.
     """
+    arguments.check(target=target)
+    inputs = Inputs.read(
+        source,
+        filename=filename,
+        cluster=cluster,
+        name=name,
+        overrides=overrides,
+        beside=beside,
+        schemas=schemas,
+        extensions=extensions,
+    )
+    return stored_inputs(inputs, target)
+
+
+def stored_inputs(inputs: Inputs, target: str | None = None) -> Stored:
+    """Return the objects of all files as the server would keep them."""
     from ptcompile.apiserver.stored import stored_object
 
-    arguments.check(target=target, name=name, filename=filename, others=others, extensions=extensions)
-    filename = arguments.filename(source, filename)
-    changes = read_overrides(arguments.pairs(overrides, "overrides"), name)
-    profile, diagnostics = load_profile(cluster)
-    parsed = streams.read(source, filename)
-    related = [streams.read(item, None, "others") for item in others]
-    definitions = definitions_for([parsed, *related], schemas)
-    diagnostics += [*changes.diagnostics, *(streams.to_diagnostic(item, None, filename) for item in parsed.problems)]
-    if not parsed.documents and not parsed.problems:
-        diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    if profile is None or changes.diagnostics:
-        return Stored((), tuple(streams.limit_findings(diagnostics, filename)))
-    documents, errors = _with_overrides(parsed, changes, filename)
-    manifests, problems = _compiled(documents, filename, target, profile, extensions)
-    beside = [item for stream in related for document in stream.documents for item in _objects(document.data)]
-    all_objects = Objects([*manifests, *beside])
+    if inputs.has_wrong_settings:
+        return Stored((), inputs.limited())
+
+    items, diagnostics = inputs.compile_specs(target)
+    manifests = [item.manifest for item in items]
+    everything = Objects(manifests, inputs.related)
     kept = [
-        stored_object(item, versions=profile.versions(), others=all_objects, definitions=definitions)
-        for item in manifests
+        stored_object(manifest, versions=inputs.versions, others=everything, definitions=inputs.definitions)
+        for manifest in manifests
     ]
-    diagnostics += [*errors, *problems, *_unknown_kinds(manifests, definitions, filename)]
-    return Stored(tuple(map(_masked, kept)), tuple(streams.limit_findings(diagnostics, filename)))
-
-
-def _objects(data: Any) -> list[Any]:
-    return [item for _, item in streams.objects_in(data)]
-
-
-def _with_overrides(
-    parsed: Source, changes: Overrides, filename: str | None
-) -> tuple[list[OverriddenDocument], list[Diagnostic]]:
-    """Return the documents in order, the specs among them with the overrides applied."""
-    specs = [document for document in parsed.documents if _is_spec(document.data)]
-    changed, errors = apply_to_stream(specs, changes, filename)
-    by_index = {item.document.index: item for item in changed}
-    unchanged, _ = apply_to_stream([item for item in parsed.documents if item not in specs], NO_OVERRIDES, filename)
-    by_index |= {item.document.index: item for item in unchanged}
-    return [by_index[index] for index in sorted(by_index)], errors
-
-
-def _is_spec(data: Any) -> bool:
-    return streams.is_ours(data) and data.get("kind") != "ClusterProfile"
-
-
-def _compiled(
-    documents: Sequence[OverriddenDocument],
-    filename: str | None,
-    target: str | None,
-    profile: ClusterProfile,
-    extensions: Extensions | None,
-) -> tuple[list[Mapping[str, Any]], list[Diagnostic]]:
-    """Return the objects of the documents, with the manifests of each spec in its place."""
-    from ptcompile.compiler.pipeline import compile_document
-
-    manifests: list[Mapping[str, Any]] = []
-    diagnostics: list[Diagnostic] = []
-    for document in documents:
-        if _is_spec(document.data):
-            compiled = compile_document(document.data, profile, target, extensions)
-            manifests += compiled.manifests
-            diagnostics += document.to_diagnostics(compiled.problems, filename)
-        else:
-            manifests += _objects(document.data)
-            problems = streams.not_objects(document.data)
-            diagnostics += [streams.to_diagnostic(problem, document.document, filename) for problem in problems]
-    return manifests, diagnostics
+    notes = _unknown_kinds(manifests, inputs.definitions, inputs.filename)
+    return Stored(tuple(map(_masked, kept)), inputs.limited(*diagnostics, *notes))
 
 
 def _unknown_kinds(

@@ -9,8 +9,9 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.diagnostics.paths import PathSyntaxError, parse_assignment
-from ptcompile.source import documents as source
+from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
+from ptcompile.source.overrides import read_overrides
 from ptcompile.source.secrets.names import MASK, mask_value
 from ptcompile.source.secrets.texts import secret_parts, without_parts
 
@@ -18,6 +19,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from typing import Any
+
+    from ptcompile.api.inputs import Inputs
+    from ptcompile.extending import Extensions
+    from ptcompile.kubernetes.index import Objects
+    from ptcompile.spec.cluster_profile import ClusterProfile
 
 SET_OPTION = "--set"
 """File name of findings about these options."""
@@ -82,6 +88,30 @@ def options_text(options: Sequence[Set]) -> str:
 def keywords(options: argparse.Namespace) -> dict[str, Any]:
     """Return --name and --set as keyword arguments of the API's functions."""
     return {"name": options.name, "overrides": [(option.path, option.value) for option in options.set]}
+
+
+def inputs_of(
+    files: Sequence[InputFile],
+    profile: ClusterProfile | None,
+    options: argparse.Namespace,
+    *,
+    beside: Objects | None = None,
+    extensions: Extensions | None = None,
+    only_specs: bool = False,
+) -> Inputs:
+    """Return what a command was given: its files as one stream, with --name, --set and the profile of --cluster."""
+    from ptcompile.api.inputs import File, Inputs
+
+    given = profile if options.cluster else None
+    overrides = [(option.path, option.value) for option in options.set]
+    return Inputs(
+        [File(streams.read(file.content, file.name), file.name) for file in files],
+        given,
+        overrides=read_overrides(overrides, options.name),
+        beside=beside,
+        extensions=extensions,
+        only_specs=only_specs,
+    )
 
 
 def check_has_spec(options: argparse.Namespace, inputs: Iterable[InputFile]) -> None:

@@ -195,6 +195,19 @@ class Findings:
         elif diagnostics and not hides_lines(file.name):
             self._texts[file.name] = file.text()
 
+    def add_all(self, inputs: Sequence[InputFile], diagnostics: Sequence[Diagnostic]) -> None:
+        """Count files and store the findings of all of them; those about options or all files come first."""
+        if not inputs:
+            return
+        names = {file.name for file in inputs}
+        by_file: dict[str | None, list[Diagnostic]] = {file.name: [] for file in inputs}
+        by_file[inputs[0].name] += [item for item in diagnostics if item.filename not in names]
+        for diagnostic in diagnostics:
+            if diagnostic.filename in names:
+                by_file[diagnostic.filename].append(diagnostic)
+        for file in inputs:
+            self.add(file, by_file[file.name])
+
     def _is_repeated_note(self, diagnostic: Diagnostic) -> bool:
         """Return whether the run has reported the note on a kind for another file."""
         if diagnostic.name != _ONCE_PER_KIND:

@@ -58,7 +58,7 @@ def test_related_objects_are_read() -> None:
         "scheduling": {"nodeSelector": {"kata": "yes"}},
     }
     result = ptcompile.stored(
-        pod(priorityClassName="high", runtimeClassName="kata"), others=[limit_range, high, sandbox]
+        pod(priorityClassName="high", runtimeClassName="kata"), beside=[limit_range, high, sandbox]
     )
     (stored,) = result.objects
     spec = stored.manifest["spec"]

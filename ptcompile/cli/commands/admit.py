@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from ptcompile.cli import files, overrides, presentation
+from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import add_cluster, add_format, add_output_format, add_overrides
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
+from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the answer for each job; return 1 if one is not admitted."""
-    from ptcompile.api.admit import admit_files
+    from ptcompile.api.admit import admit_inputs
+    from ptcompile.api.inputs import File
 
     if not options.paths:
         raise UsageError("no file given; ptcompile admit --help shows how (- reads standard input)")
@@ -57,17 +59,13 @@ def run(options: argparse.Namespace) -> int:
     findings.report_unreadable(unreadable)
     if profile is None or unreadable or not inputs:
         return findings.finish() or 1
-    dumps = [files.InputFile(path, files.read(path), True) for path in options.state]
-    state = [(dump.content, dump.name) for dump in dumps] if dumps else None
     overrides.check_has_spec(options, inputs)
-    sources = [(file.content, file.name) for file in inputs]
-    admission = admit_files(sources, state, profile, **overrides.keywords(options))
+    dumps = [files.InputFile(path, files.read(path), True) for path in options.state]
+    state = [File(streams.read_dump(dump.content, dump.name, "state"), dump.name) for dump in dumps]
+    given = overrides.inputs_of(inputs, profile, options, extensions=config.extensions())
+    admission = admit_inputs(given, state or None)
     diagnostics = overrides.point_at_options(admission.diagnostics, options)
-    names = {file.name for file in (*inputs, *dumps)}
-    elsewhere = [item for item in diagnostics if item.filename not in names]  # about an option, or all files
-    for file in (*inputs, *dumps):
-        findings.add(file, [item for item in diagnostics if item.filename == file.name] + elsewhere)
-        elsewhere = []
+    findings.add_all([*inputs, *dumps], diagnostics)
     status = findings.finish()
     if not admission.jobs:
         files.print_error("ptcompile: no job that queues here" if not status else "ptcompile: no job was looked at")

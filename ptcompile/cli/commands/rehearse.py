@@ -134,6 +134,7 @@ def _parse_times(options: argparse.Namespace) -> tuple[list[Fault], float]:
 def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> SimulatedJob | None:
     """Return the job to rehearse, or None after reporting findings."""
     from ptcompile.api import simulate
+    from ptcompile.api.inputs import read_beside
     from ptcompile.api.rehearse import only_job
 
     findings = Findings(options.output_format)
@@ -147,17 +148,10 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> Sim
     if len(inputs) != 1:
         raise UsageError(f"{options.path} has {len(inputs)} files, but rehearse takes one")
     overrides.check_has_spec(options, inputs)
-    related = [files.read(path) for path in options.beside]
-    world = simulate.simulate(
-        inputs[0].content,
-        target=options.target or simulate.DEFAULT,
-        cluster=profile,
-        filename=inputs[0].name,
-        others=related,
-        extensions=extensions,
-        **overrides.keywords(options),
-    )
-    findings.add(inputs[0], overrides.point_at_options(world.diagnostics, options))
+    beside = read_beside([files.read(path) for path in options.beside])
+    given = overrides.inputs_of(inputs, profile, options, beside=beside, extensions=extensions)
+    world = simulate.simulate_inputs(given, options.target or simulate.DEFAULT)
+    findings.add_all(inputs, overrides.point_at_options(world.diagnostics, options))
     findings.finish()
     return only_job(world) if world.jobs or world.ok else None
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from ptcompile.api import simulate
+from ptcompile.api.inputs import read_beside
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import ALL, add_format, add_output_format, add_related, add_spec_options, check_target
@@ -15,10 +17,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.extending import Extensions
+    from ptcompile.api.inputs import Inputs
+    from ptcompile.cli.files import InputFile
     from ptcompile.simulator.pod import Pod
     from ptcompile.simulator.world import World
-    from ptcompile.spec.cluster_profile import ClusterProfile
 
 
 _EPILOG = """\
@@ -61,9 +63,16 @@ def run(options: argparse.Namespace) -> int:
     profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
         return findings.finish()
+    inputs, unreadable = files.read_all(options.paths)
+    findings.report_unreadable(unreadable)
+    overrides.check_has_spec(options, inputs)
+    beside = read_beside([files.read(path) for path in options.beside])
+    given = overrides.inputs_of(inputs, profile, options, beside=beside, extensions=extensions)
     if options.stored:
-        return _print_stored(options, findings, profile, extensions)
-    world = _simulate(options, findings, profile, extensions)
+        return _print_stored(given, inputs, options, findings)
+    target = None if options.target == ALL else options.target or simulate.DEFAULT
+    world = simulate.simulate_inputs(given, target)
+    findings.add_all(inputs, overrides.point_at_options(world.diagnostics, options))
     status = findings.finish()
     if not world.jobs and status:
         return status
@@ -71,63 +80,19 @@ def run(options: argparse.Namespace) -> int:
     return max(status, presentation.write_result(_format_world(world, options), form))
 
 
-def _print_stored(
-    options: argparse.Namespace, findings: Findings, profile: ClusterProfile | None, extensions: Extensions | None
-) -> int:
-    """Print the objects of all files as the server would keep them; each file sees the objects of the others."""
-    from ptcompile.api.stored import stored
+def _print_stored(given: Inputs, inputs: Sequence[InputFile], options: argparse.Namespace, findings: Findings) -> int:
+    """Print the objects of all files as the server would keep them."""
+    from ptcompile.api.stored import stored_inputs
 
     if options.target == ALL:
         raise UsageError("--stored shows one target; name it, or leave --target out")
-    inputs, unreadable = files.read_all(options.paths)
-    findings.report_unreadable(unreadable)
-    overrides.check_has_spec(options, inputs)
-    results = []
-    for file in inputs:
-        result = stored(
-            file.content,
-            target=options.target,
-            cluster=profile,
-            filename=file.name,
-            others=[*map(files.read, options.beside), *(other.content for other in inputs if other is not file)],
-            extensions=extensions,
-            **overrides.keywords(options),
-        )
-        findings.add(file, overrides.point_at_options(result.diagnostics, options))
-        results.append(result)
+    result = stored_inputs(given, options.target)
+    findings.add_all(inputs, overrides.point_at_options(result.diagnostics, options))
     status = findings.finish()
-    if options.format == "json":
-        text = format_json([item for result in results for item in result.to_list()])
-    else:
-        text = "---\n".join(result.yaml() for result in results if result.objects)
-    return max(status, presentation.write_result(text, options.format)) if text else status
-
-
-def _simulate(
-    options: argparse.Namespace, findings: Findings, profile: ClusterProfile | None, extensions: Extensions | None
-) -> World:
-    """Return the world of all files; each file sees the objects of the others."""
-    from ptcompile.simulator.world import merge_worlds
-
-    inputs, unreadable = files.read_all(options.paths)
-    findings.report_unreadable(unreadable)
-    overrides.check_has_spec(options, inputs)
-    related = [*(files.read(path) for path in options.beside), *(file.content for file in inputs if len(inputs) > 1)]
-    objects = simulate.objects_of(related)
-    worlds = []
-    for file in inputs:
-        world = simulate.simulate(
-            file.content,
-            target=None if options.target == ALL else options.target or simulate.DEFAULT,
-            cluster=profile,
-            filename=file.name,
-            others=objects,
-            extensions=extensions,
-            **overrides.keywords(options),
-        )
-        findings.add(file, overrides.point_at_options(world.diagnostics, options))
-        worlds.append(world)
-    return merge_worlds(worlds)
+    if not result.objects and options.format != "json":
+        return status
+    text = format_json(result.to_list()) if options.format == "json" else result.yaml()
+    return max(status, presentation.write_result(text, options.format))
 
 
 def _format_world(world: World, options: argparse.Namespace) -> str:

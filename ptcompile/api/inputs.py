@@ -1,0 +1,421 @@
+"""What a verb was given: sources read once, their objects, and everything that decides about them.
+
+Every verb asks an `Inputs`, and every way in makes one: of sources in Python (`Inputs.read`), of files on the command
+line and in editors. What judges a file (selected rules, severities) differs from file to file and is
+`ptcompile.api.lint.LintOptions`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from ptcompile._internal import arguments
+from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.paths import get
+from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.versions import Versions, parse_version
+from ptcompile.source import streams
+from ptcompile.source.documents import Document, Source
+from ptcompile.source.overrides import (
+    NO_OVERRIDES,
+    OverriddenDocument,
+    Overrides,
+    apply_overrides,
+    read_overrides,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.apiserver.crds import Definitions
+    from ptcompile.compiler.pipeline import Compiled
+    from ptcompile.extending import Extensions
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.spec.training_job import Spec
+else:  # as text, NamedTuple would compile it
+    Json = object
+
+_CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+
+class File(NamedTuple):
+    """One source, read once."""
+
+    source: Source
+    name: str | None = None
+    """Its name in findings."""
+
+
+class Item(NamedTuple):
+    """An object, and where it was read."""
+
+    manifest: Json
+    file: File
+    document: Document
+    path: Path = ()
+    """The object's place in the document: empty, or an item of a List."""
+    overridden: OverriddenDocument | None = None
+    """The spec's document with the overrides, if there are any."""
+    is_compiled: bool = False
+    """Whether a spec compiles to the manifest: the other fields are those of the spec."""
+
+    @property
+    def is_spec(self) -> bool:
+        """Whether the object is a TrainingJob, or is meant to be one."""
+        return streams.is_ours(self.manifest) and self.manifest.get("kind") != "ClusterProfile"
+
+    def to_diagnostic(self, problem: Problem) -> Diagnostic:
+        """Return a problem as a diagnostic of the object, of its spec, or of the override that caused it."""
+        if self.overridden is not None:
+            return self.overridden.to_diagnostic(problem, self.file.name)
+
+        written = get(self.document.data, self.path) if self.is_compiled else self.manifest
+        return streams.to_diagnostic(problem, self.document, self.file.name, self.path, written)
+
+
+class CompiledItems(NamedTuple):
+    """The objects of the inputs, with the manifests of each spec in its place."""
+
+    items: tuple[Item, ...]
+    """A spec with an error has no manifests."""
+    diagnostics: tuple[Diagnostic, ...]
+    """The findings of the specs."""
+
+
+class Inputs:
+    """The files of one call, and what else decides about their objects."""
+
+    def __init__(
+        self,
+        files: Sequence[File],
+        profile: ClusterProfile | None = None,
+        *,
+        versions: Versions | None = None,
+        overrides: Overrides = NO_OVERRIDES,
+        beside: Objects | None = None,
+        schemas: Iterable[str | os.PathLike[str]] = (),
+        extensions: Extensions | None = None,
+        profile_diagnostics: Iterable[Diagnostic] = (),
+        only_specs: bool = False,
+    ) -> None:
+        self.files = files
+        self.given_profile = profile
+        """The caller's profile, or None for the built-in one."""
+        self.versions = versions if versions is not None else releases_of(profile)
+        """The releases in force."""
+        self.overrides = overrides
+        self.beside = beside
+        """Objects of other files: they decide and have no findings. None if nobody looked for them."""
+        self.schemas = schemas
+        self.extensions = extensions
+        self.settings_diagnostics = (*profile_diagnostics, *overrides.diagnostics)
+        """Mistakes in the profile and in the paths of overrides."""
+        self.only_specs = only_specs
+        """Whether every document should be a spec, as for `compile`, so that no API server reads the texts."""
+
+    @classmethod
+    def read(
+        cls,
+        source: StreamSource | Spec,
+        *,
+        parameter: str = "source",
+        filename: str | None = None,
+        cluster: ProfileSource | ClusterProfile | None = None,
+        cluster_filename: str | None = None,
+        kubernetes: str | None = None,
+        name: str | None = None,
+        overrides: Sequence[tuple[str | Path, Any]] = (),
+        beside: Iterable[StreamSource] | None = None,
+        schemas: Iterable[str | os.PathLike[str]] = (),
+        extensions: Extensions | None = None,
+        only_specs: bool = False,
+    ) -> Inputs:
+        """Return the inputs of a function's call; `parameter` is the function's name for the source.
+
+        Raises TypeError for an argument of the wrong type, and ValueError for a version of `kubernetes` that is none.
+        """
+        arguments.check(filename=filename, name=name, kubernetes=kubernetes, extensions=extensions)
+        parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
+        others = None if beside is None else read_beside(beside)
+        profile, diagnostics = read_profile(cluster, filename=cluster_filename)
+        versions = releases_of(profile, kubernetes)
+        parsed = streams.read(source, filename, parameter, kubectl=versions.kubernetes)
+
+        return cls(
+            [File(parsed, arguments.filename(source, filename))],
+            profile,
+            versions=versions,
+            overrides=parsed_overrides,
+            beside=others,
+            schemas=schemas,
+            extensions=extensions,
+            profile_diagnostics=diagnostics,
+            only_specs=only_specs,
+        )
+
+    @cached_property
+    def profile(self) -> ClusterProfile:
+        """The caller's profile, else the built-in one."""
+        from ptcompile.spec.reader import default_cluster
+
+        return self.given_profile or default_cluster()
+
+    @property
+    def frameworks(self) -> tuple[str, ...]:
+        """The kinds that the profile's Kueue manages beyond its defaults."""
+        return tuple(self.given_profile.spec.queue_frameworks) if self.given_profile is not None else ()
+
+    @property
+    def filename(self) -> str | None:
+        """The name of the only file, or None if there are several."""
+        return self.files[0].name if len(self.files) == 1 else None
+
+    @cached_property
+    def definitions(self) -> Definitions | None:
+        """The kinds that `schemas`, CRDs of the files and CRDs beside them define, or None without any.
+
+        Raises TypeError for a schema that is not a path, and ValueError for one that cannot be read or defines no kind.
+        """
+        return _definitions([file.source for file in self.files], self.beside, self.schemas)
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """All objects in order. A spec has the overrides; one that cannot have them is left out."""
+        return self._overridden[0]
+
+    @cached_property
+    def specs(self) -> list[Item]:
+        """The TrainingJobs."""
+        return [item for item in self.items if item.is_spec]
+
+    @cached_property
+    def objects(self) -> list[Item]:
+        """The objects that are no kind of ptcompile's own."""
+        return [item for item in self.items if not streams.is_ours(item.manifest)]
+
+    def documents(self) -> Iterator[Item]:
+        """Yield each document whole, with the overrides whatever its kind: each should be a spec."""
+        for file in self.files:
+            for document in file.source.documents:
+                overridden = apply_overrides(document, self.overrides)
+                yield Item(overridden.data, file, document, (), overridden)
+
+    @property
+    def related(self) -> Objects:
+        """The objects of other files, or none if nobody looked for them."""
+        return self.beside if self.beside is not None else Objects()
+
+    @cached_property
+    def text_diagnostics(self) -> list[Diagnostic]:
+        """The mistakes in the texts, and a finding for each file without a document."""
+        found: list[Diagnostic] = []
+        for file in self.files:
+            problems = file.source.problems
+            said = blocking_text(problems) if self.only_specs else text_problems(file.source, problems)
+            stamp = partial(streams.to_diagnostic, filename=file.name)
+            found += [stamp(problem, None) for problem in said]
+            for document in file.source.documents:
+                found += [stamp(problem, document) for problem in streams.not_objects(document.data)]
+            if is_empty(file.source):
+                found.append(stamp(streams.no_documents(blocks_compile=self.only_specs), None))
+        return found
+
+    @cached_property
+    def diagnostics(self) -> list[Diagnostic]:
+        """The mistakes in what was given, for every verb in this order: the profile, overrides, texts, profiles that
+        nobody reads, and specs that cannot have the overrides.
+        """
+        unread = [item.to_diagnostic(_UNREAD_PROFILE) for item in self.items if self._is_unread_profile(item)]
+        return [*self.settings_diagnostics, *self.text_diagnostics, *unread, *self._overridden[1]]
+
+    @property
+    def has_wrong_settings(self) -> bool:
+        """Whether the profile or an override is wrong, so that nothing can be compiled."""
+        return _has_error(self.settings_diagnostics)
+
+    @property
+    def has_error(self) -> bool:
+        """Whether anything that was given is wrong."""
+        return _has_error(self.diagnostics)
+
+    def compile(self, spec: Item, target: str | None = None) -> Compiled:
+        """Compile a spec for `target`, else for its own target."""
+        from ptcompile.compiler.pipeline import compile_document
+
+        return compile_document(spec.manifest, self.profile, target, self.extensions)
+
+    def compile_specs(self, target: str | None = None, *, fallback: str | None = None) -> CompiledItems:
+        """Compile every spec for `target`, else for its own target, else for `fallback`, else for the default one."""
+        items: list[Item] = []
+        diagnostics: list[Diagnostic] = []
+        for item in self.items:
+            if not item.is_spec:
+                items += [] if streams.is_ours(item.manifest) else [item]
+                continue
+            has_own = nested_map(item.manifest, "spec").get("target")
+            compiled = self.compile(item, target or (None if has_own else fallback))
+            diagnostics += map(item.to_diagnostic, compiled.problems)
+            items += [item._replace(manifest=manifest, is_compiled=True) for manifest in compiled.manifests]
+        return CompiledItems(tuple(items), tuple(diagnostics))
+
+    def limited(self, *more: Diagnostic) -> tuple[Diagnostic, ...]:
+        """Return the mistakes in what was given and the other findings, up to the limit for one file."""
+        return tuple(streams.limit_findings((*self.diagnostics, *more), self.filename))
+
+    def _is_unread_profile(self, item: Item) -> bool:
+        is_profile = item.manifest.get("kind") == "ClusterProfile" and streams.is_ours(item.manifest)
+        return is_profile and self.given_profile is None
+
+    @cached_property
+    def _overridden(self) -> tuple[tuple[Item, ...], list[Diagnostic]]:
+        """Return the objects with the overrides, and the errors of the specs that cannot have them."""
+        items = [
+            Item(manifest, file, document, path)
+            for file in self.files
+            for document in file.source.documents
+            for path, manifest in streams.objects_in(document.data)
+        ]
+        if not self.overrides.values:
+            return tuple(items), []
+
+        kept: list[Item] = []
+        diagnostics: list[Diagnostic] = []
+        has_named_job = False
+        for item in items:
+            if not item.is_spec or item.path:
+                kept.append(item)
+                continue
+            overridden = apply_overrides(item.document, self.overrides)
+            errors = overridden.to_diagnostics((), item.file.name)
+            if has_named_job and self.overrides.run_name is not None:
+                errors.append(overridden.second_job_error(self.overrides.run_name))
+            has_named_job = True
+            diagnostics += errors
+            if not errors:
+                kept.append(item._replace(manifest=overridden.data, overridden=overridden))
+        return tuple(kept), diagnostics
+
+
+_UNREAD_PROFILE: Final = Problem(
+    "unknown-kind",
+    ("kind",),
+    "kind: a ClusterProfile among the files is not read",
+    "pass it with --cluster FILE",
+    "warning",
+    "run",
+    "ptcompile",
+)
+
+
+def is_empty(source: Source) -> bool:
+    """Return whether a source has no document, and nothing wrong that would explain it."""
+    return not source.documents and not any(problem.severity == "error" for problem in source.problems)
+
+
+def text_problems(source: Source, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield problems of a source's text as whoever reads the text says them: ptcompile of a spec, kubectl of manifests.
+
+    A duplicate key is only a warning in a manifest, because kubectl silently uses the last value.
+    """
+    has_spec = any(streams.is_ours(document.data) for document in source.documents)
+    has_manifest = not all(streams.is_ours(document.data) for document in source.documents)
+    # the unreadable document may be the spec or the profile
+    may_have_spec = has_spec or "TrainingJob" in source.text or "ClusterProfile" in source.text
+    for problem in problems:
+        if problem.name == "duplicate-key" and not has_spec:
+            problem = problem._replace(severity="warning", stage="run")
+        if may_have_spec:
+            yield from blocking([problem]) if has_manifest else blocking_text([problem])
+        else:
+            yield problem
+
+
+def read_profile(
+    cluster: ProfileSource | ClusterProfile | None, *, filename: str | None = None
+) -> tuple[ClusterProfile | None, list[Diagnostic]]:
+    """Return the profile from any form with its problems; None for None, and for one that is wrong."""
+    if cluster is None:
+        return None, []
+    from ptcompile.compiler.reader import load_profile
+
+    return load_profile(cluster, filename=filename)
+
+
+def releases_of(profile: ClusterProfile | None, kubernetes: str | None = None) -> Versions:
+    """Return the releases of a profile, with this version of Kubernetes if one is given.
+
+    Raises ValueError for a version that is none.
+    """
+    versions = profile.versions() if profile is not None else Versions()
+    return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions
+
+
+def read_beside(sources: Iterable[StreamSource]) -> Objects:
+    """Return the objects of several sources. The problems of their texts are findings of whoever checks them.
+
+    Raises TypeError for anything that is not a list of sources.
+    """
+    if isinstance(sources, Objects):
+        return sources
+    arguments.check(beside=sources)
+    return Objects(
+        manifest
+        for source in sources
+        for document in streams.read(source, None, "beside").documents
+        for _, manifest in streams.objects_in(document.data)
+    )
+
+
+def _has_error(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(diagnostic.severity == "error" for diagnostic in diagnostics)
+
+
+def _definitions(
+    sources: Sequence[Source], beside: Objects | None, schemas: Iterable[str | os.PathLike[str]]
+) -> Definitions | None:
+    paths = _schema_paths(schemas)
+    crds = [
+        manifest
+        for source in sources
+        if _may_define(source)
+        for document in source.documents
+        for _, manifest in streams.objects_in(document.data)
+    ]
+    crds += beside.of_kind(_CRD) if beside is not None else ()
+    if not paths and not crds:
+        return None
+
+    from ptcompile.apiserver.crds.loader import definitions_of, read_definitions
+
+    loaded = read_definitions(paths)
+    return loaded._replace(kinds={**loaded.kinds, **definitions_of(crds)})
+
+
+def _schema_paths(schemas: Iterable[str | os.PathLike[str]]) -> tuple[str | os.PathLike[str], ...]:
+    if isinstance(schemas, str | os.PathLike):
+        return (schemas,)
+    arguments.check(schemas=schemas)
+    paths = tuple(schemas)
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"schemas must be a list of paths, but contains {type(path).__name__}")
+    return paths
+
+
+def _may_define(source: Source) -> bool:
+    """Return whether a stream may contain a CRD. A text is searched for the word; mappings are checked by kind."""
+    if source.text:
+        return "CustomResourceDefinition" in source.text
+    return any(
+        manifest.get("kind") == "CustomResourceDefinition"
+        for document in source.documents
+        for _, manifest in streams.objects_in(document.data)
+    )
