@@ -27,6 +27,7 @@ _JOBS: Final = 24
 """Jobs with their Services in a stream of 2,000 lines."""
 _IMAGE: Final = "image: ghcr.io/acme/llama:2."
 _GOAL: Final = 0.050
+"""Seconds for any answer about a text of 200 lines. Longer texts are linted as a whole and take longer."""
 
 Times = tuple[float, float]
 """Seconds of the clock, and of the server's processor time: on a busy machine the first are mostly waiting."""

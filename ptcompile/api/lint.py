@@ -23,7 +23,7 @@ from ptcompile.linter.foreign import foreign_kind, is_about_written_text, may_be
 from ptcompile.linter.nested import nested_manifests, nested_objects
 from ptcompile.linter.unrendered import unrendered_file, without_verdicts_on_marks
 from ptcompile.source import streams
-from ptcompile.source.documents import Document, Source
+from ptcompile.source.documents import Source
 from ptcompile.source.templates import chart_role, may_have_marks
 
 TYPE_CHECKING = False
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.api.relint import KeptJudgments
     from ptcompile.apiserver.admission import ClusterState
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
@@ -62,8 +61,7 @@ class LintOptions:
         self.pause = pause
         self.earlier = earlier
         self.frameworks = profile.spec.queue_frameworks if profile is not None else ()
-        self.has_existing_objects = profile is not None and bool(profile.spec.objects)
-        self.has_cluster_state = self.has_existing_objects or (profile is not None and bool(profile.spec.pod_security))
+        self.has_cluster_state = profile is not None and bool(profile.spec.objects or profile.spec.pod_security)
         """Whether the profile has something that makes admission plugins reject objects."""
 
     def cluster_state(self, stream: Stream) -> ClusterState:
@@ -111,7 +109,6 @@ _ADMISSION_KINDS = frozenset(
     }
 )
 """Kinds whose objects make admission plugins reject others, as words of `Stream.kinds`."""
-_POLICY_KIND = "@validatingadmissionpolicy"
 ADMISSION_RULES = frozenset({"denied-by-policy", "exceeds-quota", "policy-not-evaluated"})
 """Rules whose findings depend on what else exists, so that only creation decides."""
 _PRIORITY_FIELDS = frozenset({"priority", "preemptionPolicy"})
@@ -129,9 +126,7 @@ def _admission_problems(
     from ptcompile.apiserver.admission import admission_problems
 
     valid = not any(problem.severity == "error" for problem in rejections)
-    is_shared = options.has_existing_objects or _POLICY_KIND in others.kinds  # policies grant steps to later objects
-    state = (others.cached if is_shared else others.cached_for_object)(options.cluster_state)
-    return admission_problems(manifest, state, valid=valid)
+    return admission_problems(manifest, others.cached(options.cluster_state), valid=valid)
 
 
 def _rule_findings(
@@ -230,22 +225,6 @@ def _problems_in_text(path: Path, content: str, options: LintOptions) -> Iterato
                 yield problem._replace(path=path, message=message, fix=None, on_key=False, span=None)
 
 
-class Place(NamedTuple):
-    """Where in a document an object is, and what else in the file its diagnostics depend on, except its stream."""
-
-    path: Path
-    filename: str | None
-    is_template: bool
-    """Whether its document is a template that is not rendered."""
-    marked: bool
-    """Whether the file may have template marks."""
-    unknown_kinds: Literal["count", "error"]
-    repeated: list[Problem]
-    """Findings about another object with its name."""
-    notes: list[Problem]
-    """Findings that only the first object of a kind has."""
-
-
 def object_diagnostics(
     parsed: Source,
     filename: str | None,
@@ -253,7 +232,6 @@ def object_diagnostics(
     unchecked: list[str],
     unknown_kinds: Literal["count", "error"],
     beside: Sequence[Mapping[str, Any]] | None,
-    kept: KeptJudgments | None = None,
 ) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a stream's objects; names of objects of unknown kinds are appended to `unchecked`."""
     objects = [
@@ -263,20 +241,14 @@ def object_diagnostics(
     ]
     texts = {id(document.data): document.texts for document in parsed.documents}
     manifests = [manifest for _, _, manifest in objects]
-    if kept is not None:
-        kept.change(manifests, texts, beside)
-    else:
-        stream = Stream(manifests, options.versions, texts, related=beside, frameworks=options.frameworks)
+    stream = Stream(manifests, options.versions, texts, related=beside, frameworks=options.frameworks)
     templates = _templates(parsed)
     marked = may_have_marks(parsed.text)
     specs: set[tuple[str, str]] = set()
     reported: set[ObjectIdentity] = set()
     noted_kinds: set[tuple[str, str]] = set()
-    for document in parsed.documents:
-        for problem in streams.not_objects(document.data):
-            yield streams.to_diagnostic(problem, document, filename)
-        if document.index == next(iter(templates), None):  # once per file
-            yield streams.to_diagnostic(templates[document.index], document, filename)
+
+    yield from _document_diagnostics(parsed, templates, filename)
     for document, path, manifest in objects:
         if options.pause is not None:
             options.pause()
@@ -284,40 +256,53 @@ def object_diagnostics(
         if foreign_name is not None:
             unchecked.append(foreign_name)
             continue
+
         repeated = streams.repeated_spec(manifest, specs) + _defined_earlier(manifest, options, reported)
-        notes = _structure_only_notes(manifest, options, noted_kinds)
         is_template = document.index in templates
-        place = Place(path, filename, is_template, marked, unknown_kinds, repeated, notes)
-        if kept is not None:
-            yield from kept.diagnostics(manifest, document, place, options, unchecked)
-        else:
-            yield from diagnostics_of(manifest, document, place, stream, options, unchecked)
+        problems = _problems_of_object(manifest, stream, options, unchecked, unknown_kinds, is_template=is_template)
+        findings = [*repeated, *problems]
+        notes = _structure_only_notes(manifest, options, noted_kinds)
+        all_problems = [*findings, *notes, *_server_warnings(manifest, findings, options)]
+
+        yield from _once_per_template(
+            streams.to_diagnostic(problem, document, filename, path, manifest)
+            for problem in without_verdicts_on_marks(all_problems, manifest, marked)
+        )
 
 
-def diagnostics_of(
+def _document_diagnostics(
+    parsed: Source, templates: Mapping[int, Problem], filename: str | None
+) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of items that are not objects, and the one of the first template of the file."""
+    first_template = next(iter(templates), None)
+    for document in parsed.documents:
+        for problem in streams.not_objects(document.data):
+            yield streams.to_diagnostic(problem, document, filename)
+        if document.index == first_template:
+            yield streams.to_diagnostic(templates[document.index], document, filename)
+
+
+def _problems_of_object(
     manifest: Mapping[str, Any],
-    document: Document,
-    place: Place,
     stream: Stream,
     options: LintOptions,
     unchecked: list[str],
-) -> Iterator[Diagnostic]:
-    """Return the diagnostics of one object; if its kind is unknown, its name is appended to `unchecked`."""
+    unknown_kinds: Literal["count", "error"],
+    *,
+    is_template: bool,
+) -> list[Problem]:
+    """Return the problems of one object; if its kind is unknown, its name is appended to `unchecked`."""
     problems: Iterable[Problem] | None
     problems = streams.missing_keys(manifest) or lint_object(manifest, stream, options)
-    if problems is not None and place.is_template:
+    if problems is not None and is_template:
         problems = [problem for problem in problems if is_about_written_text(problem, manifest)]
     if problems is None:
         unchecked.append(streams.resource_name(manifest) or "a document without kind")
-        problems = _problems_of_unknown_kind(manifest, stream, options, place.unknown_kinds)
+        problems = _problems_of_unknown_kind(manifest, stream, options, unknown_kinds)
+
     # compiling has run them for a spec
     extension_problems = () if streams.is_ours(manifest) else extension_findings(manifest, stream, options)
-    findings = (*place.repeated, *problems, *extension_problems, *_inner_problems(manifest, stream, options))
-    all_problems = (*findings, *place.notes, *_server_warnings(manifest, findings, options))
-    unmarked = without_verdicts_on_marks(all_problems, manifest, place.marked)
-    return _once_per_template(
-        streams.to_diagnostic(problem, document, place.filename, place.path, manifest) for problem in unmarked
-    )
+    return [*problems, *extension_problems, *_inner_problems(manifest, stream, options)]
 
 
 def _once_per_template(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
@@ -512,7 +497,6 @@ def lint_documents(
     schemas: Iterable[str | os.PathLike[str]],
     beside: Sequence[Mapping[str, Any]] | None,
     unknown_kinds: Literal["count", "error"] = "count",
-    kept: KeptJudgments | None = None,
 ) -> Report:
     """Return the report of a stream that has been read; `lint` describes the parameters."""
     file_role = chart_role(filename)
@@ -525,10 +509,8 @@ def lint_documents(
     diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in text_problems(parsed, unchecked)]
     diagnostics += profile_problems
     options.definitions = definitions_for([parsed], schemas)
-    if options.definitions is not None:
-        kept = None  # evaluations of users' schemas are limited for all objects together
     all_diagnostics = chain(
-        diagnostics, object_diagnostics(parsed, filename, options, unchecked, unknown_kinds, beside, kept)
+        diagnostics, object_diagnostics(parsed, filename, options, unchecked, unknown_kinds, beside)
     )
     diagnostics, ignored = streams.select(all_diagnostics, options.selection, filename)
     reported, suppressed = _without_suppressed(parsed, diagnostics, options.selection, filename)

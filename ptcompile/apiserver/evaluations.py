@@ -46,11 +46,6 @@ class Evaluations:
         """Add the evaluations for this number of values."""
         self.remaining = max(self.remaining, 0) + _EVALUATIONS_PER_VALUE * values
 
-    @property
-    def spent(self) -> int:
-        """Number of evaluations that were subtracted from a call's, if none were added."""
-        return EVALUATIONS_PER_CALL - self.remaining
-
     def spend(self, count: int) -> None:
         """Subtract evaluations. Raises OutOfEvaluationsError if fewer are left."""
         self.remaining -= count

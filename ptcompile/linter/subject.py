@@ -126,7 +126,10 @@ class Subject(WorkloadView):
 
 def subject_of(manifest: Json, stream: Stream) -> Subject:
     """Return the `Subject` of an object of the stream. It is shared by all rules that read other objects."""
-    return stream.subject(manifest, Subject)
+    key = id(manifest)
+    if key not in stream.subjects:
+        stream.subjects[key] = Subject(manifest, stream=stream)
+    return cast("Subject", stream.subjects[key])
 
 
 def drop_subject(subject: Subject) -> None:
@@ -134,7 +137,8 @@ def drop_subject(subject: Subject) -> None:
 
     A job and its pods reference each other. Breaking the cycle frees them and the document at once.
     """
-    job = subject.__dict__.pop("job", None) if subject.stream.drop_subject(subject.manifest) else None
+    subject.stream.subjects.pop(id(subject.manifest), None)
+    job = subject.__dict__.pop("job", None)
     if job is not None:
         job.__dict__.clear()
 

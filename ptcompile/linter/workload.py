@@ -54,29 +54,14 @@ class Stream:
         self.frameworks = frameworks
         """Kinds that the queue system manages beyond its defaults: `queueFrameworks` of the profile."""
         self._cache: dict[Callable[[Stream], object], object] = {}
-        self._subjects: dict[int, Any] = {}
+        self.subjects: dict[int, Any] = {}
+        """The `Subject` of each object, by identity; a subject keeps its object alive."""
 
     def cached(self, compute: Callable[[Stream], T]) -> T:
         """Return `compute(self)`, computed once, such as an index for one rule."""
         if compute not in self._cache:
             self._cache[compute] = compute(self)
         return cast("T", self._cache[compute])
-
-    def cached_for_object(self, compute: Callable[[Stream], T]) -> T:
-        """Return `compute(self)` like `cached`, for results that share nothing between objects except limits."""
-        return self.cached(compute)
-
-    def subject(self, manifest: Json, make: Callable[..., T]) -> T:
-        """Return the `Subject` of an object, made once; it keeps the object alive, whose identity is the key."""
-        key = id(manifest)
-        if key not in self._subjects:
-            self._subjects[key] = make(manifest, stream=self)
-        return cast("T", self._subjects[key])
-
-    def drop_subject(self, manifest: Json) -> bool:
-        """Forget the `Subject` of an object whose rules have run. Return whether it is no longer of use."""
-        self._subjects.pop(id(manifest), None)
-        return True
 
     @cached_property
     def kinds(self) -> frozenset[str]:

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lsprotocol.types import Position, Range
 
-from ptcompile.api.lint import Report
-from ptcompile.api.relint import Relinter
+from ptcompile.api.lint import LintOptions, Report, lint_documents, versions_of
 from ptcompile.apiserver.crds import Definitions
 from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.diagnostics import Path, Span
+from ptcompile.diagnostics.selection import NO_CODES, selection
 from ptcompile.kubernetes.index import DECIDING
-from ptcompile.kubernetes.versions import Versions, parse_version
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.server.workspace import FileSettings, NamedObject, Surroundings, WorkspaceFile, named_objects
 from ptcompile.source import documents as source
 from ptcompile.source.documents import Document, Source
+from ptcompile.source.kept import KeptDocuments
 from ptcompile.source.streams import objects_in
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class OpenDocument:
         elsewhere: Sequence[NamedObject] = (),
         earlier: Sequence[WorkspaceFile] = (),
         before: OpenDocument | None = None,
-        relinter: Relinter | None = None,
+        kept: KeptDocuments | None = None,
         compiled_page: ExplainPage | None = None,
         encoding: str = "utf-16",
         pause: Callable[[], None] = lambda: None,
@@ -155,7 +156,8 @@ class OpenDocument:
         self.pause = pause
         """Called between two objects; an exception from it ends the work."""
         self._before = before
-        self._relinter = relinter
+        self.kept = kept or KeptDocuments()
+        """Reads the versions of this text."""
         self._compiled: dict[tuple[int, Path], Compiled] = {}
         self._jobs: dict[tuple[int, Path], list[SimulatedJob]] = {}
         self.compiled_page = compiled_page
@@ -169,21 +171,7 @@ class OpenDocument:
     @cached_property
     def source(self) -> Source:
         """The documents that can be parsed."""
-        return self.relinter.read(self.text, self.path)
-
-    @property
-    def relinter(self) -> Relinter:
-        """What reads and lints the versions of this text."""
-        if self._relinter is None:
-            self._relinter = Relinter(
-                cluster=self.settings.profile,
-                kubernetes=self.settings.kubernetes,
-                select=self.settings.select,
-                ignore=self.settings.ignore,
-                severity=self.settings.severity,
-                schemas=self.settings.schemas,
-            )
-        return self._relinter
+        return self.kept.read(self.text, self.path, self.versions.kubernetes)
 
     @property
     def sound(self) -> bool:
@@ -211,12 +199,16 @@ class OpenDocument:
         """The report of `lint` for the text."""
         if self.settings.excluded:
             return Report((), 0, ())
-        return self.relinter.lint(
-            self.source,
-            beside=[related.data for related in self.elsewhere if related.kind in DECIDING] or None,
+        options = LintOptions(
+            self.settings.profile,
+            self.versions,
+            webhooks=True,
+            selection=selection(self.settings.select, self.settings.ignore, NO_CODES, self.settings.severity),
             pause=self.pause,
             earlier=self._defined_earlier() or None,
         )
+        beside = [related.data for related in self.elsewhere if related.kind in DECIDING] or None
+        return lint_documents(self.source, self.path, options, (), self.settings.schemas, beside)
 
     def _defined_earlier(self) -> dict[ObjectIdentity, str]:
         """Return the objects of this text that an earlier file of the folder defines too, each with the file's name.
@@ -255,9 +247,7 @@ class OpenDocument:
     @cached_property
     def versions(self) -> Versions:
         """The Kubernetes and operator releases to check against."""
-        versions = self.profile.versions()
-        kubernetes = self.settings.kubernetes
-        return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions
+        return versions_of(self.settings.profile, self.settings.kubernetes)
 
     def compiled_of(self, obj: TextObject) -> Compiled | None:
         """Return the compilation of a TrainingJob, computed once, or None for another object."""
@@ -341,7 +331,7 @@ class Texts:
                 elsewhere=self._objects_of_other_files(path),
                 earlier=self._earlier_files(path),
                 before=opened.last_sound() if opened is not None else None,
-                relinter=opened.relinter if opened is not None and opened.settings == settings else None,
+                kept=opened.kept if opened is not None else None,
                 compiled_page=opened.compiled_page if opened is not None else None,
                 encoding=self._encoding,
             )

@@ -96,11 +96,6 @@ class Document:
                 end = source.line_end(self._start + start, self._start + end) - self._start
         return source.span(self._start + start, self._start + end)
 
-    @property
-    def first_column(self) -> int:
-        """Column in which the document begins, from 1: a byte order mark or JSON may come before it."""
-        return self._source.span(self._start, self._start).column if self._source is not None else 1
-
     def take_over(self, earlier: Document) -> None:
         """Take what was derived from the same document at another place of a text, by offsets from its start."""
         self._root, self._located, self._scalars = earlier._root, earlier._located, earlier._scalars

@@ -71,7 +71,7 @@ def test_checked_objects_are_not_kept() -> None:
     stream = Stream(list(yaml.safe_load_all(TEXT)))
     for one in stream.objects:
         list(ptcompile.linter.run(one, stream=stream))
-    assert not stream._subjects
+    assert not stream.subjects
 
 
 @pytest.mark.parametrize(
