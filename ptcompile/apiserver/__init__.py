@@ -16,9 +16,10 @@ from ptcompile.apiserver.structure import is_complete, is_outside, rejected_path
 from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import Objects, objects
+from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import may_mention
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
-from ptcompile.registry.model import ApiServer, Established, GroupVersionKind, KindContext
+from ptcompile.registry.model import Established, KindContext
 from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 
 TYPE_CHECKING = False

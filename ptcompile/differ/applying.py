@@ -51,9 +51,9 @@ from ptcompile.diagnostics import Path, Problem, deduplicate
 from ptcompile.differ.changes import changed_paths, changes
 from ptcompile.differ.model import Apply, Change
 from ptcompile.differ.normal import normalize
+from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.model import Update
 from ptcompile.registry.table import OPERATORS, kind_named
 
 TYPE_CHECKING = False

@@ -22,14 +22,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar, overload
 
+    from ptcompile.kubernetes.requests import GroupVersionKind
     from ptcompile.kubernetes.unstructured import Json
 
     K = TypeVar("K")
 
     T = TypeVar("T")
-
-GroupVersionKind = tuple[str, str]
-"""apiVersion and kind."""
 
 ObjectIdentity = tuple[str, str, str, str]
 """API group, kind, namespace and name: all versions of a group have the same objects."""

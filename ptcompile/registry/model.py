@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.feature_gates import is_switched
-from ptcompile.kubernetes.index import GroupVersionKind as GroupVersionKind
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.registry.conversion import Conversion
 
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.terms import Authority
     from ptcompile.ir.job import Job, Target
     from ptcompile.ir.pods import PodTemplate
+    from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind, Update
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.registry.admission import AdmissionRequest, JobAdmission
     from ptcompile.registry.pods import ExpandedRole, Expansion
@@ -252,43 +251,6 @@ class KindContext(NamedTuple):
     related: Sequence[Json] = ()
     """The other objects of the same stream or folder: runtimes, Services."""
     established: Established = Established()
-
-
-class ApiServer(NamedTuple):
-    """The API server that receives an object."""
-
-    kubernetes: tuple[int, int] = (1, 36)  # the release that the rules were compared with
-    """Major and minor version, for example `(1, 36)`."""
-    exact: bool = False
-    """Whether equal parts of the object are the same data: `structure.complete`."""
-    gates: tuple[tuple[str, bool], ...] = ()
-    """Its feature gates that differ from their defaults."""
-
-    def at_least(self, minor: int) -> bool:
-        """Return whether the server is Kubernetes 1.`minor` or newer."""
-        return self.kubernetes >= (1, minor)
-
-    def has_gate(self, gate: str, on_since: int | None) -> bool:
-        """Return whether a feature gate is on; `on_since` is the first minor version with it on by default."""
-        if self.gates:
-            switched = is_switched("kubernetes", gate, self.kubernetes, self.gates)
-            if switched is not None:
-                return switched
-        return on_since is not None and self.at_least(on_since)
-
-
-class Update(NamedTuple):
-    """An update of one object: its current state, and the new state from the file."""
-
-    old: Json
-    new: Json
-    versions: Versions
-    touched: tuple[tuple[str, ...], ...]
-    """The paths that differ, from `differ.changes.changes`, which ignores defaults."""
-
-    def under(self, *path: str) -> list[tuple[str, ...]]:
-        """Return the paths that differ at or below a path."""
-        return [changed for changed in self.touched if changed[: len(path)] == path]
 
 
 RuleHelp = tuple[tuple[str, ...], str]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 
+from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import as_string, kind_of
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.registry.model import Feature, GroupMark, GroupVersionKind, Kind, KindContext, Operator, is_overridden
+from ptcompile.registry.model import Feature, GroupMark, Kind, KindContext, Operator, is_overridden
 from ptcompile.registry.pods import ExpandedRole, Expansion, remember_first
 
 TYPE_CHECKING = False

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.ir.job import Job
+    from ptcompile.kubernetes.requests import GroupVersionKind
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import GroupVersionKind
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 

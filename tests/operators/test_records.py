@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry import table as operators
-from ptcompile.registry.model import ApiServer, Kind, KindContext, Operator, Update, is_overridden
+from ptcompile.registry.model import Kind, KindContext, Operator, is_overridden
 from ptcompile.registry.pods import Expansion
 from ptcompile.registry.templates import Template
 

@@ -12,6 +12,7 @@ from ptcompile.apiserver.structure import structure_violations
 from ptcompile.apiserver.validation import built_in_problems
 from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS, pods_of
 from ptcompile.kubernetes.index import objects as as_objects, with_existing
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     GENERATED,
     as_int,
@@ -23,7 +24,6 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.model import ApiServer
 from ptcompile.registry.table import RUNS_PODS, expand, kind_named, templates_of
 
 TYPE_CHECKING = False
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.diagnostics import Path
     from ptcompile.diagnostics.terms import Stage
+    from ptcompile.kubernetes.requests import GroupVersionKind
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import GroupVersionKind
 
 
 _POLICY_STEPS: Final = 3_000_000

@@ -18,8 +18,8 @@ from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
 from ptcompile.apiserver.structure.json_schema import JsonSchema, json_schema_problems
 from ptcompile.apiserver.structure.violations import to_problem
 from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.versions import Version
-from ptcompile.registry.model import GroupVersionKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.apiserver.goregex import UntrustedPattern
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.structure.keywords import LOGIC_KEYWORDS
-from ptcompile.registry.model import GroupVersionKind
+from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.source import documents as source
 from ptcompile.source.streams import objects_in
 

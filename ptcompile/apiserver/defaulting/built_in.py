@@ -17,8 +17,8 @@ from ptcompile.apiserver.defaulting.pods import (
     default_template,
     default_volume,
 )
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_
 from ptcompile.apiserver.validation.values import why_not_path_segment
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer, GroupVersionKind
+from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from ptcompile.apiserver.validation.admission_registration import (
 )
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.apiserver.validation.values import PORT_MAX, why_not_path_segment
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

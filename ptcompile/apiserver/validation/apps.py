@@ -11,7 +11,7 @@ from ptcompile.apiserver.validation.values import amount_of, check_amount_or_per
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

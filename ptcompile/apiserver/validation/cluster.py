@@ -15,13 +15,13 @@ from ptcompile.apiserver.validation.values import PORT_MAX
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.model import Update
+    from ptcompile.kubernetes.requests import Update
 
 
 def check_lease(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:

@@ -11,13 +11,13 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.field_errors import forbidden_change, immutable
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.model import Update
+    from ptcompile.kubernetes.requests import Update
 
 
 DATA_MAX: Final = 1024 * 1024

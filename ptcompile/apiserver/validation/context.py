@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Problem
-from ptcompile.registry.model import ApiServer, Update
+from ptcompile.kubernetes.requests import ApiServer, Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

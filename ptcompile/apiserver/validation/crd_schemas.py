@@ -21,7 +21,7 @@ from ptcompile.apiserver.kinds import known_version
 from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

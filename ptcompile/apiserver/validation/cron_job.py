@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.apps import check_counts, check_template
 from ptcompile.apiserver.validation.job import check_job_counts, check_restart_policy
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

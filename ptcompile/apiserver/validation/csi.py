@@ -14,14 +14,14 @@ from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.model import Update
+    from ptcompile.kubernetes.requests import Update
 
 
 _TOKEN_SECONDS_MIN: Final = 600

@@ -12,8 +12,8 @@ from ptcompile.apiserver.validation.metadata import check_annotations, check_lab
 from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

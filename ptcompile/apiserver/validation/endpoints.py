@@ -13,7 +13,7 @@ from ptcompile.apiserver.validation.metadata import why_not_key, why_not_value
 from ptcompile.apiserver.validation.values import PROTOCOLS, check_port_number
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

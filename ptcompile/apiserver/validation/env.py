@@ -14,7 +14,7 @@ from ptcompile.apiserver.validation.metadata import mask_dash, why_not_key
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse, to_string
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,14 +21,14 @@ from ptcompile.apiserver.validation.pod_groups import check_job_scheduling
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.model import Update
+    from ptcompile.kubernetes.requests import Update
 
 
 _PARALLELISM_MAX: Final = 100_000

@@ -10,7 +10,7 @@ from ptcompile.apiserver.validation.field_errors import forbidden_change, immuta
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from ptcompile.apiserver.validation.values import (
 )
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.model import Update
+    from ptcompile.kubernetes.requests import Update
 
 
 _CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"

@@ -35,14 +35,14 @@ from ptcompile.apiserver.validation.values import check_host_ports
 from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_name
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.model import Update
+    from ptcompile.kubernetes.requests import Update
 
     PodFieldCheck = Callable[[Any, Path, PodContext], None]
 

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.model import ApiServer
+    from ptcompile.kubernetes.requests import ApiServer
 
 _CLAIMS_MAX: Final = 4
 _TEMPLATES_MAX: Final = 8

@@ -10,8 +10,8 @@ from ptcompile.apiserver.validation.resources import why_not_resource
 from ptcompile.apiserver.validation.values import check_amount_or_percent
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.resources import is_native_resource
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,13 +18,13 @@ from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import Quantity, parse
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.model import Update
+    from ptcompile.kubernetes.requests import Update
 
 
 _DEVICES_MAX: Final = 128

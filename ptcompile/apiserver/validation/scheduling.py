@@ -19,7 +19,7 @@ from ptcompile.apiserver.validation.metadata import (
 )
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

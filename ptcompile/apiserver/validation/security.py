@@ -11,7 +11,7 @@ from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.mounts import why_not_relative
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

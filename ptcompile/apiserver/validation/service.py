@@ -14,13 +14,13 @@ from ptcompile.apiserver.validation.metadata import check_labels, why_not_key
 from ptcompile.apiserver.validation.values import PROTOCOLS, check_port_number, check_port_reference
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.model import Update
+    from ptcompile.kubernetes.requests import Update
 
 
 _TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")

@@ -12,8 +12,8 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.registry.model import ApiServer
 from ptcompile.registry.table import kind_named, templates_of
 
 TYPE_CHECKING = False

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.apiserver.kinds import Schema
-    from ptcompile.registry.model import Update
+    from ptcompile.kubernetes.requests import Update
 
 
 _ITEM_KEYS: Final = ("name", "manager")

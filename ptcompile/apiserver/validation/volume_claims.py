@@ -12,14 +12,14 @@ from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.model import Update
+    from ptcompile.kubernetes.requests import Update
 
 
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile.apiserver.kinds import CUSTOM, is_built_in
 from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.model import ApiServer
 from ptcompile.registry.table import KINDS
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from ptcompile.apiserver.validation.dns import is_cidr, is_ip
 from ptcompile.apiserver.validation.field_errors import quote_value
 from ptcompile.apiserver.warnings.header import warning
 from ptcompile.diagnostics import Path, Problem
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ptcompile.apiserver.warnings.header import warning
 from ptcompile.diagnostics import Problem
-from ptcompile.registry.model import ApiServer, GroupVersionKind
+from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from ptcompile.apiserver.validation.metadata import owner_key
 from ptcompile.apiserver.warnings.header import repeated, warning
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

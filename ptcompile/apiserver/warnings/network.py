@@ -16,8 +16,8 @@ from ptcompile.apiserver.warnings.addresses import (
 )
 from ptcompile.apiserver.warnings.header import deprecated, ignored
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from ptcompile.apiserver.warnings.header import deprecated, ignored, repeated, w
 from ptcompile.apiserver.warnings.volumes import fractional_warnings, volume_warnings
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.header import deprecated, repeated, warning
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

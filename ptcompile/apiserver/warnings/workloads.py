@@ -14,8 +14,8 @@ from ptcompile.apiserver.warnings.metadata import host_name_warnings
 from ptcompile.apiserver.warnings.pods import pod_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings
 from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

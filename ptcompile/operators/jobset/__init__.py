@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.conversion import Conversion, JobTemplates
 from ptcompile.registry.model import (
@@ -15,7 +16,6 @@ from ptcompile.registry.model import (
     KindContext,
     Operator,
     RendezvousSettings,
-    Update,
 )
 
 TYPE_CHECKING = False
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod, Retry
+    from ptcompile.registry.model import KindDefaults, LostPod, Retry
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.registry.model import Feature, Foreign, Install, Kind, KindContext, Operator, Update
+from ptcompile.kubernetes.requests import Update
+from ptcompile.registry.model import Feature, Foreign, Install, Kind, KindContext, Operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.registry.model import GroupVersionKind
+    from ptcompile.kubernetes.requests import GroupVersionKind
 
 
 _OFF_SINCE: Final = (0, 19)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.frameworks import framework_off
-from ptcompile.registry.model import GroupVersionKind, QueueSystem
+from ptcompile.registry.model import QueueSystem
 from ptcompile.registry.queue_systems import (
     KUEUE_POD_SET_GROUP,
     KUEUE_QUEUE,

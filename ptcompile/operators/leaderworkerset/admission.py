@@ -12,9 +12,9 @@ from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.webhooks import child_rejection, webhook_rejection
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
 from ptcompile.operators.leaderworkerset.pods import pod_templates
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer, KindDefaults, LostPod, Retry
+    from ptcompile.registry.model import KindDefaults, LostPod, Retry
     from ptcompile.registry.pods import ExpandedRole, Expansion
     from ptcompile.registry.queue_systems import Shares
     from ptcompile.registry.reading import Read

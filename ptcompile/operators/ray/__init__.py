@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.diagnostics import Problem
+    from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.templates import Template
 

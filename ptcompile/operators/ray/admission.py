@@ -14,9 +14,9 @@ from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.webhooks import controller_failure, webhook_rejection
 from ptcompile.diagnostics import Edit, Fix, Path, Problem
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_string, nested_map
 from ptcompile.operators.ray.pods import RayGroup, cluster_of, groups_of, pod_templates
-from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

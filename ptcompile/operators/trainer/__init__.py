@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.conversion import Conversion, JobTemplates
 from ptcompile.registry.model import (
@@ -16,7 +17,6 @@ from ptcompile.registry.model import (
     LaunchFields,
     Operator,
     RendezvousSettings,
-    Update,
 )
 
 TYPE_CHECKING = False
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Path, Problem
     from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Version, Versions
-    from ptcompile.registry.model import ApiServer, Base, KindDefaults, LostPod, Retry
+    from ptcompile.registry.model import Base, KindDefaults, LostPod, Retry
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status

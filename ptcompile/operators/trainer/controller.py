@@ -17,10 +17,11 @@ from ptcompile.apiserver.validation.scheduling import check_node_selector, check
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.jobset.admission import check_replicated_jobs
 from ptcompile.operators.trainer import runtimes
-from ptcompile.registry.model import ApiServer, KindContext
+from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.kubernetes.requests import Update
 from ptcompile.registry.conversion import Conversion, LeftBehind
 from ptcompile.registry.model import (
     LAUNCH_RULES,
@@ -16,7 +17,6 @@ from ptcompile.registry.model import (
     KindContext,
     Operator,
     RendezvousSettings,
-    Update,
 )
 from ptcompile.registry.queue_systems import GROUP_NAME
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.registry.model import ApiServer, GangSystem, KindDefaults, LostPod, QueueSystem, Retry
+    from ptcompile.registry.model import GangSystem, KindDefaults, LostPod, QueueSystem, Retry
     from ptcompile.registry.pods import ExpandedRole, Expansion
     from ptcompile.registry.queue_systems import Shares
     from ptcompile.registry.reading import Read

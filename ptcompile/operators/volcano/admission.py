@@ -11,6 +11,7 @@ from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, w
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.goflags import parse
+from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mapping,
@@ -22,7 +23,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.registry.model import ApiServer, Established, KindContext, Update
+from ptcompile.registry.model import Established, KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

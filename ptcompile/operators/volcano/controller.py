@@ -11,10 +11,11 @@ from ptcompile.apiserver.webhooks import child_rejection, controller_failure
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.volcano.pods import pod_templates
-from ptcompile.registry.model import ApiServer, KindContext
+from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from ptcompile.apiserver.validation import KINDS
 from ptcompile.apiserver.validation.templates import template_problems
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 Verdict = Callable[..., list[str]]
 

@@ -10,7 +10,7 @@ import pytest
 
 import ptcompile
 from ptcompile.apiserver.validation import built_in_problems
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 MATCH = {
     "resourceRules": [{"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["jobs"]}]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver.validation import built_in_problems
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 WEBHOOK: dict[str, Any] = {
     "name": "check.pods.example.com",

@@ -10,7 +10,7 @@ from typing import Any
 
 from ptcompile.apiserver.validation import KINDS, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 from tests.recorded import changed, manifests, rows
 
 STRUCTURE = ("cannot be handled as", " in body ", "Checked value", "<nil>", "strict decoding")

@@ -9,7 +9,7 @@ import pytest
 
 import ptcompile
 from ptcompile.apiserver.validation import built_in_problems
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 Json = dict[str, Any]
 SCHEMA = {

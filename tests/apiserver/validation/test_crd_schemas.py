@@ -9,7 +9,7 @@ import pytest
 
 from ptcompile.apiserver.crds.schema import crd_schema_problems
 from ptcompile.apiserver.validation.crd_schemas import SchemaPathError, crd_value_problems, field_at
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 Json = dict[str, Any]
 TEXT, COUNT = {"type": "string"}, {"type": "integer"}

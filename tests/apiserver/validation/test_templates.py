@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver.validation.templates import template_problems
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 INV, R, NS, NF = "invalid-value", "required-value", "unsupported-value", "not-found-value"
 RJ = "spec.replicatedJobs[0].template.spec"

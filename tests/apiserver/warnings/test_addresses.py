@@ -10,7 +10,7 @@ from ptcompile.apiserver.warnings.addresses import (
     service_cidr_warnings,
     service_ip_warnings,
 )
-from ptcompile.registry.model import ApiServer
+from ptcompile.kubernetes.requests import ApiServer
 
 NEW, OLD = ApiServer((1, 35)), ApiServer((1, 31))
 FUTURE = "will be considered invalid in a future Kubernetes release: use"

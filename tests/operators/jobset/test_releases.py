@@ -8,9 +8,9 @@ import pytest
 
 from ptcompile.apiserver import validate
 from ptcompile.differ.changes import changes
+from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset.admission import validate_update
-from ptcompile.registry.model import Update
 from tests.operators.making import Json, jobset, replicated
 
 PATTERNS = {"rules": [{"name": "r", "action": "FailJobSet", "onJobFailureMessagePatterns": ["x"]}]}

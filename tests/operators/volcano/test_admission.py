@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.volcano.admission import validate_update
-from ptcompile.registry.model import Update
 from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, task, volcano
 

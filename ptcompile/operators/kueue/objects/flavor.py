@@ -15,9 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.registry.model import Update
 
 
 _IMMUTABLE_WITH_TOPOLOGY: Final = ("nodeLabels", "tolerations")

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Version, Versions
-    from ptcompile.registry.model import Update
 
 
 _POD_SETS: Final[Path] = ("spec", "podSets")

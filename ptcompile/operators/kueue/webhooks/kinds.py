@@ -6,8 +6,8 @@ Source: Kueue 0.19, pkg/controller/jobs and pkg/controller/jobframework/validati
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.registry.model import GroupVersionKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

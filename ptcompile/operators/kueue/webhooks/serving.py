@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, kind_of, nested_map
 from ptcompile.operators.kueue.queues import queue_of
 from ptcompile.operators.kueue.webhooks.labels import rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
-from ptcompile.registry.model import Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import pytest
 
 import ptcompile
 from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.objects.flavor import check_flavor_update, check_topology_update
-from ptcompile.registry.model import Update
 from tests.operators.kueue.objects.making import Json, kueue_object, problems_of
 
 TAINT = {"key": "a", "effect": "NoSchedule"}
