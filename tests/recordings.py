@@ -15,7 +15,7 @@ from ptcompile.diagnostics import Problem, field_path
 from ptcompile.hardware import tables
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import needs
-from ptcompile.registry.table import OPERATORS
+from ptcompile.operators.table import OPERATORS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.compiler.effects import PROFILE, SPECS, spec_for
 from tests.making import traced

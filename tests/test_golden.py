@@ -16,8 +16,8 @@ import yaml
 
 import ptcompile
 from ptcompile import compile
+from ptcompile.operators.table import expand
 from ptcompile.registry.pods import ContainerView, Expansion, PodView
-from ptcompile.registry.table import expand
 from ptcompile.registry.targets import TARGETS, every_target
 from ptcompile.report import renderer
 from ptcompile.simulator.kubelet import environment, expand_vars

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.registry import table as operators
+from ptcompile.operators import table as operators
+from ptcompile.operators.table import status_of
 from ptcompile.registry.handles import Handle, Reference, RolePods, handles
 from ptcompile.registry.status import Status
-from ptcompile.registry.table import status_of
 
 if TYPE_CHECKING:
     from ptcompile.api.compile import Result

@@ -11,8 +11,8 @@ from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import with_existing
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name
+from ptcompile.operators.table import RUNS_PODS, modeled_queue_system
 from ptcompile.registry.admission import AdmissionRequest
-from ptcompile.registry.table import RUNS_PODS, modeled_queue_system
 from ptcompile.source import streams
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.differ.normal import hidden
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.registry.table import RUNS_PODS
+from ptcompile.operators.table import RUNS_PODS
 from ptcompile.source import documents as source, streams
 from ptcompile.source.emitter import emit_all
 from ptcompile.source.secrets.masking import shows_secret

@@ -39,8 +39,8 @@ from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.operators.table import kinds_with
 from ptcompile.registry.model import Kind
-from ptcompile.registry.table import kinds_with
 from ptcompile.simulator.equivalence import matching_pods
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.world import World, simulate

@@ -13,7 +13,7 @@ from ptcompile.differ.applying import ApplyMode, apply_outcome
 from ptcompile.differ.model import Apply
 from ptcompile.differ.pairing import same_objects
 from ptcompile.kubernetes.unstructured import kind_of, namespace_of, nested_map
-from ptcompile.registry.table import OPERATORS
+from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
 
 TYPE_CHECKING = False

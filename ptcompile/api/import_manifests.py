@@ -12,7 +12,7 @@ from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_int, kind_of, nested_map, object_name
-from ptcompile.registry import table as operators
+from ptcompile.operators import table as operators
 from ptcompile.registry.model import Kind
 from ptcompile.source import emitter, streams
 

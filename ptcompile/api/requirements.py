@@ -10,7 +10,7 @@ from ptcompile.api import compile
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Path
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.registry.table import RUNS_PODS
+from ptcompile.operators.table import RUNS_PODS
 from ptcompile.requirements.dump import ProfileDraft, draft_profile
 from ptcompile.requirements.jobs import Requirement, requires_spec
 from ptcompile.requirements.setup import Setup, plan_setup

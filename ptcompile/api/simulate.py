@@ -8,8 +8,8 @@ from ptcompile._internal import arguments
 from ptcompile.api.inputs import Inputs, Item
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.index import Objects
+from ptcompile.operators.table import status_of
 from ptcompile.registry.status import Status
-from ptcompile.registry.table import status_of
 from ptcompile.source import streams
 
 TYPE_CHECKING = False

@@ -19,8 +19,8 @@ from ptcompile.kubernetes.index import Objects, objects
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import may_mention
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
+from ptcompile.operators.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 from ptcompile.registry.model import Established, KindContext
-from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
-from ptcompile.registry.table import KINDS, OPERATORS
+from ptcompile.operators.table import KINDS, OPERATORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ptcompile.apiserver.defaulting.encoding import as_encoded, copy_without_nul
 from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.table import KINDS, OPERATORS, kind_named
+from ptcompile.operators.table import KINDS, OPERATORS, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

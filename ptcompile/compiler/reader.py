@@ -13,7 +13,7 @@ from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, field_path
 from ptcompile.kubernetes.feature_gates import first_stage, gates_of, is_group, stage_in
-from ptcompile.registry.table import OPERATORS
+from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
 
 TYPE_CHECKING = False

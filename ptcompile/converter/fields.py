@@ -8,7 +8,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.converter.selectors import PodPair
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import kind_of, nested_map
-from ptcompile.registry.table import kind_named
+from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

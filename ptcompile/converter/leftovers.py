@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.converter.selectors import PodPair
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name
+from ptcompile.operators.table import KINDS
 from ptcompile.registry.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
-from ptcompile.registry.table import KINDS
 from ptcompile.simulator.rendezvous import short_names
 
 TYPE_CHECKING = False

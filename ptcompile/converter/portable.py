@@ -9,7 +9,7 @@ from ptcompile.converter.settings import set_values
 from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.importer.lifting import lift_launch
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.registry.table import BY_TARGET
+from ptcompile.operators.table import BY_TARGET
 from ptcompile.simulator.rendezvous import dns_names
 
 TYPE_CHECKING = False

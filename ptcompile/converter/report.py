@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kubernetes.unstructured import kind_of, object_name
+from ptcompile.operators.table import kinds_with
 from ptcompile.registry.model import Kind
-from ptcompile.registry.table import kinds_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

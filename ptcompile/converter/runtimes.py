@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
-from ptcompile.registry.table import kind_named
+from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

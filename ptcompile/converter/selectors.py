@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name, string_map
 from ptcompile.linter.references import selects
-from ptcompile.registry.table import kind_named
+from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ from ptcompile.differ.normal import normalize
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.table import OPERATORS, kind_named
+from ptcompile.operators.table import OPERATORS, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

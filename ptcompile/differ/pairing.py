@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
 from ptcompile.kubernetes.unstructured import kind_of, namespace_of, nested_map, object_name
-from ptcompile.registry.table import RUNS_PODS
+from ptcompile.operators.table import RUNS_PODS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_ve
 from ptcompile.apiserver.structure.checks import is_in_version
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.diagnostics import Path
-from ptcompile.registry.table import OPERATORS
+from ptcompile.operators.table import OPERATORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from ptcompile.diagnostics.paths import PathSyntaxError, parse_path
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.extending import Found, Rule, found_at
 from ptcompile.extending.calls import shared
-from ptcompile.registry.table import templates_of
+from ptcompile.operators.table import templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

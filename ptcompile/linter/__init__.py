@@ -22,7 +22,7 @@ from ptcompile.linter.oversized import oversized_parts
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject, drop_subject, subject_of
 from ptcompile.linter.workload import Stream
-from ptcompile.registry.table import KINDS, OPERATORS
+from ptcompile.operators.table import KINDS, OPERATORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings
 from ptcompile.linter.references import has_all_pods, meets_at_a_pod, service_selects
 from ptcompile.linter.subject import Subject, subject_of
 from ptcompile.linter.workload import POD, Stream
-from ptcompile.registry.table import KINDS, RUNS_PODS
+from ptcompile.operators.table import KINDS, RUNS_PODS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.subject import Subject, texts_of
+from ptcompile.operators.table import KINDS
 from ptcompile.registry.model import Kind, is_overridden
-from ptcompile.registry.table import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.operators.table import kind_named
 from ptcompile.registry.model import POD_RULES
-from ptcompile.registry.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map
-from ptcompile.registry.table import kind_named, templates_of
+from ptcompile.operators.table import kind_named, templates_of
 from ptcompile.registry.templates import indexed_mappings
 
 TYPE_CHECKING = False

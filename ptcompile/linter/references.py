@@ -20,7 +20,7 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.linter.subject import Subject, subject_of
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.linter.workload import Stream
-from ptcompile.registry.table import kind_named, templates_of
+from ptcompile.operators.table import kind_named, templates_of
 from ptcompile.registry.templates import job_labels
 
 TYPE_CHECKING = False

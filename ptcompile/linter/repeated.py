@@ -8,7 +8,7 @@ from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map
 from ptcompile.linter.foreign import find_placeholder
-from ptcompile.registry.table import BY_TARGET
+from ptcompile.operators.table import BY_TARGET
 from ptcompile.source.documents import Source
 from ptcompile.source.streams import is_ours, objects_in, resource_name
 from ptcompile.source.templates import mark_within

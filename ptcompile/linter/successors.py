@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptcompile.diagnostics import Problem
-from ptcompile.registry.table import BY_TARGET, KINDS
+from ptcompile.operators.table import BY_TARGET, KINDS
 from ptcompile.source import streams
 
 TYPE_CHECKING = False

@@ -12,8 +12,8 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.workload import WorkloadView, template_of
+from ptcompile.operators.table import kind_named
 from ptcompile.registry.model import Kind
-from ptcompile.registry.table import kind_named
 from ptcompile.simulator.launchers.torchrun import option_name, option_variable, torch_of
 
 TYPE_CHECKING = False

@@ -12,9 +12,9 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
-from ptcompile.registry import table as operators
+from ptcompile.operators import table as operators
+from ptcompile.operators.table import RUNS_PODS, templates_of
 from ptcompile.registry.model import Kind, is_overridden
-from ptcompile.registry.table import RUNS_PODS, templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.registry.table import GROUP_MARKS
+from ptcompile.operators.table import GROUP_MARKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any, Literal  # noqa: TID253 - hints of a public type; no col
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
-from ptcompile.registry import table as operators
+from ptcompile.operators import table as operators
+from ptcompile.operators.table import templates_of
 from ptcompile.registry.references import needed_objects
 from ptcompile.registry.status import KUEUE_QUEUE_LABEL, Condition, Following, merge_patch_for
-from ptcompile.registry.table import templates_of
 from ptcompile.registry.templates import Template
 from ptcompile.spec.objects import yaml_name
 

@@ -119,7 +119,7 @@ def queue_sentences(manifest: Json, versions: Versions, frameworks: Collection[s
 
 def _framework_setting(kind: tuple[str, str], versions: Versions, switched_on: Collection[str]) -> str:
     """Return the setting without which Kueue ignores a kind, or ""."""
-    from ptcompile.registry.table import BY_QUEUE_SYSTEM
+    from ptcompile.operators.table import BY_QUEUE_SYSTEM
 
     framework = BY_QUEUE_SYSTEM["kueue"].queues().framework
     configuration = framework(kind, versions, switched_on) if framework is not None else None

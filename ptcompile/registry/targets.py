@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from ptcompile.ir.job import Job, Target
+from ptcompile.operators.table import BY_TARGET
 from ptcompile.registry.queues import queue_of
-from ptcompile.registry.table import BY_TARGET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.operators.table import kind_named
 from ptcompile.registry.model import Retry
-from ptcompile.registry.table import kind_named
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import training_roles
 

@@ -14,8 +14,8 @@ from ptcompile.compiler.checks.targets import room
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.ir.job import Target
+from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, FEATURES
 from ptcompile.registry.model import Feature
-from ptcompile.registry.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, FEATURES
 from ptcompile.registry.targets import every_target
 from ptcompile.spec.cluster_profile import ClusterProfile
 from ptcompile.spec.training_job import Spec

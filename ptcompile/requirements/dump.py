@@ -24,7 +24,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
-from ptcompile.registry.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, OPERATORS
+from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, OPERATORS
 from ptcompile.report.layout import join_escaped
 from ptcompile.requirements.node_pools import (
     cloud_of,

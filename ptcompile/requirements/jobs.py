@@ -24,10 +24,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Version, parse_version
-from ptcompile.registry.gangs import needed_groups
-from ptcompile.registry.model import Operator, QueueSystem
-from ptcompile.registry.references import needed_objects
-from ptcompile.registry.table import (
+from ptcompile.operators.table import (
     BY_FOLDER,
     BY_GANG_SCHEDULER,
     BY_QUEUE_SYSTEM,
@@ -37,6 +34,9 @@ from ptcompile.registry.table import (
     RUNS_PODS,
     templates_of,
 )
+from ptcompile.registry.gangs import needed_groups
+from ptcompile.registry.model import Operator, QueueSystem
+from ptcompile.registry.references import needed_objects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

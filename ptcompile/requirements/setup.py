@@ -11,8 +11,8 @@ from operator import itemgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.registry.model import Operator, is_overridden
-from ptcompile.registry.table import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.report.layout import join_escaped
 from ptcompile.requirements.jobs import (
     Requirement,

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.operators.table import KINDS
 from ptcompile.registry.pods import ExpandedRole
-from ptcompile.registry.table import KINDS
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.kubelet import environment
 from ptcompile.simulator.launchers.command import entry_arguments

@@ -13,7 +13,7 @@ from itertools import product
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.registry.table import kind_named
+from ptcompile.operators.table import kind_named
 from ptcompile.simulator.agents import LAST_CALL_SECONDS, Agents
 from ptcompile.simulator.pod import WorkloadPods
 from ptcompile.simulator.rendezvous import training_roles

@@ -9,9 +9,9 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.table import expand, kind_named
 from ptcompile.registry.gangs import named_groups
 from ptcompile.registry.pods import Expansion
-from ptcompile.registry.table import expand, kind_named
 from ptcompile.simulator.pod import WorkloadPods
 
 TYPE_CHECKING = False

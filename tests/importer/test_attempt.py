@@ -26,8 +26,8 @@ from ptcompile.importer.attempt import (
 from ptcompile.importer.candidate import Candidate
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.operators.table import kind_named
 from ptcompile.registry.reading import Read, ReadRole
-from ptcompile.registry.table import kind_named
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.making import smallest, text
 

@@ -22,8 +22,8 @@ from ptcompile.importer.lifting import (
 )
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.operators.table import kind_named
 from ptcompile.registry.reading import Read, ReadRole
-from ptcompile.registry.table import kind_named
 from ptcompile.registry.targets import TARGETS
 from ptcompile.simulator.world import simulate
 from ptcompile.spec.cluster_profile import ClusterProfile

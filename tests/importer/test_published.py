@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.registry import table as operators
+from ptcompile.operators import table as operators
 from ptcompile.registry.model import Kind
 from tests.places import places
 from tests.recorded import changed, manifests, rows

@@ -7,8 +7,8 @@ from typing import Any
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.table import kind_named
 from ptcompile.registry.model import Kind, KindContext
-from ptcompile.registry.table import kind_named
 
 
 def admission(manifest: dict[str, Any]) -> Kind:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ptcompile.operators.table import expand
 from ptcompile.registry.pods import PodView
-from ptcompile.registry.table import expand
 
 Json = dict[str, Any]
 

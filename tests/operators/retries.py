@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.registry import table as operators
+from ptcompile.operators import table as operators
 from ptcompile.registry.templates import Template
 
 JOB = ("batch/v1", "Job")

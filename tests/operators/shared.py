@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.registry.table import kind_named
+from ptcompile.operators.table import kind_named
 from tests.operators import retries, test_crd, test_lost_pods, test_status, worlds
 from tests.operators.test_pods_agreement import check_numbers_of_pods, check_recorded_pods
 from tests.operators.test_webhook_agreement import check_recorded_defaults, check_verdicts

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.registry import table as operators
+from ptcompile.operators import table as operators
 from ptcompile.registry.model import Kind
 
 Json = dict[str, Any]

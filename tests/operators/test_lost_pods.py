@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.registry.table import kind_named
+from ptcompile.operators.table import kind_named
 
 SPOT: dict[str, Any] = {
     "nodeSelector": {"cloud.google.com/gke-spot": "true"},

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ptcompile.registry.table import RUNS_PODS, expand
+from ptcompile.operators.table import RUNS_PODS, expand
 from ptcompile.simulator.kubelet import command_line, environment, qos_class
 from tests.operators.making import Json, container, jobset, pytorchjob, replicated, task, template, trainjob, volcano
 from tests.places import places

@@ -9,7 +9,7 @@ import pytest
 
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry import table as operators
+from ptcompile.operators import table as operators
 from ptcompile.registry.model import Kind, KindContext, Operator, is_overridden
 from ptcompile.registry.pods import Expansion
 from ptcompile.registry.templates import Template

@@ -8,8 +8,8 @@ import pytest
 
 import ptcompile
 from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.operators.table import kind_named
 from ptcompile.registry.model import Retry
-from ptcompile.registry.table import kind_named
 from tests.operators.test_lost_pods import (
     CASES,
     IGNORED,

@@ -17,8 +17,8 @@ import yaml
 
 import ptcompile
 from ptcompile.kubernetes.names import is_dns_label, is_label_value
+from ptcompile.operators.table import expand
 from ptcompile.registry.pods import PodView
-from ptcompile.registry.table import expand
 from ptcompile.registry.targets import TARGETS, target_named
 from ptcompile.simulator.kubelet import environment, expand_vars
 from tests.making import text

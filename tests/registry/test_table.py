@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.model import Kind
-from ptcompile.registry.table import (
+from ptcompile.operators.table import (
     FEATURES,
     GROUP_MARKS,
     KINDS,
@@ -18,6 +17,7 @@ from ptcompile.registry.table import (
     kinds_with,
     status_of,
 )
+from ptcompile.registry.model import Kind
 
 
 @pytest.mark.parametrize("name", FEATURES)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.registry.table import kind_named
+from ptcompile.operators.table import kind_named
 from ptcompile.registry.templates import restart_sentences
 
 RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42, 137]}}

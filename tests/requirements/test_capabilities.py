@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ptcompile.api.reference import targets
-from ptcompile.registry.table import FEATURES
+from ptcompile.operators.table import FEATURES
 from ptcompile.registry.targets import TARGETS
 from ptcompile.requirements import capabilities
 from ptcompile.requirements.capabilities import PROBES

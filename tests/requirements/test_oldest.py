@@ -10,7 +10,7 @@ import pytest
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.compiler.reader import load_profile
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.table import BY_FOLDER, OPERATORS
+from ptcompile.operators.table import BY_FOLDER, OPERATORS
 from ptcompile.requirements import jobs, setup as objects
 from ptcompile.source import documents as source
 from ptcompile.spec.cluster_profile import ClusterProfile

@@ -24,7 +24,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.table import RUNS_PODS, expand, kind_named, templates_of
+from ptcompile.operators.table import RUNS_PODS, expand, kind_named, templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.apiserver.validation.values import why_not_path_segment
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
-from ptcompile.registry.table import kind_named
+from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from ptcompile.apiserver.defaulting.pods import (
     default_pull_policy,
 )
 from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.operators.table import OPERATORS, kind_named
 from ptcompile.registry.model import NO_DEFAULTS, KeyPath, KindDefaults
-from ptcompile.registry.table import OPERATORS, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

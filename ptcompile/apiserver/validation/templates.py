@@ -14,7 +14,7 @@ from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.registry.table import kind_named, templates_of
+from ptcompile.operators.table import kind_named, templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from ptcompile.apiserver.validation.field_errors import (
 )
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.registry.table import kind_named
+from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.table import KINDS
+from ptcompile.operators.table import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Target
 from ptcompile.kubernetes import names
+from ptcompile.operators.table import BY_GANG_SCHEDULER, OPERATORS, has_feature
 from ptcompile.registry import queue_systems, queues
 from ptcompile.registry.emitting import (
     RUN_POLICY,
@@ -35,7 +36,6 @@ from ptcompile.registry.queues import (
     queue_of,
     topology_system,
 )
-from ptcompile.registry.table import BY_GANG_SCHEDULER, OPERATORS, has_feature
 from ptcompile.spec.checks import NON_SCHEDULERS
 
 TYPE_CHECKING = False

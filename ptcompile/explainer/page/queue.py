@@ -9,8 +9,8 @@ from ptcompile.graph.svg_elements import escape
 from ptcompile.kubernetes.index import with_existing
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import nested_map, object_name
+from ptcompile.operators.table import modeled_queue_system
 from ptcompile.registry.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, QuotaShare
-from ptcompile.registry.table import modeled_queue_system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

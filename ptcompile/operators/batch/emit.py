@@ -22,6 +22,7 @@ from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, Job, Target, Wiring
 from ptcompile.operators.batch import endings as batch_endings
+from ptcompile.operators.table import has_feature
 from ptcompile.registry import emitting, endings
 from ptcompile.registry.emitting import (
     COMPLETION_INDEX,
@@ -38,7 +39,6 @@ from ptcompile.registry.emitting import (
 from ptcompile.registry.endings import JOB_ENDING_SENTENCES, POD_COUNT_SENTENCES
 from ptcompile.registry.queue_systems import KAI_MIN_MEMBER
 from ptcompile.registry.queues import gang_scheduler_of as gang_of
-from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.feature_gates import is_on
 from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.operators.table import has_feature
 from ptcompile.registry.emitting import (
     SPEC,
     TOPOLOGY,
@@ -24,7 +25,6 @@ from ptcompile.registry.emitting import (
 )
 from ptcompile.registry.model import GangSystem
 from ptcompile.registry.queues import level_of, topology_system
-from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

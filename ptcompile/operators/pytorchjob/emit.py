@@ -23,6 +23,7 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.operators.pytorchjob import endings
+from ptcompile.operators.table import has_feature
 from ptcompile.registry.emitting import (
     SPEC,
     check_container_name,
@@ -36,7 +37,6 @@ from ptcompile.registry.emitting import (
     unsupported_by_target,
 )
 from ptcompile.registry.endings import meets_by_c10d, reject_restart_in_place
-from ptcompile.registry.table import has_feature
 from ptcompile.spec.checks import split_endpoint
 
 TYPE_CHECKING = False

@@ -48,6 +48,7 @@ from ptcompile.ir.job import (
 )
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import kai_min_member
+from ptcompile.operators.table import has_feature
 from ptcompile.operators.trainer.patches import NODE, split_template
 from ptcompile.operators.trainer.runtimes import ANCESTOR, API_VERSION, GROUP
 from ptcompile.registry import endings
@@ -72,7 +73,6 @@ from ptcompile.registry.emitting import (
 )
 from ptcompile.registry.endings import JOBSET_ENDING_SENTENCES
 from ptcompile.registry.queue_systems import VOLCANO_QUEUE
-from ptcompile.registry.table import has_feature
 from ptcompile.simulator.launchers.torchrun import PROCESS_WORDS
 from ptcompile.spec import devices as hardware
 

@@ -16,7 +16,7 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.registry.table import has_feature
+from ptcompile.operators.table import has_feature
 from ptcompile.registry.templates import upsert
 
 TYPE_CHECKING = False

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Role, Target, Wiring, backend
+from ptcompile.operators.table import has_feature
 from ptcompile.operators.volcano import endings
 from ptcompile.registry.emitting import (
     RUN_POLICY,
@@ -37,7 +38,6 @@ from ptcompile.registry.emitting import (
 )
 from ptcompile.registry.endings import NEVER_FOR_NODES_TEXT, check_clean_pod_policy, reject_restart_in_place
 from ptcompile.registry.queues import network_topology
-from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

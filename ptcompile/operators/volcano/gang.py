@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.operators.table import has_feature
 from ptcompile.registry.emitting import (
     SPEC,
     TOPOLOGY,
@@ -20,7 +21,6 @@ from ptcompile.registry.emitting import (
 from ptcompile.registry.model import GangSystem
 from ptcompile.registry.queue_systems import GROUP_NAME
 from ptcompile.registry.queues import level_of, network_topology
-from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from ptcompile.apiserver.crds.rules import explain_rule, rule_problems
 from ptcompile.diagnostics import Problem
-from ptcompile.registry.table import kind_named
+from ptcompile.operators.table import kind_named
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ import pytest
 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset.pods import is_recreated, lost_pod, retries
-from ptcompile.registry.table import expand
+from ptcompile.operators.table import expand
 from ptcompile.registry.templates import Template
 from tests.operators.making import Json, container, env, jobset, pods, replicated, template
 

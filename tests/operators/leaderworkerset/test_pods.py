@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.registry.table import expand
+from ptcompile.operators.table import expand
 
 TORCHRUN = "torchrun --nnodes=$LWS_GROUP_SIZE --node-rank=$LWS_WORKER_INDEX --master-addr=$LWS_LEADER_ADDRESS train.py"
 SET = """\

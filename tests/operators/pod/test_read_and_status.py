@@ -8,7 +8,7 @@ import pytest
 
 from ptcompile.operators.pod.facts import status
 from ptcompile.operators.pod.pods import read
-from ptcompile.registry.table import expand
+from ptcompile.operators.table import expand
 
 Json = dict[str, Any]
 

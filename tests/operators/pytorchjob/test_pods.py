@@ -11,7 +11,7 @@ import pytest
 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.pytorchjob.pods import describe_failures, is_recreated, lost_pod, pod_templates, restarts
-from ptcompile.registry.table import expand
+from ptcompile.operators.table import expand
 from tests.operators.making import Json, container, env, pods, ports, pytorchjob, template
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ptcompile
-from ptcompile.registry.table import expand
+from ptcompile.operators.table import expand
 from tests.operators.ray.making import cluster, group, ray_cluster, ray_job, template
 
 

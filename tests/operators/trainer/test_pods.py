@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.table import expand
 from ptcompile.operators.trainer.pods import describe_failures
-from ptcompile.registry.table import expand
 from tests.operators.making import Json, container, env, node, pods, ports, replicated, runtime, trainjob
 
 

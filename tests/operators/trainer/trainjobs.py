@@ -10,8 +10,8 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.compiler.passes import run
 from ptcompile.ir.job import Context
+from ptcompile.operators.table import expand
 from ptcompile.registry.pods import PodView
-from ptcompile.registry.table import expand
 from ptcompile.registry.targets import target_named
 from ptcompile.simulator.kubelet import environment
 from ptcompile.spec.cluster_profile import ClusterProfile

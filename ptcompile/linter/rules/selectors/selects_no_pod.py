@@ -54,7 +54,7 @@ from ptcompile.linter.references import selects, service_users
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject, subject_of
 from ptcompile.linter.workload import Stream
-from ptcompile.registry.table import RUNS_PODS, kind_named
+from ptcompile.operators.table import RUNS_PODS, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from ptcompile.operators.kueue.queues import PREFIX
 from ptcompile.operators.kueue.webhooks.labels import rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate
 from ptcompile.operators.kueue.webhooks.topology import check_template
+from ptcompile.operators.table import expand, has_feature, kind_named
 from ptcompile.registry.model import KindContext
-from ptcompile.registry.table import expand, has_feature, kind_named
 from ptcompile.registry.templates import indexed_mappings
 
 TYPE_CHECKING = False

@@ -49,7 +49,7 @@ from ptcompile.kubernetes.unstructured import as_int, as_mappings, kind_of
 from ptcompile.linter.devices import channel_template
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.registry.table import RUNS_PODS
+from ptcompile.operators.table import RUNS_PODS
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -47,7 +47,7 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.operators.kube_scheduler.rules.reading import SCHEDULER, group_of_template, groups_of_template
-from ptcompile.registry.table import BY_GANG_SCHEDULER
+from ptcompile.operators.table import BY_GANG_SCHEDULER
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
 
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import as_string, kind_of
 from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.operators import OPERATORS as OPERATORS
 from ptcompile.registry.model import Feature, GroupMark, Kind, KindContext, Operator, is_overridden
 from ptcompile.registry.pods import ExpandedRole, Expansion, remember_first
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from ptcompile.registry.status import Status
     from ptcompile.registry.templates import Template
 
-
-OPERATORS: Final[tuple[Operator, ...]] = import_module("ptcompile.operators").OPERATORS
-"""Imported by name, because the operators' folders import this package."""
 
 _UNKNOWN: Final = Kind()
 
