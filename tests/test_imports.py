@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import pydoc
 import subprocess
 import sys
@@ -130,6 +131,24 @@ def test_plugins_cost_nothing_if_none_is_named(tmp_path: Path) -> None:
         assert "ptcompile.compiler.pipeline" in loaded
         assert not {name for name in loaded if name.startswith("ptcompile.extending")}
         assert "importlib.metadata" not in loaded
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import ptcompile.operators.table as table; print(len(table.KINDS) > 10)",
+        "import ptcompile.extending; print(ptcompile.extending.target_named('job').name == 'job')",
+        "from ptcompile.linter.pages import explain_name; print('PTC302' in explain_name('missing-shm'))",
+        "from ptcompile.apiserver import validate; print(callable(validate))",
+        "import pickle, sys; print(len(pickle.load(sys.stdin.buffer).pods) == 2)",
+    ],
+    ids=["table", "extending", "explain CODE", "apiserver", "unpickled"],
+)
+def test_a_process_may_begin_anywhere(code: str) -> None:
+    """No module needs another one to be imported first: plugins and spawned processes start where they like."""
+    world = pickle.dumps(ptcompile.simulate(JOB))
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, input=world, capture_output=True, check=True)
+    assert done.stdout.decode() == "True\n"
 
 
 def test_every_public_name_is_found() -> None:
