@@ -20,9 +20,11 @@ from fuzz.harness import NAME, findings, harmless
 from ptcompile import cli
 from ptcompile._internal import limits
 from ptcompile.api import fix as fixing, requirements
+from ptcompile.api.explain import explain_page
+from ptcompile.api.inputs import Inputs
 from ptcompile.cli import files as trust
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.explainer.page import gather, html
+from ptcompile.explainer.page import html
 from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_text import overview
 from ptcompile.source import documents as source, dumps, streams
@@ -46,7 +48,7 @@ def _explain(data: bytes) -> None:
         harmless(why.text("env"))
     if crc32(data) % 11 == 0:
         with contextlib.suppress(UnicodeDecodeError):
-            html(gather(data))
+            html(explain_page(Inputs.read(data, only_specs=True)))
 
 
 def _diff(data: bytes) -> None:

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
         CompileError as CompileError,
         Result as Result,
         compile as compile,
-        explain as explain,
     )
     from ptcompile.api.convert import convert as convert
     from ptcompile.api.diff import diff as diff
+    from ptcompile.api.explain import explain as explain
     from ptcompile.api.fix import Fixed as Fixed, fix as fix
     from ptcompile.api.import_manifests import Imported as Imported, import_manifests as import_manifests
     from ptcompile.api.lint import Report as Report, lint as lint
@@ -120,10 +120,10 @@ _MODULES = {
         "CompileError",
         "Result",
         "compile",
-        "explain",
     ),
     "ptcompile.api.convert": ("convert",),
     "ptcompile.api.diff": ("diff",),
+    "ptcompile.api.explain": ("explain",),
     "ptcompile.api.fix": (
         "Fixed",
         "fix",

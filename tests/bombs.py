@@ -9,9 +9,9 @@ from collections.abc import Callable
 import ptcompile
 from fuzz.guard import limit_memory
 from ptcompile.api import fix, requirements
-from ptcompile.explainer.page import gather, html
+from ptcompile.explainer.page import html
 from tests import growing as many
-from tests.making import smallest
+from tests.making import gather, smallest
 
 DOUBLED = "env: {A0: xxxxxxxxxx, " + ", ".join(f"A{i}: $(A{i - 1})$(A{i - 1})" for i in range(1, 40)) + "}"
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: a\n    image: a:1\n"

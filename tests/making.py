@@ -8,8 +8,12 @@ from typing import Any
 
 import yaml
 
+from ptcompile.api.explain import explain_page
+from ptcompile.api.inputs import Inputs
 from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.compiler.trace import Trace
+from ptcompile.diagnostics.selection import Selection
+from ptcompile.explainer.page import ExplainPage
 from ptcompile.ir.job import Context, Job, Launch, Role, TopologyConstraint
 from ptcompile.ir.pods import Container, PodTemplate, Resources
 from ptcompile.registry.targets import target_named
@@ -122,3 +126,17 @@ def job(*templates: PodTemplate, replicas: int = 1, **fields: Any) -> Job:
 def nearness(level: str, *, required: bool = True) -> TopologyConstraint:
     """Return a topology constraint."""
     return TopologyConstraint(level, required)
+
+
+def gather(
+    spec: str | bytes,
+    *,
+    target: str | None = None,
+    cluster: str | bytes | None = None,
+    filename: str = "spec.yaml",
+    cluster_filename: str = "cluster.yaml",
+    lint: bool = True,
+) -> ExplainPage:
+    """Return the page of `explain --html` for a spec and a profile."""
+    inputs = Inputs.read(spec, filename=filename, cluster=cluster, cluster_filename=cluster_filename, only_specs=True)
+    return explain_page(inputs, target, Selection() if lint else None)

@@ -14,7 +14,7 @@ import pytest
 import ptcompile
 from ptcompile.cli.files import InputFile
 from ptcompile.cli.related import RelatedObjects
-from ptcompile.explainer.page import gather, html
+from ptcompile.explainer.page import html
 from ptcompile.fixer import fix_in_rounds
 from ptcompile.report import FORMATS, renderer
 from ptcompile.server import lenses
@@ -24,6 +24,7 @@ from ptcompile.source.suppression import add_ignores
 from tests import growing as many
 from tests.cli.running import here
 from tests.counting import steps
+from tests.making import gather
 
 Do = Callable[[str], object]
 

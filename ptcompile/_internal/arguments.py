@@ -93,6 +93,18 @@ def mappings(value: Any, parameter: str) -> list[Mapping[str, Any]]:
     return items
 
 
+def paths(value: Any, parameter: str) -> tuple[str | os.PathLike[str], ...]:
+    """Return `value`, a path or a list of paths, as a tuple. Raises TypeError for anything else."""
+    if isinstance(value, str | os.PathLike):
+        return (value,)
+    check(**{parameter: value})
+    items = tuple(value)
+    for item in items:
+        if not isinstance(item, str | os.PathLike):
+            raise TypeError(f"{parameter} must be a list of paths, but contains {_type_name(item)}")
+    return items
+
+
 def strings(value: Any, parameter: str) -> list[str]:
     """Return `value` as a list of strings. Raises TypeError for a single string or for an item that is not a string."""
     check(**{parameter: value})

@@ -1,4 +1,4 @@
-"""`compile` and `explain`, for text, bytes, a mapping or a `Spec`. They read no files and print nothing."""
+"""`compile`: every TrainingJob of a stream as manifests."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from functools import partial
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.compiler.reader import load_profile
-from ptcompile.diagnostics import Diagnostic, Path, blocking_text
+from ptcompile.api.inputs import Inputs
+from ptcompile.diagnostics import Diagnostic, Path
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.source import emitter, streams
-from ptcompile.source.documents import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.explainer.explanation import Explanation
     from ptcompile.extending import Extensions
     from ptcompile.registry.handles import Handle
     from ptcompile.source.overrides import OverriddenDocument
@@ -111,37 +109,35 @@ def compile(
 
     Mistakes in the spec or profile never raise. Raises ValueError for a selector that selects nothing.
     """
-    from ptcompile.source.overrides import apply_overrides, read_overrides
-
-    arguments.check(target=target, name=name, filename=filename, extensions=extensions)
+    arguments.check(target=target, extensions=extensions)
     codes = extensions.codes if extensions is not None else NO_CODES
     selected = selection(select, ignore, codes, severity) if lint else None
-    parsed = streams.read(spec, filename, "spec")
-    filename = arguments.filename(spec, filename)
-    profile, profile_diagnostics = load_profile(cluster)
-    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(parsed.problems)]
-    parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
-    diagnostics += parsed_overrides.diagnostics
-    if profile is None or parsed_overrides.diagnostics:
-        return Result((), (*profile_diagnostics, *diagnostics))
-    seen: set[tuple[str, str]] = set()
-    compile_one = partial(
-        _compile_one,
-        seen=seen,
-        profile=profile,
-        target=target,
+    inputs = Inputs.read(
+        spec,
+        parameter="spec",
         filename=filename,
-        selected=selected,
+        cluster=cluster,
+        name=name,
+        overrides=overrides,
         extensions=extensions,
+        only_specs=True,
     )
-    documents = [apply_overrides(document, parsed_overrides) for document in parsed.documents]
-    compilable, surplus = (documents, []) if name is None else (documents[:1], documents[1:])
-    compiled = [compile_one(laid, diagnostics) for laid in compilable]
-    diagnostics += [laid.second_job_error(name) for laid in surplus if name is not None]
-    if not parsed.documents and not any(problem.severity == "error" for problem in parsed.problems):
-        diagnostics.append(streams.to_diagnostic(streams.no_documents(blocks_compile=True), None, filename))
-    result = _to_result(compiled, diagnostics, parsed, filename, selected)
-    return result._replace(diagnostics=(*profile_diagnostics, *result.diagnostics)) if profile_diagnostics else result
+    return compile_inputs(inputs, target, selected)
+
+
+def compile_inputs(inputs: Inputs, target: str | None = None, selected: Selection | None = None) -> Result:
+    """Compile every document of a file for `target`, else for its own target, with the findings of selected rules."""
+    if inputs.has_wrong_settings:
+        return Result((), (*inputs.settings_diagnostics, *inputs.text_diagnostics))
+
+    seen: set[tuple[str, str]] = set()
+    diagnostics = [*inputs.text_diagnostics]
+    compiled = [_compile_one(document, inputs, target, selected, seen, diagnostics) for document in inputs.documents]
+    diagnostics += inputs.surplus_documents
+    result = _to_result(compiled, diagnostics, inputs, selected)
+    if not inputs.settings_diagnostics:
+        return result
+    return result._replace(diagnostics=(*inputs.settings_diagnostics, *result.diagnostics))
 
 
 class _CompiledDocument(NamedTuple):
@@ -154,27 +150,27 @@ class _CompiledDocument(NamedTuple):
 
 def _compile_one(
     document: OverriddenDocument,
-    diagnostics: list[Diagnostic],
-    *,
-    seen: set[tuple[str, str]],
-    profile: ClusterProfile,
+    inputs: Inputs,
     target: str | None,
-    filename: str | None,
     selected: Selection | None,
-    extensions: Extensions | None,
+    seen: set[tuple[str, str]],
+    diagnostics: list[Diagnostic],
 ) -> _CompiledDocument:
-    """Compile one document, and append its findings to `found`."""
+    """Compile one document, and append its findings to `diagnostics`; `seen` are the names of earlier jobs."""
     from ptcompile.compiler.pipeline import compile_document
 
-    compiled = compile_document(document.data, profile, target, extensions)
+    compiled = compile_document(document.data, inputs.profile, target, inputs.extensions)
     repeated = streams.repeated_spec(document.data, seen)
-    diagnostics += document.to_diagnostics((*repeated, *compiled.problems), filename)
-    if document.rejected or repeated or selected is None:
-        return _CompiledDocument(() if document.rejected or repeated else compiled.manifests)
+    diagnostics += document.to_diagnostics((*repeated, *compiled.problems), inputs.filename)
+    if document.rejected or repeated:
+        return _CompiledDocument(())
+    if selected is None:
+        return _CompiledDocument(compiled.manifests)
+
     from ptcompile.compiler.advice import findings_of_rules
 
-    stamp = partial(document.to_diagnostic, filename=filename)
-    findings = findings_of_rules(compiled, document.data, profile, selected, stamp, extensions)
+    stamp = partial(document.to_diagnostic, filename=inputs.filename)
+    findings = findings_of_rules(compiled, document.data, inputs.profile, selected, stamp, inputs.extensions)
     diagnostics += findings.reported
     return _CompiledDocument(compiled.manifests, findings.reported, findings.suppressed)
 
@@ -182,16 +178,16 @@ def _compile_one(
 def _to_result(
     compiled: Sequence[_CompiledDocument],
     diagnostics: Sequence[Diagnostic],
-    parsed: Source,
-    filename: str | None,
+    inputs: Inputs,
     selected: Selection | None,
 ) -> Result:
     """Return the result after suppressions, without manifests that have a rule's error."""
     if selected is None and not diagnostics:
         return Result(tuple([manifest for document in compiled for manifest in document.manifests]), ())
+
     from ptcompile.compiler.advice import apply_suppressions
 
-    reported, suppressed = apply_suppressions(parsed, diagnostics, selected, filename)
+    reported, suppressed = apply_suppressions(inputs.files[0].source, diagnostics, selected, inputs.filename)
     suppressed_ids = {id(finding) for finding in suppressed}
     manifests = (
         manifest
@@ -201,50 +197,3 @@ def _to_result(
     )
     all_suppressed = (*suppressed, *(finding for document in compiled for finding in document.ignored))
     return Result(tuple(manifests), reported, all_suppressed)
-
-
-def explain(
-    spec: StreamSource | Spec,
-    *,
-    target: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
-    name: str | None = None,
-    filename: str | None = None,
-    cluster_filename: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
-    lint: bool = True,
-    select: Iterable[str] | None = None,
-    ignore: Iterable[str] = (),
-    severity: Mapping[str, str] | None = None,
-    extensions: Extensions | None = None,
-) -> Explanation:
-    """Return the origin of every value in a stream's manifests: the pass that wrote it, its reason, and the lines it
-    depends on.
-
-    Arguments as for `compile`; the file names are used only for positions. The findings are those of `compile`, but a
-    document with an error of a rule is explained too. To find the lines that each value depends on, every document is
-    compiled some hundred times, with one line changed each time (several at a time in long lists). Mistakes in the spec
-    or profile never raise. Raises ValueError for a selector that selects nothing.
-    """
-    from ptcompile.explainer import explanation
-    from ptcompile.source.overrides import read_overrides
-
-    arguments.check(
-        target=target, name=name, filename=filename, cluster_filename=cluster_filename, extensions=extensions
-    )
-    codes = extensions.codes if extensions is not None else NO_CODES
-    selected = selection(select, ignore, codes, severity) if lint else None
-    filename = arguments.filename(spec, filename)
-    profile, profile_diagnostics = load_profile(cluster, filename=cluster_filename)
-    profile_source = streams.read(cluster, cluster_filename, "cluster") if isinstance(cluster, str | bytes) else None
-    return explanation.explain(
-        streams.read(spec, filename, "spec"),
-        profile,
-        profile_source,
-        target=target,
-        filename=filename,
-        read_diagnostics=profile_diagnostics,
-        overrides=read_overrides(arguments.pairs(overrides, "overrides"), name),
-        selection=selected,
-        extensions=extensions,
-    )

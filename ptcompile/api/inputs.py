@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
-else:  # as text, NamedTuple would compile it
-    Json = object
+else:  # as text, NamedTuple would compile them
+    Json = ClusterProfile = object
 
 _CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
@@ -104,11 +104,14 @@ class Inputs:
         schemas: Iterable[str | os.PathLike[str]] = (),
         extensions: Extensions | None = None,
         profile_diagnostics: Iterable[Diagnostic] = (),
+        profile_source: Source | None = None,
         only_specs: bool = False,
     ) -> None:
         self.files = files
         self.given_profile = profile
         """The caller's profile, or None for the built-in one."""
+        self.profile_source = profile_source
+        """The profile's text or data, for what explains its lines."""
         self.versions = versions if versions is not None else releases_of(profile)
         """The releases in force."""
         self.overrides = overrides
@@ -145,19 +148,20 @@ class Inputs:
         arguments.check(filename=filename, name=name, kubernetes=kubernetes, extensions=extensions)
         parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
         others = None if beside is None else read_beside(beside)
-        profile, diagnostics = read_profile(cluster, filename=cluster_filename)
-        versions = releases_of(profile, kubernetes)
+        profile_read = read_profile(cluster, filename=cluster_filename)
+        versions = releases_of(profile_read.profile, kubernetes)
         parsed = streams.read(source, filename, parameter, kubectl=versions.kubernetes)
 
         return cls(
             [File(parsed, arguments.filename(source, filename))],
-            profile,
+            profile_read.profile,
             versions=versions,
             overrides=parsed_overrides,
             beside=others,
             schemas=schemas,
             extensions=extensions,
-            profile_diagnostics=diagnostics,
+            profile_diagnostics=profile_read.diagnostics,
+            profile_source=profile_read.source,
             only_specs=only_specs,
         )
 
@@ -201,12 +205,23 @@ class Inputs:
         """The objects that are no kind of ptcompile's own."""
         return [item for item in self.items if not streams.is_ours(item.manifest)]
 
-    def documents(self) -> Iterator[Item]:
-        """Yield each document whole, with the overrides whatever its kind: each should be a spec."""
-        for file in self.files:
-            for document in file.source.documents:
-                overridden = apply_overrides(document, self.overrides)
-                yield Item(overridden.data, file, document, (), overridden)
+    @cached_property
+    def documents(self) -> list[OverriddenDocument]:
+        """Each document whole, with the overrides whatever its kind, for verbs to which each is a spec. With a name of
+        the run there is only the first.
+        """
+        return self._whole_documents[:1] if self.overrides.run_name is not None else self._whole_documents
+
+    @property
+    def surplus_documents(self) -> list[Diagnostic]:
+        """The error of each document after the first, if the run has a name: it names one job."""
+        name = self.overrides.run_name
+        return [] if name is None else [document.second_job_error(name) for document in self._whole_documents[1:]]
+
+    @cached_property
+    def _whole_documents(self) -> list[OverriddenDocument]:
+        documents = [document for file in self.files for document in file.source.documents]
+        return [apply_overrides(document, self.overrides) for document in documents]
 
     @property
     def related(self) -> Objects:
@@ -338,15 +353,27 @@ def text_problems(source: Source, problems: Iterable[Problem]) -> Iterator[Probl
             yield problem
 
 
-def read_profile(
-    cluster: ProfileSource | ClusterProfile | None, *, filename: str | None = None
-) -> tuple[ClusterProfile | None, list[Diagnostic]]:
-    """Return the profile from any form with its problems; None for None, and for one that is wrong."""
-    if cluster is None:
-        return None, []
-    from ptcompile.compiler.reader import load_profile
+class ProfileRead(NamedTuple):
+    """A profile as it was read."""
 
-    return load_profile(cluster, filename=filename)
+    profile: ClusterProfile | None
+    """None for one that is wrong, and if none was given."""
+    diagnostics: Sequence[Diagnostic] = ()
+    source: Source | None = None
+    """The profile's text or data, or None for a model."""
+
+
+def read_profile(cluster: ProfileSource | ClusterProfile | None, *, filename: str | None = None) -> ProfileRead:
+    """Return the profile from any form, with its problems."""
+    if cluster is None:
+        return ProfileRead(None)
+    from ptcompile.compiler.reader import load_profile, profile_in
+    from ptcompile.spec.objects import Profile
+
+    if isinstance(cluster, Profile):
+        return ProfileRead(*load_profile(cluster, filename=filename))
+    source = streams.read(cluster, filename, "cluster")
+    return ProfileRead(*profile_in(source, filename), source)
 
 
 def releases_of(profile: ClusterProfile | None, kubernetes: str | None = None) -> Versions:
@@ -381,7 +408,7 @@ def _has_error(diagnostics: Iterable[Diagnostic]) -> bool:
 def _definitions(
     sources: Sequence[Source], beside: Objects | None, schemas: Iterable[str | os.PathLike[str]]
 ) -> Definitions | None:
-    paths = _schema_paths(schemas)
+    paths = arguments.paths(schemas, "schemas")
     crds = [
         manifest
         for source in sources
@@ -397,17 +424,6 @@ def _definitions(
 
     loaded = read_definitions(paths)
     return loaded._replace(kinds={**loaded.kinds, **definitions_of(crds)})
-
-
-def _schema_paths(schemas: Iterable[str | os.PathLike[str]]) -> tuple[str | os.PathLike[str], ...]:
-    if isinstance(schemas, str | os.PathLike):
-        return (schemas,)
-    arguments.check(schemas=schemas)
-    paths = tuple(schemas)
-    for path in paths:
-        if not isinstance(path, str | os.PathLike):
-            raise TypeError(f"schemas must be a list of paths, but contains {type(path).__name__}")
-    return paths
 
 
 def _may_define(source: Source) -> bool:

@@ -16,7 +16,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics.codes import CODES
-from ptcompile.diagnostics.selection import NO_CODES, selected_names, severities
+from ptcompile.diagnostics.selection import NO_CODES, selected_names, selection, severities
 from ptcompile.kubernetes.versions import parse_version
 
 TYPE_CHECKING = False
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any, Final, TypeVar
 
+    from ptcompile.api.lint import LintOptions, UnknownKinds
+    from ptcompile.diagnostics.selection import Selection
     from ptcompile.diagnostics.terms import Severity
     from ptcompile.extending import Extensions
+    from ptcompile.spec.cluster_profile import ClusterProfile
 
     T = TypeVar("T")
 else:
@@ -88,6 +91,35 @@ class Config(NamedTuple):
         """
         tables = [self.severity, *self._matching(self.per_file_severity, path)]
         return {name: level for table in tables for name, level in severities(dict(table), self.codes).items()}
+
+    def selection(self, path: str) -> Selection:
+        """Return which rules are reported in one file, and with what severities."""
+        return selection(self.selected(), self.ignored(path), self.codes, self.severities(path))
+
+    def lint_options(
+        self,
+        path: str,
+        profile: ClusterProfile | None,
+        *,
+        webhooks: bool = True,
+        unknown_kinds: UnknownKinds = "count",
+    ) -> LintOptions:
+        """Return what judges one file, for the command line, editors, assistants, hooks and functions alike.
+
+        `profile` is what `cluster` names, or None without one.
+        """
+        from ptcompile.api.inputs import releases_of
+        from ptcompile.api.lint import LintOptions
+
+        return LintOptions(
+            profile=profile,
+            versions=releases_of(profile, self.kubernetes_version),
+            webhooks=webhooks,
+            selection=self.selection(path),
+            unknown_kinds=unknown_kinds,
+            extensions=self.extensions,
+            schemas=self.schemas,
+        )
 
     def _matching(self, table: Sequence[tuple[str, T]], path: str) -> Iterator[T]:
         """Yield the values of the patterns that match a file; these are patterns of .gitignore, as in `exclude`."""

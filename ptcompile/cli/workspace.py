@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from ptcompile._internal import files as disk
 from ptcompile._internal.files import SUFFIXES
+from ptcompile.api.lint import LintOptions
 from ptcompile.cli import config as configuration, files
 from ptcompile.cli.config import Config
 from ptcompile.cli.exclude import exclusions
@@ -62,11 +63,8 @@ class Workspace:
             self._settings[start] = config, settings, exclusions(config, [start])
         config, settings, excluded = self._settings[start]
         is_excluded = bool(config.exclude or config.extend_exclude) and excluded(path)
-        return settings._replace(
-            ignore=(*settings.ignore, *config.ignored_in(path)),
-            severity=config.severities(path) or None,
-            excluded=is_excluded,
-        )
+        options = config.lint_options(path, settings.options.profile)
+        return settings._replace(options=options, excluded=is_excluded)
 
     def _load_settings(self, start: str) -> tuple[Config, FileSettings]:
         """Return the settings of a folder; if its configuration or profile cannot be used, they contain the error and
@@ -88,20 +86,14 @@ class Workspace:
             settings = _profile_settings(config)
         except UsageError as error:
             settings = FileSettings(error=f"ptcompile uses its default profile: {error}")
-        selected = config.selected()
-        return config, settings._replace(
-            kubernetes=config.kubernetes_version,
-            select=None if selected is None else tuple(selected),
-            ignore=config.ignore,
-            schemas=config.schemas,
-        )
+        return config, settings
 
     def _with_client_options(self, config: Config, start: str) -> Config:
         """Return the configuration with the editor's settings applied, as the command line's options would be."""
         from ptcompile.diagnostics.selection import selected_names
 
         select, ignore = (tuple(map(str, self._client_options.get(name, ()))) for name in ("select", "ignore"))
-        selected_names([*select, *ignore])
+        selected_names([*select, *ignore], config.codes)
         cluster = self._client_options.get("cluster")
         return config._replace(
             select=select or config.select,
@@ -184,4 +176,4 @@ def _profile_settings(config: Config) -> FileSettings:
             (diagnostic.message for diagnostic in diagnostics if diagnostic.severity == "error"), "it cannot be read"
         )
         raise UsageError(f"{config.cluster}: invalid profile: {reason}")
-    return FileSettings(profile, config.cluster, content)
+    return FileSettings(LintOptions(profile), config.cluster, content)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.versions import Version
+    from ptcompile.source.documents import Source
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -163,17 +164,23 @@ def load_profile(
         return default_cluster(), []
     from ptcompile.spec.objects import Profile
 
-    if isinstance(cluster, Profile):
-        diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in profile_template_problems(cluster)]
-        return None if diagnostics else cluster, diagnostics
-    source = streams.read(cluster, filename, "cluster")
+    if not isinstance(cluster, Profile):
+        return profile_in(streams.read(cluster, filename, "cluster"), filename)
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in profile_template_problems(cluster)]
+    return None if diagnostics else cluster, diagnostics
+
+
+def profile_in(source: Source, filename: str | None) -> tuple[ClusterProfile | None, list[Diagnostic]]:
+    """Return the ClusterProfile of a source that has been read, or None and its problems."""
     diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(source.problems)]
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return None, diagnostics
+
     documents = streams.profile_documents(source)
     if len(documents) != 1:
         message = f"a profile must be one document of kind ClusterProfile, got {len(documents)}"
         problem = Problem("no-documents", (), message, "give one", authority="ptcompile", blocks_compile=True)
         return None, [*diagnostics, streams.to_diagnostic(problem, None, filename)]
+
     profile, problems = read_profile(documents[0].data)
     return profile, [*diagnostics, *(streams.to_diagnostic(problem, documents[0], filename) for problem in problems)]

@@ -12,7 +12,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes
 from ptcompile.compiler.advice import apply_suppressions, findings_of_rules
 from ptcompile.compiler.pipeline import compile_document
-from ptcompile.diagnostics import Diagnostic, Path, blocking_text, field_path
+from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, InputText, PassChange, PassExplanation
 from ptcompile.explainer.provenance import InputLines, provenance
 from ptcompile.explainer.sensitivity import InputName
@@ -21,7 +21,7 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source
-from ptcompile.source.overrides import NO_OVERRIDES, OverriddenDocument, Overrides, apply_to_stream
+from ptcompile.source.overrides import OverriddenDocument
 from ptcompile.source.secrets.masking import masked_lines
 from ptcompile.source.secrets.scanner import without_secrets
 
@@ -172,70 +172,79 @@ class Explanation(NamedTuple):
 
 
 class SharedInputs:
-    """What explanations of one stream and one profile for several targets have in common; each part is made once."""
+    """The files of one explanation, and what explanations of them for several targets have in common; each part is made
+    once.
+    """
 
-    def __init__(self, read: Source, cluster_source: Source | None, filename: str | None) -> None:
-        self._files = read, cluster_source, filename
+    def __init__(self, spec: Source, cluster: Source | None, filename: str | None) -> None:
+        self.filename = filename
+        """The name of the spec's file in findings."""
+        self.sources: dict[InputName, Source] = {"spec": spec}
+        if cluster is not None:
+            self.sources["cluster"] = cluster
         self.lines: dict[int, InputLines] = {}
         """The lines of the documents, by their index."""
 
     @cached_property
+    def profile_document(self) -> Document | None:
+        """The profile's document, or None for a profile without a text."""
+        source = self.sources.get("cluster")
+        return None if source is None else next(iter(streams.profile_documents(source)), None)
+
+    @cached_property
     def texts(self) -> dict[InputName, InputText]:
         """The files with secrets masked."""
-        return _input_texts(*self._files)
+        names = {"spec": self.filename}
+        return {name: _input_text(source, names.get(name, source.filename)) for name, source in self.sources.items()}
 
 
 def explain(
-    read: Source,
-    cluster: ClusterProfile | None,
-    cluster_source: Source | None,
+    documents: Sequence[OverriddenDocument],
+    cluster: ClusterProfile,
+    shared: SharedInputs,
     *,
     target: str | None,
-    filename: str | None,
-    read_diagnostics: Sequence[Diagnostic],
-    overrides: Overrides = NO_OVERRIDES,
+    settings_diagnostics: Sequence[Diagnostic] = (),
+    diagnostics: Sequence[Diagnostic] = (),
     selection: Selection | None = None,
     extensions: Extensions | None = None,
-    shared: SharedInputs | None = None,
 ) -> Explanation:
     """Explain every TrainingJob of a stream, with the findings of the rules in `selection`, if any.
 
-    `cluster_source` is the profile's text, `read_diagnostics` its findings: the only result if the profile is invalid.
-    Calls for the same stream and profile pass the same `shared`.
+    `diagnostics` are what is wrong with the texts, and `settings_diagnostics` with the profile, to which comments in
+    the spec do not apply. Calls for the same files pass the same `shared`.
     """
-    if cluster is None:
-        return Explanation((), (), (), tuple(read_diagnostics), {})
-    profile = next(iter(streams.profile_documents(cluster_source)), None) if cluster_source is not None else None
-    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(read.problems)]
-    documents, override_errors = apply_to_stream(read.documents, overrides, filename)
-    diagnostics += [*overrides.diagnostics, *override_errors]
+    found = [*diagnostics]
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
-    shared = shared or SharedInputs(read, cluster_source, filename)
-    for document in documents if not overrides.diagnostics else ():
+    for document in documents:
+        found += document.to_diagnostics((), shared.filename)
         compiled = compile_document(document.data, cluster, target, extensions)
-        stamp = partial(document.to_diagnostic, filename=filename)
+        stamp = partial(document.to_diagnostic, filename=shared.filename)
         rule_diagnostics = findings_of_rules(compiled, document.data, cluster, selection, stamp, extensions).reported
-        diagnostics += [*map(stamp, compiled.problems), *rule_diagnostics]
-        if compiled.manifests and (built := compiled.built) is not None:
-            first = len(manifests)
-            manifests += compiled.manifests
-            index = document.document.index
-            if index not in shared.lines:
-                locate = partial(_with_span, spec=document, cluster=profile)
-                shared.lines[index] = InputLines(document.data, built.spec, cluster, locate)
-            document_causes = provenance(document.data, compiled, chosen=target is not None, lines=shared.lines[index])
-            causes += [cause._replace(manifest=first + cause.manifest) if first else cause for cause in document_causes]
-            resource = streams.resource_name(document.data) or "TrainingJob"
-            chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
-            steps = explain_passes(passes.pass_runs(built.lowered, built.context, built.passes))
-            numbers = tuple(range(first, len(manifests)))
-            jobs.append(Explained(resource, built.context.target.name, chosen_by, numbers, steps))
-    if not read.documents and not read.problems:
-        diagnostics.append(streams.to_diagnostic(streams.no_documents(blocks_compile=True), None, filename))
-    reported = apply_suppressions(read, diagnostics, selection, filename).reported
-    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), (*read_diagnostics, *reported), shared.texts)
+        found += [*map(stamp, compiled.problems), *rule_diagnostics]
+        built = compiled.built
+        if not compiled.manifests or built is None or document.rejected:
+            continue
+
+        first = len(manifests)
+        manifests += compiled.manifests
+        index = document.document.index
+        if index not in shared.lines:
+            locate = partial(_with_span, spec=document, cluster=shared.profile_document)
+            shared.lines[index] = InputLines(document.data, built.spec, cluster, locate)
+        document_causes = provenance(document.data, compiled, chosen=target is not None, lines=shared.lines[index])
+        causes += [cause._replace(manifest=first + cause.manifest) if first else cause for cause in document_causes]
+        resource = streams.resource_name(document.data) or "TrainingJob"
+        chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
+        steps = explain_passes(passes.pass_runs(built.lowered, built.context, built.passes))
+        numbers = tuple(range(first, len(manifests)))
+        jobs.append(Explained(resource, built.context.target.name, chosen_by, numbers, steps))
+
+    reported = apply_suppressions(shared.sources["spec"], found, selection, shared.filename).reported
+    all_diagnostics = (*settings_diagnostics, *reported)
+    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), all_diagnostics, shared.texts)
 
 
 def _with_span(line: Input, spec: OverriddenDocument, cluster: Document | None) -> Input:
@@ -243,13 +252,6 @@ def _with_span(line: Input, spec: OverriddenDocument, cluster: Document | None) 
         return line._replace(overridden=True)
     document = spec.document if line.file == "spec" else cluster
     return line if document is None or not line.given else line._replace(span=document.span(line.path))
-
-
-def _input_texts(read: Source, cluster: Source | None, filename: str | None) -> dict[InputName, InputText]:
-    texts: dict[InputName, InputText] = {"spec": _input_text(read, filename)}
-    if cluster is not None:
-        texts["cluster"] = _input_text(cluster, cluster.filename)
-    return texts
 
 
 def _input_text(source: Source, filename: str | None) -> InputText:

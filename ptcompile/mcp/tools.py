@@ -199,7 +199,7 @@ def _explain(call: Call) -> dict[str, Any]:
         return {"rule": explain_rule(call.arguments["rule"])}
     if "field" in subjects:
         return {"field": explain_field(call.arguments["field"])}
-    from ptcompile.api.compile import explain
+    from ptcompile.api.explain import explain
 
     item = document(call)
     keywords = _pick(settings(call, item), *_COMPILER_ARGUMENTS)

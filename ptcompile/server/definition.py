@@ -9,10 +9,11 @@ from typing import Any, Final, NamedTuple
 from lsprotocol.types import Location, Position, Range
 
 from ptcompile._internal.paths import get
+from ptcompile.api.inputs import Item
 from ptcompile.diagnostics import Path, Span
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.registry.queue_systems import QUEUE_OBJECT_KINDS
-from ptcompile.server.document import OpenDocument, TextObject
+from ptcompile.server.document import OpenDocument
 from ptcompile.source import documents as source
 
 RUNTIMES: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
@@ -103,17 +104,17 @@ def definition(opened: OpenDocument, position: Position) -> list[Location]:
     location = obj.document.path_at(offset) if obj is not None else None
     if obj is None or location is None:
         return []
-    path = location[0][len(obj.under) :]
-    value = get(obj.data, path)
+    path = location[0][len(obj.path) :]
+    value = get(obj.manifest, path)
     if not isinstance(value, str):
         return []
     return list(_locations(opened, obj, path, value))
 
 
-def _locations(opened: OpenDocument, obj: TextObject, path: Path, value: str) -> Iterator[Location]:
+def _locations(opened: OpenDocument, obj: Item, path: Path, value: str) -> Iterator[Location]:
     if is_mount(path):
-        for volume in volumes_for(path, obj.data):
-            span = obj.document.span((*obj.under, *volume.path)) if volume.name == value else None
+        for volume in volumes_for(path, obj.manifest):
+            span = obj.document.span((*obj.path, *volume.path)) if volume.name == value else None
             if span is not None:
                 yield Location(opened.uri, opened.lines.of_span(span))
         return

@@ -8,29 +8,28 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from lsprotocol.types import Position, Range
 
-from ptcompile.api.lint import LintOptions, Report, lint_documents, versions_of
+from ptcompile.api.inputs import File, Inputs, Item
+from ptcompile.api.lint import Report, lint_inputs
 from ptcompile.apiserver.crds import Definitions
-from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.diagnostics import Path, Span
-from ptcompile.diagnostics.selection import NO_CODES, selection
-from ptcompile.kubernetes.index import DECIDING
+from ptcompile.kubernetes.index import DECIDING, Objects
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.server.workspace import FileSettings, NamedObject, Surroundings, WorkspaceFile, named_objects
 from ptcompile.source import documents as source
-from ptcompile.source.documents import Document, Source
+from ptcompile.source.documents import Source
 from ptcompile.source.kept import KeptDocuments
-from ptcompile.source.streams import objects_in
 
 if TYPE_CHECKING:
+    from ptcompile.compiler.pipeline import Compiled
     from ptcompile.explainer.page import ExplainPage
-    from ptcompile.kubernetes.index import ObjectIdentity, Objects
+    from ptcompile.kubernetes.index import ObjectIdentity
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -112,19 +111,6 @@ _MAX_PODS = 100_000
 """Jobs with more pods have no hints: counting their pods is fast, but examining each is not."""
 
 
-class TextObject(NamedTuple):
-    """One object of a text: its document, and its path there (in the items of a List)."""
-
-    document: Document
-    under: Path
-    data: Mapping[str, Any]
-
-    @property
-    def is_spec(self) -> bool:
-        """Whether the object is a TrainingJob."""
-        return str(self.data.get("apiVersion")).startswith("ptcompile/") and self.data.get("kind") == "TrainingJob"
-
-
 class OpenDocument:
     """A text that is open in an editor."""
 
@@ -173,6 +159,13 @@ class OpenDocument:
         """The documents that can be parsed."""
         return self.kept.read(self.text, self.path, self.versions.kubernetes)
 
+    @cached_property
+    def inputs(self) -> Inputs:
+        """The text with what decides about its objects; without objects of other files, there may be some."""
+        deciding = [related.data for related in self.elsewhere if related.kind in DECIDING]
+        beside = Objects(deciding) if deciding else None
+        return self.settings.options.inputs(File(self.source, self.path), beside)
+
     @property
     def sound(self) -> bool:
         """Whether the whole text can be parsed."""
@@ -185,30 +178,18 @@ class OpenDocument:
             return self
         return self._before
 
-    @cached_property
-    def objects(self) -> list[TextObject]:
+    @property
+    def objects(self) -> Sequence[Item]:
         """The objects of all documents."""
-        return [
-            TextObject(document, path, manifest)
-            for document in self.source.documents
-            for path, manifest in objects_in(document.data)
-        ]
+        return self.inputs.items
 
     @cached_property
     def report(self) -> Report:
         """The report of `lint` for the text."""
         if self.settings.excluded:
             return Report((), 0, ())
-        options = LintOptions(
-            self.settings.profile,
-            self.versions,
-            webhooks=True,
-            selection=selection(self.settings.select, self.settings.ignore, NO_CODES, self.settings.severity),
-            pause=self.pause,
-            earlier=self._defined_earlier() or None,
-        )
-        beside = [related.data for related in self.elsewhere if related.kind in DECIDING] or None
-        return lint_documents(self.source, self.path, options, (), self.settings.schemas, beside)
+        earlier = self._defined_earlier() or None
+        return lint_inputs(self.inputs, self.settings.options, may_be_empty=True, pause=self.pause, earlier=earlier)
 
     def _defined_earlier(self) -> dict[ObjectIdentity, str]:
         """Return the objects of this text that an earlier file of the folder defines too, each with the file's name.
@@ -230,43 +211,39 @@ class OpenDocument:
                         repeated.setdefault(key, os.path.basename(file.path))
         return repeated
 
-    @cached_property
+    @property
     def profile(self) -> ClusterProfile:
         """The configured cluster profile, or the built-in one."""
-        from ptcompile.spec.reader import default_cluster
+        return self.inputs.profile
 
-        return self.settings.profile or default_cluster()
-
-    @cached_property
+    @property
     def definitions(self) -> Definitions:
-        """The kinds that the configured schemas define."""
-        from ptcompile.apiserver.crds.loader import read_definitions
+        """The kinds that the configured schemas and the text define."""
+        return self.inputs.definitions or Definitions()
 
-        return read_definitions(self.settings.schemas) if self.settings.schemas else Definitions()
-
-    @cached_property
+    @property
     def versions(self) -> Versions:
         """The Kubernetes and operator releases to check against."""
-        return versions_of(self.settings.profile, self.settings.kubernetes)
+        return self.settings.options.versions
 
-    def compiled_of(self, obj: TextObject) -> Compiled | None:
+    def compiled_of(self, obj: Item) -> Compiled | None:
         """Return the compilation of a TrainingJob, computed once, or None for another object."""
-        key = obj.document.index, obj.under
+        key = obj.document.index, obj.path
         if obj.is_spec and key not in self._compiled:
             self.pause()
-            self._compiled[key] = compile_document(obj.data, self.profile)
+            self._compiled[key] = self.inputs.compile(obj)
         return self._compiled.get(key)
 
-    def jobs_of(self, obj: TextObject) -> list[SimulatedJob]:
+    def jobs_of(self, obj: Item) -> list[SimulatedJob]:
         """Return the simulated jobs of an object, computed once. A spec is compiled for its target first."""
         from ptcompile.linter.oversized import oversized_parts
         from ptcompile.simulator.world import simulate
 
-        key = obj.document.index, obj.under
+        key = obj.document.index, obj.path
         if key not in self._jobs:
             self.pause()
             compiled = self.compiled_of(obj)
-            manifests = compiled.manifests if compiled is not None else (obj.data,)
+            manifests = compiled.manifests if compiled is not None else (obj.manifest,)
             small = [manifest for manifest in manifests if not any(True for _ in oversized_parts(manifest))]
             target = compiled.target.name if compiled is not None and compiled.target is not None else None
             world = simulate(small, versions=self.versions, others=self._related, target=target)
@@ -278,14 +255,14 @@ class OpenDocument:
         """The objects of this text and of other files."""
         from ptcompile.kubernetes.index import Objects
 
-        return Objects([*(obj.data for obj in self.objects), *(obj.data for obj in self.elsewhere)])
+        return Objects([*(obj.manifest for obj in self.objects), *(related.data for related in self.elsewhere)])
 
-    def object_at(self, offset: int) -> TextObject | None:
+    def object_at(self, offset: int) -> Item | None:
         """Return the object around an offset; outside a List's items, the first object of the document."""
         within = [obj for obj in self.objects if obj.document.start() <= offset <= obj.document.end()]
         for obj in within:
-            span = obj.document.span(obj.under)
-            if span is not None and obj.under:
+            span = obj.document.span(obj.path)
+            if span is not None and obj.path:
                 start, end = (self.source.offset(*position) for position in (span[:2], span[2:]))
                 if start <= offset <= end:
                     return obj

@@ -11,6 +11,7 @@ from typing import Final
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 
 from ptcompile._internal.paths import MISSING, get
+from ptcompile.api.inputs import Item
 from ptcompile.diagnostics import Path, shorten
 from ptcompile.explainer.fields import (
     SchemaNode,
@@ -30,7 +31,7 @@ from ptcompile.hardware.fabrics import FABRICS
 from ptcompile.hardware.machines import MACHINES
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of
 from ptcompile.registry.targets import TARGETS, target_named
-from ptcompile.server.document import OpenDocument, TextObject
+from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.as_json import mask_jobs
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
@@ -42,7 +43,7 @@ _TORCHRUN: Final = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_S
 """Variables that torchrun sets for each process (torch/distributed/elastic/agent/server/local_elastic_agent.py)."""
 
 
-def pod_values(opened: OpenDocument, obj: TextObject, name: str) -> str:
+def pod_values(opened: OpenDocument, obj: Item, name: str) -> str:
     """Return a Markdown table of a variable's value in each pod of an object, or "" if the object has no pods."""
     jobs = mask_jobs(opened.jobs_of(obj))
     rows = [row for job in jobs for row in _pod_rows(job, name)]
@@ -133,7 +134,7 @@ def field_text(name: str, node: SchemaNode) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def spec_effects(opened: OpenDocument, obj: TextObject, path: Path) -> str:
+def spec_effects(opened: OpenDocument, obj: Item, path: Path) -> str:
     """Return as Markdown the manifest values that a spec line decides, by the pass or target that writes them."""
     compiled = opened.compiled_of(obj)
     if (
@@ -144,7 +145,7 @@ def spec_effects(opened: OpenDocument, obj: TextObject, path: Path) -> str:
         or _is_too_large(obj, path)
     ):
         return ""
-    causes = provenance(obj.data, compiled, only=path)
+    causes = provenance(obj.manifest, compiled, only=path)
     by_writer: dict[str, list[Cause]] = {}
     for cause in causes:
         if any(obj.file == "spec" and obj.path[: len(path)] == path for obj in cause.inputs):
@@ -187,9 +188,9 @@ def _writer_line(causes: list[Cause]) -> str:
     return f"- {writer}: `{first.shown}: {shown_value(first.value, 60)}`{more}. {first.rule}"
 
 
-def _is_too_large(obj: TextObject, path: Path) -> bool:
+def _is_too_large(obj: Item, path: Path) -> bool:
     """Return whether the value at a path is too large to list its effects, or missing."""
-    value = get(obj.data, path, MISSING)
+    value = get(obj.manifest, path, MISSING)
     return value is MISSING or len(json.dumps(value, default=str)) > _MAX_LINES * 80
 
 
@@ -225,7 +226,7 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
         parts += [field_text(str(path[-1]), nodes[0])] if nodes else []
         parts.append(spec_effects(opened, obj, path))
         if nodes and obj.is_spec and nodes[0].schema.get("examples"):
-            parts.append(example_effects(".".join(part for part in path[len(obj.under) :] if isinstance(part, str))))
+            parts.append(example_effects(".".join(part for part in path[len(obj.path) :] if isinstance(part, str))))
     return _markdown([*filter(None, parts), *_rule_pages(opened, offset)])
 
 
@@ -234,9 +235,9 @@ def _markdown(parts: list[str]) -> Hover | None:
     return Hover(MarkupContent(MarkupKind.Markdown, text)) if text else None
 
 
-def _value_text(obj: TextObject, path: Path) -> str:
+def _value_text(obj: Item, path: Path) -> str:
     """Return what the value of a spec at a path stands for: an accelerator, a fabric or a target; "" for others."""
-    name = get(obj.data, path)
+    name = get(obj.manifest, path)
     if not obj.is_spec or not path or not isinstance(name, str):
         return ""
     if path[-1] == "accelerator":
@@ -244,7 +245,7 @@ def _value_text(obj: TextObject, path: Path) -> str:
     if path[-1] == "fabric":
         return _fabric_text(name)
     return (
-        f"**{name}**: {target_named(name).title}" if path == (*obj.under, "spec", "target") and name in TARGETS else ""
+        f"**{name}**: {target_named(name).title}" if path == (*obj.path, "spec", "target") and name in TARGETS else ""
     )
 
 
@@ -276,21 +277,21 @@ def _fabric_text(name: str) -> str:
     return "\n\n".join(parts)
 
 
-def _field_nodes(opened: OpenDocument, obj: TextObject, path: Path) -> list[SchemaNode]:
+def _field_nodes(opened: OpenDocument, obj: Item, path: Path) -> list[SchemaNode]:
     """Return the schemas of the field at the end of a path; empty for an item of a list or an unknown field."""
-    inner = path[len(obj.under) :] if path[: len(obj.under)] == obj.under else path
+    inner = path[len(obj.path) :] if path[: len(obj.path)] == obj.path else path
     if not inner or not isinstance(inner[-1], str):
         return []
-    return nodes_at(root_nodes(kind_of(obj.data), opened.definitions), inner)
+    return nodes_at(root_nodes(kind_of(obj.manifest), opened.definitions), inner)
 
 
-def _variable(obj: TextObject, path: Path, *, on_key: bool) -> str | None:
+def _variable(obj: Item, path: Path, *, on_key: bool) -> str | None:
     """Return the environment variable of a path: its key in a TrainingJob, its name or value in a container."""
     if obj.is_spec or (len(path) > 1 and path[-2] == "env" and isinstance(path[-1], str)):
         return str(path[-1]) if on_key and path[-2:-1] == ("env",) else None
     if len(path) < 3 or path[-3] != "env" or path[-1] not in ("name", "value"):
         return None
-    name = as_mapping(get(obj.data, path[:-1])).get("name")
+    name = as_mapping(get(obj.manifest, path[:-1])).get("name")
     return name if isinstance(name, str) else None
 
 

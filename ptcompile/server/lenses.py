@@ -8,9 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from lsprotocol.types import CodeLens, Command, InlayHint, InlayHintKind, Position, Range
 
+from ptcompile.api.inputs import Item
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import amounts
-from ptcompile.server.document import OpenDocument, TextObject
+from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import job_rendezvous
 from ptcompile.source import emitter
@@ -32,12 +33,11 @@ def manifests(opened: OpenDocument, number: int, target: str | None) -> TextView
     """Return a TrainingJob's manifests for a target, or why there are none. Return None if the TrainingJob no longer
     exists.
     """
-    from ptcompile.compiler.pipeline import compile_document
 
     obj = _find_object(opened, number)
     if obj is None or not obj.is_spec:
         return None
-    compiled = compile_document(obj.data, opened.profile, target)
+    compiled = opened.inputs.compile(obj, target)
     target_name = compiled.target.name if compiled.target is not None else target or ""
     text = (
         emitter.emit_all(compiled.manifests) if compiled.manifests else _explain_failure(target_name, compiled.problems)
@@ -75,14 +75,21 @@ def page(opened: OpenDocument, scheme: str = "") -> TextView:
 
     `scheme` is the editor's color scheme, "light" or "dark".
     """
-    from ptcompile.explainer.page import gather, html, with_earlier_manifests
+    from ptcompile.api.explain import explain_page
+    from ptcompile.api.inputs import Inputs
+    from ptcompile.explainer.page import html, with_earlier_manifests
 
     profile = opened.settings.profile_text if opened.settings.profile_path else None
     name = opened.settings.profile_path or "cluster.yaml"
-    select, ignore = opened.settings.select, opened.settings.ignore
-    content = gather(
-        opened.text, cluster=profile, filename=opened.path, cluster_filename=name, select=select, ignore=ignore
+    inputs = Inputs.read(
+        opened.text,
+        filename=opened.path,
+        cluster=profile,
+        cluster_filename=name,
+        extensions=opened.settings.options.extensions,
+        only_specs=True,
     )
+    content = explain_page(inputs, None, opened.settings.options.selection)
     if content.compiles:
         opened.compiled_page = content
     elif opened.compiled_page is not None:
@@ -90,13 +97,13 @@ def page(opened: OpenDocument, scheme: str = "") -> TextView:
     return TextView("page.html", "html", html(content, scheme))
 
 
-def _find_object(opened: OpenDocument, number: int) -> TextObject | None:
+def _find_object(opened: OpenDocument, number: int) -> Item | None:
     return opened.objects[number] if 0 <= number < len(opened.objects) else None
 
 
-def _file_stem(obj: TextObject) -> str:
+def _file_stem(obj: Item) -> str:
     """Return a file name made from the object's name."""
-    metadata = obj.data.get("metadata")
+    metadata = obj.manifest.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return re.sub(r"[^0-9A-Za-z.-]", "-", str(name or "job"))[:80].lstrip(".") or "job"
 
@@ -133,8 +140,8 @@ def _count_noun(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _kind_range(opened: OpenDocument, obj: TextObject) -> Range | None:
-    span = obj.document.span((*obj.under, "kind"))
+def _kind_range(opened: OpenDocument, obj: Item) -> Range | None:
+    span = obj.document.span((*obj.path, "kind"))
     return opened.lines.of_span(span) if span is not None else None
 
 

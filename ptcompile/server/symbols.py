@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from lsprotocol.types import DocumentSymbol, Range, SymbolKind
 
+from ptcompile.api.inputs import Item
 from ptcompile.explainer.values import identity
-from ptcompile.server.document import OpenDocument, TextObject
+from ptcompile.server.document import OpenDocument
 from ptcompile.source.nodes import ValueNode
 from ptcompile.source.secrets.scanner import without_secrets
 from ptcompile.source.streams import resource_name
@@ -24,9 +25,9 @@ def symbols(opened: OpenDocument) -> list[DocumentSymbol]:
     return [symbol for obj in opened.objects for symbol in _object_symbols(opened, obj, budget)]
 
 
-def _object_symbols(opened: OpenDocument, obj: TextObject, budget: list[int]) -> Iterator[DocumentSymbol]:
+def _object_symbols(opened: OpenDocument, obj: Item, budget: list[int]) -> Iterator[DocumentSymbol]:
     root = obj.document.positions()
-    for part in obj.under:
+    for part in obj.path:
         children = root.children if root is not None else None
         if isinstance(children, list) and isinstance(part, int) and part < len(children):
             root = children[part]
@@ -36,7 +37,7 @@ def _object_symbols(opened: OpenDocument, obj: TextObject, budget: list[int]) ->
         return
     base = obj.document.start()
     whole = opened.lines.range(base + root.start, base + root.end)
-    data = without_secrets(obj.data)
+    data = without_secrets(obj.manifest)
     name = resource_name(data) or "document"
     inner = list(_child_symbols(opened, root, data, base, 1, budget))
     yield DocumentSymbol(name, SymbolKind.Class, whole, _start_range(whole), children=inner)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from ptcompile.api.lint import LintOptions
 from ptcompile.diagnostics import Path, Span
 from ptcompile.kubernetes.index import DECIDING
 from ptcompile.source.streams import objects_in
 
 if TYPE_CHECKING:
     from ptcompile.source.documents import Source
-    from ptcompile.spec.cluster_profile import ClusterProfile
 
 NAMED: Final = DECIDING | {
     "ConfigMap",
@@ -29,15 +29,9 @@ NAMED: Final = DECIDING | {
 class FileSettings(NamedTuple):
     """The settings for one file."""
 
-    profile: ClusterProfile | None = None
+    options: LintOptions = LintOptions()
     profile_path: str | None = None
     profile_text: bytes = b""
-    kubernetes: str | None = None
-    select: tuple[str, ...] | None = None
-    ignore: tuple[str, ...] = ()
-    severity: Mapping[str, str] | None = None
-    """Severities by rule name."""
-    schemas: tuple[str, ...] = ()
     excluded: bool = False
     """Whether the configuration excludes the file."""
     error: str = ""

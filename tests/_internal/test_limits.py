@@ -99,7 +99,8 @@ _VERBS = """
     resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))
     resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
     import ptcompile
-    from ptcompile.explainer.page import gather, html
+    from ptcompile.explainer.page import html
+    from tests.making import gather
     from ptcompile.simulator.as_text import overview
     from ptcompile.simulator.as_text import pod_text
     text = sys.stdin.read()

@@ -9,10 +9,11 @@ from xml.etree import ElementTree
 import pytest
 
 import ptcompile
-from ptcompile.explainer.page import gather, html
+from ptcompile.explainer.page import html
 from ptcompile.graph import GRAPHS
 from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_text import overview
+from tests.making import gather
 
 TEXT = (Path(__file__).parent / "injection-ok.yaml").read_text()
 

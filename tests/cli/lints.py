@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ptcompile.api import lint
+from ptcompile.api.inputs import Inputs
 from ptcompile.cli.commands import lint as judge
-from ptcompile.source.documents import Source
 from tests.making import smallest
 
 POD = """\
@@ -57,10 +57,10 @@ class Counted(list[str]):
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
-        judge = lint.lint_documents
+        judge = lint.lint_inputs
 
-        def counted(parsed: Source, filename: str, *rest: Any) -> lint.Report:
-            self.append(filename)
-            return judge(parsed, filename, *rest)
+        def counted(inputs: Inputs, *rest: Any, **named: Any) -> lint.Report:
+            self.append(str(inputs.filename))
+            return judge(inputs, *rest, **named)
 
-        monkeypatch.setattr(lint, "lint_documents", counted)
+        monkeypatch.setattr(lint, "lint_inputs", counted)

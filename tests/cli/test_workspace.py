@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ptcompile.cli.workspace import Workspace
+from ptcompile.diagnostics.selection import selection
 
 PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: prod}\nspec: {}\n"
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
@@ -35,11 +36,11 @@ def test_the_configuration_of_the_folder(tmp_path: Path) -> None:
     )
     workspace = written(tmp_path, {"ptcompile.toml": config, "prod.yaml": PROFILE})
     found = workspace.settings(str(tmp_path / "old" / "a.yaml"))
-    assert found.profile is not None
-    assert found.profile.metadata.name == "prod"
+    assert found.options.profile is not None
+    assert found.options.profile.metadata.name == "prod"
     assert found.profile_path == str(tmp_path / "prod.yaml")
-    assert (found.select, found.kubernetes) == (("PTC3", "PTC021"), "1.34")
-    assert found.ignore == ("PTC302", "PTC4")
+    assert found.options.selection == selection(["PTC3", "PTC021"], ["PTC302", "PTC4"])
+    assert found.options.versions.kubernetes == (1, 34)
     assert not found.excluded
     assert workspace.settings(str(tmp_path / "charts" / "a.yaml")).excluded
 
@@ -49,18 +50,21 @@ def test_the_configuration_of_the_workspace_folder_is_used(tmp_path: Path) -> No
     files = {"ptcompile.toml": 'ignore = ["PTC302"]\n', "deep/ptcompile.toml": 'ignore = ["PTC303"]\n'}
     workspace = written(tmp_path, files)
     path = str(tmp_path / "deep" / "a.yaml")
-    assert workspace.settings(path).ignore == ("PTC302",)
-    assert Workspace([], {}).settings(path).ignore == ("PTC303",)
-    assert Workspace([str(tmp_path / "de")], {}).settings(path).ignore == ("PTC303",)
+    outer, inner = (selection(None, [code]) for code in ("PTC302", "PTC303"))
+    assert workspace.settings(path).options.selection == outer
+    assert Workspace([], {}).settings(path).options.selection == inner
+    assert Workspace([str(tmp_path / "de")], {}).settings(path).options.selection == inner
 
 
 def test_the_editor_s_settings_override_the_file(tmp_path: Path) -> None:
     files = {"ptcompile.toml": 'ignore = ["PTC302"]\nselect = ["PTC3"]\n', "other.yaml": PROFILE, "o.toml": ""}
     given = {"cluster": "other.yaml", "ignore": ["PTC303"], "select": ["PTC4"], "kubernetesVersion": "1.35"}
     found = written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml"))
-    assert found.profile is not None
-    assert (found.ignore, found.select, found.kubernetes) == (("PTC302", "PTC303"), ("PTC4",), "1.35")
-    assert Workspace([str(tmp_path)], {"config": "o.toml"}).settings(str(tmp_path / "a.yaml")).ignore == ()
+    assert found.options.profile is not None
+    assert found.options.selection == selection(["PTC4"], ["PTC302", "PTC303"])
+    assert found.options.versions.kubernetes == (1, 35)
+    others = Workspace([str(tmp_path)], {"config": "o.toml"}).settings(str(tmp_path / "a.yaml"))
+    assert others.options.selection == selection(None, [])
 
 
 @pytest.mark.parametrize("given", [{"cluster": 5}, {"ignore": "PTC302"}, {"config": []}, {"select": None}, {"x": 1}])
@@ -129,7 +133,8 @@ def test_a_missing_profile_leaves_the_rest_of_the_configuration(tmp_path: Path) 
     files = {"ptcompile.toml": 'cluster = "none.yaml"\nignore = ["PTC302"]\n'}
     settings = written(tmp_path, files).settings(str(tmp_path / "a.yaml"))
     assert settings.error.startswith("ptcompile uses its default profile: ")
-    assert (settings.profile, settings.ignore) == (None, ("PTC302",))
+    assert settings.options.profile is None
+    assert settings.options.selection == selection(None, ["PTC302"])
 
 
 def test_the_earlier_files_of_a_folder(tmp_path: Path) -> None:

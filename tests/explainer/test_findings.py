@@ -9,10 +9,9 @@ import pytest
 import ptcompile
 from ptcompile.compiler.reader import load_profile
 from ptcompile.explainer import explanation
-from ptcompile.explainer.page import gather
 from tests.cli.running import here
 from tests.conftest import ALL, Case, pair_name
-from tests.making import smallest, text
+from tests.making import gather, smallest, text
 
 ONE_WORD = text(
     'image: ghcr.io/acme/train:latest\ncommand: ["python train.py"]\n'

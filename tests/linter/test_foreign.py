@@ -33,8 +33,9 @@ def test_foreign_documents_are_counted_and_not_checked(text: str, counted: str) 
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n---\n"])
-def test_no_input_is_fine(text: str) -> None:
-    assert ptcompile.lint(text).diagnostics == ()
+def test_no_input_is_no_clean_result(text: str) -> None:
+    (finding,) = ptcompile.lint(text).diagnostics
+    assert (finding.name, finding.severity) == ("no-documents", "error")
 
 
 @pytest.mark.parametrize(

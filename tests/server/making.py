@@ -6,6 +6,7 @@ from typing import Any
 
 from lsprotocol.types import CompletionItem, Position
 
+from ptcompile.api.lint import LintOptions
 from ptcompile.server.completion import complete
 from ptcompile.server.document import OpenDocument
 from ptcompile.server.workspace import FileSettings, NamedObject, named_objects
@@ -93,4 +94,4 @@ def with_profile(text: str) -> FileSettings:
 
     profile, found = load_profile(text)
     assert profile is not None, found
-    return FileSettings(profile, "/w/cluster.yaml", text.encode())
+    return FileSettings(LintOptions(profile, profile.versions()), "/w/cluster.yaml", text.encode())

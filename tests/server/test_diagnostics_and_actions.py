@@ -6,6 +6,8 @@ import pytest
 from lsprotocol.types import CodeAction, DiagnosticSeverity, Position, Range
 
 import ptcompile
+from ptcompile.api.lint import LintOptions
+from ptcompile.diagnostics.selection import selection
 from ptcompile.linter import every_rule
 from ptcompile.linter.pages import rule_page
 from ptcompile.linter.rule import Rule
@@ -74,7 +76,7 @@ def test_settings_decide_the_findings() -> None:
     assert not diagnostics(opened(wrong, settings=FileSettings(excluded=True)))
     odd = POD.replace("{name: train}", "{name: train, nme: x}")
     assert diagnostics(opened(odd))
-    assert not diagnostics(opened(odd, settings=FileSettings(ignore=("PTC501",))))
+    assert not diagnostics(opened(odd, settings=FileSettings(LintOptions(selection=selection(None, ["PTC501"])))))
     warning, *findings = diagnostics(opened(wrong, settings=FileSettings(error="the configuration is wrong")))
     assert (warning.message, warning.severity) == ("the configuration is wrong", DiagnosticSeverity.Warning)
     assert findings == diagnostics(opened(wrong))

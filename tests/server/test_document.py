@@ -9,7 +9,6 @@ import pytest
 from lsprotocol.types import Position, Range
 
 from ptcompile.diagnostics import Span
-from ptcompile.explainer.page import gather
 from ptcompile.server.diagnostics import diagnostics
 from ptcompile.server.document import Lines, OpenDocument, Texts
 from ptcompile.server.lenses import inlay_hints
@@ -18,6 +17,7 @@ from ptcompile.server.workspace import FileSettings, WorkspaceFile
 from ptcompile.source import documents as source
 from tests.conftest import thinned
 from tests.editing import Editor, examples
+from tests.making import gather
 
 TEXT = "a: 1\r\nb😀c: 'é'\n\rd\u2028e: 2\x0bx\nlast"
 

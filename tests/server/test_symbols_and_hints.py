@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from lsprotocol.types import DocumentSymbol, Position, Range
 
+from ptcompile.api.lint import LintOptions
+from ptcompile.diagnostics.selection import selection
 from ptcompile.server.document import OpenDocument
 from ptcompile.server.lenses import code_lenses, inlay_hints, manifests, page, pods
 from ptcompile.server.symbols import symbols
@@ -130,7 +132,10 @@ def test_the_page_keeps_the_manifests_of_the_last_version_that_compiled() -> Non
 def test_the_page_follows_the_settings() -> None:
     text = SPEC.replace("NCCL_DEBUG", "NCCL_DEBG")
     assert "misspelt-env" in page(opened(text)).text
-    assert "misspelt-env" not in page(opened(text, settings=FileSettings(ignore=("PTC815",)))).text
+    assert (
+        "misspelt-env"
+        not in page(opened(text, settings=FileSettings(LintOptions(selection=selection(None, ["PTC815"]))))).text
+    )
 
 
 def test_the_page() -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any, Final
 
+    from ptcompile.api.inputs import Inputs
+    from ptcompile.diagnostics.selection import Selection
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Manifests = list[dict[str, object]]
@@ -180,7 +182,9 @@ class Compiler:
     def __call__(self, file: InputFile) -> CompiledFile:
         """Return the manifests and findings of a file."""
         notes: list[str] = []
-        results = {target: self._result(file, target) for target in self._targets}
+        inputs = self._read(file)
+        selected = None if self._options.no_lint else self._config.selection(file.name)
+        results = {target: self._result(inputs, target, selected) for target in self._targets}
         if ALL in self._options.target and any(result.ok for result in results.values()):
             for target, result in [*results.items()]:
                 reason = None if result.ok else _reason_not_expressible(result)
@@ -193,21 +197,16 @@ class Compiler:
         suppressed = _merge_findings([result.meant for result in results.values()])
         return CompiledFile(manifests, diagnostics, notes, quoted_lines(file, diagnostics, self._options), suppressed)
 
-    def _result(self, file: InputFile, target: str | None) -> compile.Result:
-        options, config = self._options, self._config
-        result = compile.compile(
-            file.content,
-            target=target,
-            cluster=self._profile,
-            name=options.name,
-            filename=file.name,
-            overrides=[(option.path, option.value) for option in options.set],
-            lint=not options.no_lint,
-            select=config.selected(),
-            ignore=config.ignored(file.name),
-            severity=config.severities(file.name),
-            extensions=config.extensions,
+    def _read(self, file: InputFile) -> Inputs:
+        from ptcompile.cli import overrides
+
+        return overrides.inputs_of(
+            [file], self._profile, self._options, extensions=self._config.extensions, only_specs=True
         )
+
+    def _result(self, inputs: Inputs, target: str | None, selected: Selection | None) -> compile.Result:
+        options = self._options
+        result = compile.compile_inputs(inputs, target, selected)
         if not options.set and options.name is None:
             return result
         from ptcompile.cli import overrides

@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ptcompile.api.inputs import Inputs
     from ptcompile.diagnostics import Diagnostic
     from ptcompile.explainer.explanation import Explanation
     from ptcompile.explainer.model import Cause
@@ -122,25 +123,15 @@ def _explain_field(address: str, form: str) -> int:
 
 def _write_page(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> int:
     """Write the page of every target, or of one. Specs that do not compile get a page too: it shows why."""
+    from ptcompile.api.explain import explain_page
     from ptcompile.explainer import page
 
     if options.path is not None or options.format != "text":
         raise UsageError("--html shows everything: remove PATH and --format")
     check_target(options.target)  # a page shows only the built-in targets
     profile = _read_profile(options)
-    content = page.gather(
-        file.content,
-        target=options.target,
-        cluster=profile and profile.content,
-        filename=file.name,
-        cluster_filename=options.cluster or "",
-        lint=not options.no_lint,
-        select=settings.selected(),
-        ignore=settings.ignored(file.name),
-        severity=settings.severities(file.name),
-        extensions=settings.extensions,
-        **overrides.keywords(options),
-    )
+    selected = None if options.no_lint else settings.selection(file.name)
+    content = explain_page(_inputs(file, profile, options, settings), options.target, selected)
     _add_findings(content.diagnostics, (file, profile), options, findings)
     status = findings.finish()
     if not content.listings:  # the profile has errors
@@ -150,6 +141,20 @@ def _write_page(file: InputFile, options: argparse.Namespace, findings: Findings
         return max(status, files.write_stdout(text))
     files.write_files({options.html: text})
     return status
+
+
+def _inputs(file: InputFile, profile: InputFile | None, options: argparse.Namespace, settings: Config) -> Inputs:
+    from ptcompile.api.inputs import Inputs
+
+    return Inputs.read(
+        file.content,
+        filename=file.name,
+        cluster=profile and profile.content,
+        cluster_filename=options.cluster,
+        extensions=settings.extensions,
+        only_specs=True,
+        **overrides.keywords(options),
+    )
 
 
 def _read_profile(options: argparse.Namespace) -> InputFile | None:
@@ -171,22 +176,11 @@ def _add_findings(
 
 
 def _explain(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> Explanation:
-    from ptcompile.api import compile
+    from ptcompile.api.explain import explain_inputs
 
     profile = _read_profile(options)
-    explanation = compile.explain(
-        file.content,
-        target=options.target,
-        cluster=profile and profile.content,
-        filename=file.name,
-        cluster_filename=options.cluster,
-        lint=not options.no_lint,
-        select=settings.selected(),
-        ignore=settings.ignored(file.name),
-        severity=settings.severities(file.name),
-        extensions=settings.extensions,
-        **overrides.keywords(options),
-    )
+    selected = None if options.no_lint else settings.selection(file.name)
+    explanation = explain_inputs(_inputs(file, profile, options, settings), options.target, selected)
     _add_findings(explanation.diagnostics, (file, profile), options, findings)
     return explanation
 

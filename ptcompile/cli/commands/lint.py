@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
@@ -17,6 +16,7 @@ from ptcompile.cli.related import RelatedObjects
 from ptcompile.cli.repeated import repeated_objects
 from ptcompile.cli.reporter import Findings, LintedFile, map_files, printed_format, quoted_lines, shows_lines
 from ptcompile.diagnostics.selection import selection
+from ptcompile.kubernetes.index import Objects
 from ptcompile.report.layout import format_location
 
 TYPE_CHECKING = False
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from typing import Any, Final, TypeVar
 
     from ptcompile.api.fix import Fixed
-    from ptcompile.api.lint import Report
+    from ptcompile.api.lint import LintOptions, Report
     from ptcompile.cli.baseline import Baseline
     from ptcompile.cli.cache import ResultCache
     from ptcompile.cli.repeated import ObjectDigests, RepeatedObjects
-    from ptcompile.kubernetes.versions import Versions
     from ptcompile.source.documents import Source
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -134,8 +133,7 @@ class FileLinter:
 
     def __call__(self, file: InputFile) -> LintedFile:
         """Return the findings of a file, with the lines that the report quotes."""
-        parsed = self._read(file)
-        report = self._report_of(parsed, file)
+        report, parsed = self._report_of(file)
         diagnostics = tuple(
             diagnostic if diagnostic.fix is None else diagnostic._replace(fix=diagnostic.fix._replace(edits=()))
             for diagnostic in report.diagnostics
@@ -146,50 +144,36 @@ class FileLinter:
 
     def report(self, file: InputFile) -> Report:
         """Return the findings of a file, with the edits of their fixes."""
-        parsed = self._read(file)
-        report = self._report_of(parsed, file)
+        report, parsed = self._report_of(file)
         parsed.documents = ()
         return report
 
-    def _read(self, file: InputFile) -> Source:
-        from ptcompile.source import documents as source
-
-        return source.read(file.content, file.name, self._versions.kubernetes)
-
-    @cached_property
-    def _versions(self) -> Versions:
-        from ptcompile.api.lint import versions_of
-
-        return versions_of(self.profile, self.config.kubernetes_version)
-
-    def _report_of(self, parsed: Source, file: InputFile) -> Report:
-        from ptcompile.api.lint import LintOptions, lint_documents
-        from ptcompile.linter.successors import SUCCESSOR, successor_notes
-        from ptcompile.source import streams
-
-        config, options = self.config, self.options
-        selected = selection(config.selected(), config.ignored(file.name), config.codes, config.severities(file.name))
-        earlier = None if self.earlier is None else self.earlier.get(file.name, {})
-        report = lint_documents(
-            parsed,
+    def _options_of(self, file: InputFile) -> LintOptions:
+        return self.config.lint_options(
             file.name,
-            LintOptions(
-                self.profile,
-                self._versions,
-                not options.no_webhooks,
-                selected,
-                extensions=config.extensions,
-                earlier=earlier,
-            ),
-            (),
-            config.schemas,
-            self.related(file),
-            options.unknown_kinds,
+            self.profile,
+            webhooks=not self.options.no_webhooks,
+            unknown_kinds=self.options.unknown_kinds,
         )
-        if not selected.includes(SUCCESSOR, "style"):
-            return report
-        notes, _ = streams.select(successor_notes(file.content, file.name), selected, file.name)
-        return report._replace(diagnostics=(*report.diagnostics, *notes))
+
+    def _report_of(self, file: InputFile) -> tuple[Report, Source]:
+        """Return the report of a file with its text as it was read."""
+        from ptcompile.api.inputs import File
+        from ptcompile.api.lint import lint_inputs
+        from ptcompile.linter.successors import SUCCESSOR, successor_notes
+        from ptcompile.source import documents as source, streams
+
+        options = self._options_of(file)
+        parsed = source.read(file.content, file.name, options.versions.kubernetes)
+        related = self.related(file)
+        beside = None if related is None else Objects(related)
+        earlier = None if self.earlier is None else self.earlier.get(file.name, {})
+        inputs = options.inputs(File(parsed, file.name), beside)
+        report = lint_inputs(inputs, options, may_be_empty=True, earlier=earlier)
+        if options.selection.includes(SUCCESSOR, "style"):
+            notes, _ = streams.select(successor_notes(file.content, file.name), options.selection, file.name)
+            report = report._replace(diagnostics=(*report.diagnostics, *notes))
+        return report, parsed
 
     def fixed(self, file: InputFile) -> Fixed:
         """Return a file with its findings fixed."""

@@ -306,21 +306,20 @@ def _read_content(path: str) -> bytes | str:
 
 def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], settings: Config) -> ExplainPage:
     """Return the page of the files, without lines for files that cannot be read."""
-    from ptcompile.explainer.page import gather
+    from ptcompile.api.explain import explain_page
+    from ptcompile.api.inputs import Inputs
 
     spec, *profile = (content if isinstance(content, bytes) else b"" for content in contents)
-    return gather(
+    inputs = Inputs.read(
         spec,
-        target=options.target,
-        cluster=profile[0] if profile else None,
         filename=options.spec,
-        cluster_filename=options.cluster or "",
-        select=settings.selected(),
-        ignore=settings.ignored(options.spec),
-        severity=settings.severities(options.spec),
+        cluster=profile[0] if profile else None,
+        cluster_filename=options.cluster,
         extensions=settings.extensions,
+        only_specs=True,
         **overrides.keywords(options),
     )
+    return explain_page(inputs, options.target, settings.selection(options.spec))
 
 
 PARSERS: Final = {"watch": add}

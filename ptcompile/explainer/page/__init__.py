@@ -6,7 +6,13 @@ the job's queue. It embeds page.css, queue.css, reasons.js and page.js from this
 
 from __future__ import annotations
 
-from ptcompile.explainer.page.content import ExplainPage, gather, with_earlier_manifests
+from ptcompile.explainer.page.content import (
+    ExplainPage,
+    gather,
+    is_too_large,
+    too_large_page,
+    with_earlier_manifests,
+)
 from ptcompile.explainer.page.html import html
 
-__all__ = ["ExplainPage", "gather", "html", "with_earlier_manifests"]
+__all__ = ["ExplainPage", "gather", "html", "is_too_large", "too_large_page", "with_earlier_manifests"]

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from ptcompile._internal import arguments
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.advice import targets_by_finding
-from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path
-from ptcompile.diagnostics.selection import NO_CODES, selection
-from ptcompile.explainer import explanation
-from ptcompile.explainer.explanation import Explanation
+from ptcompile.explainer.explanation import Explanation, SharedInputs
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.page.queue import admissions
 from ptcompile.explainer.values import shown_value
@@ -22,15 +17,13 @@ from ptcompile.registry.targets import TARGETS, target_named
 from ptcompile.report.text import lines_to_quote
 from ptcompile.simulator.world import World, simulate
 from ptcompile.source import documents as source, emitter, streams
-from ptcompile.source.overrides import read_overrides
 from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Literal
 
     from ptcompile.explainer.sensitivity import InputName
-    from ptcompile.extending import Extensions
     from ptcompile.registry.admission import JobAdmission
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -215,57 +208,39 @@ def _describe_input(line: Input, explanation: Explanation) -> str:
 
 
 def gather(
-    spec: str | bytes,
-    *,
-    target: str | None = None,
-    cluster: str | bytes | None = None,
-    name: str | None = None,
-    filename: str = "spec.yaml",
-    cluster_filename: str = "cluster.yaml",
-    overrides: Sequence[tuple[str | Path, Any]] = (),
-    lint: bool = True,
-    select: Sequence[str] | None = None,
-    ignore: Sequence[str] = (),
-    severity: Mapping[str, str] | None = None,
-    extensions: Extensions | None = None,
+    shared: SharedInputs,
+    profile: ClusterProfile | None,
+    explain: Callable[[str | None], Explanation],
+    target: str | None,
 ) -> ExplainPage:
-    """Return the page of a spec for one target, or for all of them. Raises nothing for user input.
+    """Return the page of a spec for one target, or for all of them, each as `explain` explains it.
 
-    `spec` and `cluster` are texts: a page is about their lines. An invalid profile leaves no listings, and neither does
-    a spec above the limit. The other arguments are those of `explain`.
+    Without a profile, because it is wrong, there are no listings.
     """
-    arguments.check(
-        target=target, name=name, filename=filename, cluster_filename=cluster_filename, extensions=extensions
-    )
-    sources: dict[InputName, source.Source] = {"spec": streams.read(spec, filename)}
-    if cluster is not None:
-        sources["cluster"] = streams.read(cluster, cluster_filename)
-    if sum(map(_count_values, sources.values())) > limits().page:
-        return _too_large_page(filename)
-    files: dict[InputName, str] = {"spec": filename, "cluster": cluster_filename}
-    profile, profile_diagnostics = load_profile(cluster, filename=cluster_filename)
-    codes = extensions.codes if extensions is not None else NO_CODES
-    explain = partial(
-        explanation.explain,
-        sources["spec"],
-        profile,
-        sources.get("cluster"),
-        filename=filename,
-        read_diagnostics=profile_diagnostics,
-        overrides=read_overrides(arguments.pairs(overrides, "overrides"), name),
-        selection=selection(select, ignore, codes, severity) if lint else None,
-        extensions=extensions,
-        shared=explanation.SharedInputs(sources["spec"], sources.get("cluster"), filename),
-    )
+    sources = shared.sources
+    names = _filenames(shared)
     requested, shown_target, explanations = _explain_targets(explain, target)
+    jobs = filter(None, (object_name(document.data) for document in sources["spec"].documents))
     return ExplainPage(
-        ", ".join(filter(None, (object_name(document.data) for document in sources["spec"].documents))) or filename,
-        tuple(_make_panel(file, files[file], read, requested) for file, read in sources.items()),
+        ", ".join(jobs) or names["spec"],
+        tuple(_make_panel(file, names[file], read, requested) for file, read in sources.items()),
         tuple(listing(name, result, profile) for name, result in explanations.items()) if profile is not None else (),
-        tuple(_page_findings(explanations, sources, files)),
+        tuple(_page_findings(explanations, sources, names)),
         shown_target,
         requested.diagnostics,
     )
+
+
+def _filenames(shared: SharedInputs) -> dict[InputName, str]:
+    """Return the names of the files, as the page shows them."""
+    cluster = shared.sources.get("cluster")
+    cluster_filename = cluster.filename if cluster is not None else None
+    return {"spec": shared.filename or "spec.yaml", "cluster": cluster_filename or "cluster.yaml"}
+
+
+def is_too_large(shared: SharedInputs) -> bool:
+    """Return whether a page of these files would be above the limit."""
+    return sum(map(_count_values, shared.sources.values())) > limits().page
 
 
 def with_earlier_manifests(page: ExplainPage, earlier: ExplainPage) -> ExplainPage:
@@ -296,7 +271,9 @@ def _count_values(read: source.Source) -> int:
     return total
 
 
-def _too_large_page(filename: str) -> ExplainPage:
+def too_large_page(shared: SharedInputs) -> ExplainPage:
+    """Return the page of files above the limit, which says so."""
+    filename = _filenames(shared)["spec"]
     message = f"the spec and its profile have more than {limits().page:,} values and lines of texts for one page"
     help = "explain one path instead, such as `ptcompile explain spec.yaml spec.template.spec.volumes`"
     diagnostic = streams.to_diagnostic(Problem("too-large", (), message, help, authority="ptcompile"), None, filename)
@@ -305,15 +282,15 @@ def _too_large_page(filename: str) -> ExplainPage:
 
 
 def _explain_targets(
-    explain: Callable[..., Explanation], target: str | None
+    explain: Callable[[str | None], Explanation], target: str | None
 ) -> tuple[Explanation, str, dict[str, Explanation]]:
     """Return the requested explanation, the target to show, and the explanation of each target."""
-    requested = explain(target=target)
+    requested = explain(target)
     chosen = list(dict.fromkeys(job.target for job in requested.jobs))
     explanations: dict[str, Explanation] = {}
     for name in TARGETS if target is None else (target,):
         is_requested = target is not None or chosen == [name]
-        explanations[name] = requested if is_requested else explain(target=name)
+        explanations[name] = requested if is_requested else explain(name)
     chosen = [name for name in chosen if name in explanations]  # excludes the targets of plugins
     able = [name for name, result in explanations.items() if result.jobs]
     if not requested.jobs and able:  # any target will do for a job without one

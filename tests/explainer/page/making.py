@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from ptcompile.explainer.page import ExplainPage, gather, html
+from ptcompile.explainer.page import ExplainPage, html
 from tests.conftest import GOLDEN, ROOT
+from tests.making import gather
 
 EXAMPLE = ROOT / "examples" / "llm"
 

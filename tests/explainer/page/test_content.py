@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from ptcompile._internal.limits import UNTRUSTED
-from ptcompile.explainer.page import gather, html
+from ptcompile.explainer.page import html
 from ptcompile.explainer.page.content import Listing
 from ptcompile.explainer.page.html import authors_of
 from ptcompile.registry.targets import TARGETS
@@ -22,6 +22,7 @@ from ptcompile.source.secrets.scanner import without_secrets
 from tests.explainer.page.making import HOSTILE, SIX, example, golden, page, text
 from tests.explainer.page.reading import read_html
 from tests.explainer.page.reference import kin
+from tests.making import gather
 
 SMALL = """\
 apiVersion: ptcompile/v1

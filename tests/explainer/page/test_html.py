@@ -204,7 +204,7 @@ def test_invisible_characters_are_shown() -> None:
 
 
 def test_a_file_name_is_text_too() -> None:
-    from ptcompile.explainer.page import gather
+    from tests.making import gather
 
     made = html(gather(SIX, filename="</script><b>x\x1b.yaml", target="pod"))
     assert data(read_html(made))["files"] == ["</script><b>x\\x1b.yaml"]

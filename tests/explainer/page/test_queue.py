@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ptcompile.explainer.page import gather, html
+from ptcompile.explainer.page import html
 from ptcompile.explainer.page.queue import _MAX_SHOWN, bar_parts, describe_quota, queue_lines
 from ptcompile.kubernetes.quantity import Quantity, parse
 from ptcompile.registry.admission import AdmittedPodSet, JobAdmission, QuotaShare
@@ -18,6 +18,7 @@ from tests.explainer.page.browser import Browser
 from tests.explainer.page.making import SIX, example, text
 from tests.explainer.page.reading import Element, read_html
 from tests.explainer.page.test_style import colours, contrast
+from tests.making import gather
 
 Json = dict[str, Any]
 API = "kueue.x-k8s.io/v1beta2"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile.explainer.page import gather, html
+from ptcompile.explainer.page import html
 from ptcompile.graph import GRAPHS
 from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_text import overview, pod_text
-from tests.making import smallest
+from tests.making import gather, smallest
 
 ATTACKS = Path(__file__).parents[2] / "attacks"
 MARK = "zQ7xK2mV9w"

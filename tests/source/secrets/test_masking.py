@@ -12,7 +12,7 @@ import pytest
 import ptcompile
 from ptcompile.diagnostics import Problem
 from ptcompile.explainer.explanation import Explanation
-from ptcompile.explainer.page import gather, html
+from ptcompile.explainer.page import html
 from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_text import env_file, overview, pod_text
 from ptcompile.simulator.equivalence import world_differences
@@ -21,7 +21,7 @@ from ptcompile.source.secrets import masking
 from ptcompile.source.secrets.masking import masked_lines, masked_problem, masker
 from ptcompile.source.secrets.scanner import secrets_of, without_secrets
 from tests.cli.running import here, spec
-from tests.making import smallest
+from tests.making import gather, smallest
 
 SECRET = "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789-and-much-longer-than-what-a-message-shows-of-a-value"  # noqa: S105
 POD = f"""\

@@ -1,0 +1,106 @@
+"""`explain`: the origin of every value in the manifests of a stream of specs, and the page that shows all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ptcompile._internal import arguments
+from ptcompile.api.inputs import Inputs
+from ptcompile.diagnostics.selection import NO_CODES, selection
+from ptcompile.explainer import explanation
+from ptcompile.explainer.explanation import Explanation, SharedInputs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.diagnostics import Path
+    from ptcompile.diagnostics.selection import Selection
+    from ptcompile.explainer.page import ExplainPage
+    from ptcompile.extending import Extensions
+    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.spec.training_job import Spec
+
+
+def explain(
+    spec: StreamSource | Spec,
+    *,
+    target: str | None = None,
+    cluster: ProfileSource | ClusterProfile | None = None,
+    name: str | None = None,
+    filename: str | None = None,
+    cluster_filename: str | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
+    lint: bool = True,
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+    severity: Mapping[str, str] | None = None,
+    extensions: Extensions | None = None,
+) -> Explanation:
+    """Return the origin of every value in a stream's manifests: the pass that wrote it, its reason, and the lines it
+    depends on.
+
+    Arguments as for `compile`; the file names are used only for positions. The findings are those of `compile`, but a
+    document with an error of a rule is explained too. To find the lines that each value depends on, every document is
+    compiled some hundred times, with one line changed each time (several at a time in long lists). Mistakes in the spec
+    or profile never raise. Raises ValueError for a selector that selects nothing.
+    """
+    arguments.check(target=target, cluster_filename=cluster_filename, extensions=extensions)
+    codes = extensions.codes if extensions is not None else NO_CODES
+    selected = selection(select, ignore, codes, severity) if lint else None
+    inputs = Inputs.read(
+        spec,
+        parameter="spec",
+        filename=filename,
+        cluster=cluster,
+        cluster_filename=cluster_filename,
+        name=name,
+        overrides=overrides,
+        extensions=extensions,
+        only_specs=True,
+    )
+    return explain_inputs(inputs, target, selected)
+
+
+def explain_inputs(
+    inputs: Inputs, target: str | None = None, selected: Selection | None = None, shared: SharedInputs | None = None
+) -> Explanation:
+    """Explain every document of a file; calls for the same inputs pass the same `shared`."""
+    if inputs.has_wrong_settings:
+        diagnostics = (*inputs.settings_diagnostics, *inputs.text_diagnostics)
+        return Explanation((), (), (), diagnostics, {})
+
+    return explanation.explain(
+        inputs.documents,
+        inputs.profile,
+        shared or shared_inputs(inputs),
+        target=target,
+        settings_diagnostics=inputs.settings_diagnostics,
+        diagnostics=(*inputs.text_diagnostics, *inputs.surplus_documents),
+        selection=selected,
+        extensions=inputs.extensions,
+    )
+
+
+def shared_inputs(inputs: Inputs) -> SharedInputs:
+    """Return what explanations of the same inputs for several targets have in common."""
+    (file,) = inputs.files
+    profile = inputs.profile_source
+    has_lines = profile is not None and bool(profile.text)
+    return SharedInputs(file.source, profile if has_lines else None, file.name)
+
+
+def explain_page(inputs: Inputs, target: str | None = None, selected: Selection | None = None) -> ExplainPage:
+    """Return the page of a spec for one target, or for all of them. A page is about the lines of a text.
+
+    An invalid profile leaves no listings, and neither does a spec above the limit.
+    """
+    from ptcompile.explainer import page
+
+    shared = shared_inputs(inputs)
+    if page.is_too_large(shared):
+        return page.too_large_page(shared)
+
+    profile = None if inputs.has_wrong_settings else inputs.profile
+    return page.gather(shared, profile, lambda name: explain_inputs(inputs, name, selected, shared), target)
