@@ -9,7 +9,7 @@ from statistics import median
 import ptcompile
 from benchmarks.jobs import spec
 from benchmarks.timing import ROOT, interleaved, line
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 
 BATCH = 50
 ROUNDS = 11

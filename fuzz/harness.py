@@ -16,7 +16,7 @@ import ptcompile
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.graph import GRAPHS
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_json import pod_to_dict
 from ptcompile.simulator.as_text import env_file, overview, pod_text

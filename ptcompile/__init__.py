@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions as Extensions
     from ptcompile.extending.plugins import Plugin as Plugin
     from ptcompile.fixer import Skipped as Skipped
-    from ptcompile.registry.handles import Handle as Handle, Reference as Reference, RolePods as RolePods
-    from ptcompile.registry.status import Condition as Condition, Status as Status
+    from ptcompile.kinds.status import Condition as Condition, Status as Status
+    from ptcompile.operators.handles import Handle as Handle, Reference as Reference, RolePods as RolePods
     from ptcompile.requirements.jobs import Requirement as Requirement
     from ptcompile.requirements.setup import Setup as Setup
     from ptcompile.simulator.world import World as World
@@ -168,12 +168,12 @@ _MODULES = {
     "ptcompile.extending": ("Extensions",),
     "ptcompile.extending.plugins": ("Plugin",),
     "ptcompile.fixer": ("Skipped",),
-    "ptcompile.registry.handles": (
+    "ptcompile.operators.handles": (
         "Handle",
         "Reference",
         "RolePods",
     ),
-    "ptcompile.registry.status": (
+    "ptcompile.kinds.status": (
         "Condition",
         "Status",
     ),

@@ -22,7 +22,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from ptcompile import Diagnostic, Result, compile
 from ptcompile.compiler.reader import load_profile
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from ptcompile.diagnostics.selection import Selection
 from ptcompile.explainer.page import ExplainPage
 from ptcompile.ir.job import Context, Job, Launch, Role, TopologyConstraint
 from ptcompile.ir.pods import Container, PodTemplate, Resources
-from ptcompile.registry.targets import target_named
+from ptcompile.operators.targets import target_named
 from ptcompile.source import documents as reading
 from ptcompile.spec.cluster_profile import ClusterProfile
 from ptcompile.spec.reader import default_cluster

@@ -138,7 +138,7 @@ RECORDINGS: dict[str, Callable[[], str]] = {
     "differ/differences.txt": differences,
     "requirements/requirements.txt": requirements,
     "linter/words.txt": words_of_rules,
-    "registry/operators.txt": records_of_operators,
+    "operators/records.txt": records_of_operators,
 }
 
 

@@ -15,7 +15,7 @@ import yaml
 import ptcompile
 from ptcompile.linter import Rule, every_rule
 from ptcompile.linter.pages import rule_page
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.conftest import thinned
 from tests.making import documents, text
 from tests.places import places, put

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from ptcompile.api.compile import Result, compile
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.conftest import ROOT, thinned
 
 Json = dict[str, Any]

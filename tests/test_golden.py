@@ -16,9 +16,9 @@ import yaml
 
 import ptcompile
 from ptcompile import compile
+from ptcompile.kinds.pods import ContainerView, Expansion, PodView
 from ptcompile.operators.table import expand
-from ptcompile.registry.pods import ContainerView, Expansion, PodView
-from ptcompile.registry.targets import TARGETS, every_target
+from ptcompile.operators.targets import TARGETS, every_target
 from ptcompile.report import renderer
 from ptcompile.simulator.kubelet import environment, expand_vars
 from tests.conftest import ABLE, ALL, BAD, GOLDEN, GOOD, PAIRS, ROOT, Case, GoldenFile, pair_name

@@ -32,7 +32,7 @@ FILES = [
 
 def has_reasons(path: Path) -> bool:
     """Return whether the module's constants are the sentences of `explain` about why a field is written."""
-    return path.name == "emit.py" or path.relative_to(SOURCES).as_posix() == "registry/endings.py"
+    return path.name == "emit.py" or path.relative_to(SOURCES).as_posix() == "operators/shared/endings.py"
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:

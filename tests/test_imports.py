@@ -45,7 +45,7 @@ spec:
 {ROLE}"""
 NEVER = {"pydantic", "yaml", "deepdiff", "dataclasses", "inspect", "asyncio", "tomllib", "datetime", "decimal", "ast"}
 """Modules that are not needed to lint a clean manifest."""
-COMPILING = ("api.compile", "compiler", "spec", "ir", "registry.targets")
+COMPILING = ("api.compile", "compiler", "spec", "ir", "operators.targets")
 REPORTING = ("source.emitter", "source.suppression", "source.secrets.masking", "report.text")
 SIMULATED = ("simulator.world", "simulator.job", "operators.trainer.runtimes")
 JOB = """\

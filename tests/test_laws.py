@@ -26,7 +26,7 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.compiler.passes import PASSES, pass_runs, run
 from ptcompile.ir.job import Context, Job
-from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.source import documents as source
 from ptcompile.source.emitter import emit_all
 from ptcompile.spec.cluster_profile import ClusterProfile
@@ -96,7 +96,7 @@ def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
 COMPILE_ALL = """
 import hashlib, os, sys
 from ptcompile import compile
-from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS, target_named
 whole = hashlib.sha256()
 for name in sorted(os.listdir(sys.argv[1]))[:: int(sys.argv[2])]:
     folder = os.path.join(sys.argv[1], name)

@@ -12,7 +12,7 @@ import pytest
 
 import ptcompile
 from ptcompile._internal.lazy import MAX_CACHED_LENGTH, bounded_cache, cached_property
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.source import emitter
 from tests.conftest import GOOD, Case, thinned
 from tests.making import smallest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ptcompile.cli.commands import COMMANDS
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.conftest import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

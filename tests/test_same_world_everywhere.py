@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from ptcompile import compile, simulate
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.simulator.equivalence import world_differences
 from ptcompile.simulator.world import World
 from tests.strategies import specs

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Barrier
 
 import ptcompile
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.report import FORMATS, renderer
 from tests.conftest import GOOD, thinned
 

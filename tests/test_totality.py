@@ -9,7 +9,7 @@ from hypothesis import assume, example, given, strategies as st
 
 from ptcompile import Result, compile, lint
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.source.emitter import emit_all
 from tests.conftest import ALL, Case
 from tests.strategies import GARBAGE, TEXT, mutated, profiles, specs

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
+from ptcompile.kinds.status import Status
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.operators import table as operators
+from ptcompile.operators.handles import Handle, Reference, RolePods, handles
 from ptcompile.operators.table import status_of
-from ptcompile.registry.handles import Handle, Reference, RolePods, handles
-from ptcompile.registry.status import Status
 
 if TYPE_CHECKING:
     from ptcompile.api.compile import Result

@@ -18,7 +18,7 @@ import ptcompile
 from ptcompile._internal import files as disk
 from ptcompile.adapters import cluster
 from ptcompile.adapters.torchx_spec import spec_of
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 
 _STATES: Final = {
     "created": AppState.PENDING,

@@ -9,10 +9,10 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, Item
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.diagnostics import Problem, field_path
+from ptcompile.kinds.admission import AdmissionRequest
 from ptcompile.kubernetes.index import with_existing
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name
 from ptcompile.operators.table import RUNS_PODS, modeled_queue_system
-from ptcompile.registry.admission import AdmissionRequest
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.diagnostics import Authority, Diagnostic, Path, Severity
     from ptcompile.extending import Extensions
+    from ptcompile.kinds.admission import JobAdmission
+    from ptcompile.kinds.model import QueueSystem
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.admission import JobAdmission
-    from ptcompile.registry.model import QueueSystem
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 else:  # as text, NamedTuple would compile them

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.extending import Extensions
-    from ptcompile.registry.handles import Handle
+    from ptcompile.operators.handles import Handle
     from ptcompile.source.overrides import OverriddenDocument
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
@@ -59,7 +59,7 @@ class Result(NamedTuple):
     @property
     def handles(self) -> tuple[Handle, ...]:
         """A handle for each job, in the order of the manifests: how to apply, follow, suspend and delete it."""
-        from ptcompile.registry.handles import handles
+        from ptcompile.operators.handles import handles
 
         return tuple(handles(self.manifests))
 

@@ -37,10 +37,10 @@ from ptcompile.converter.variables import renamed_variables, with_new_variables
 from ptcompile.diagnostics import Diagnostic, Problem, field_path
 from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
+from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kinds_with
-from ptcompile.registry.model import Kind
 from ptcompile.simulator.equivalence import matching_pods
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.world import World, simulate

@@ -10,10 +10,10 @@ from ptcompile.api import compile
 from ptcompile.apiserver import validate
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span
+from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_int, kind_of, nested_map, object_name
 from ptcompile.operators import table as operators
-from ptcompile.registry.model import Kind
 from ptcompile.source import emitter, streams
 
 TYPE_CHECKING = False

@@ -8,9 +8,9 @@ from ptcompile._internal import schema_files
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.extending.plugins import Plugin, installed
+from ptcompile.kinds.model import Feature
 from ptcompile.operators.table import FEATURES
-from ptcompile.registry.model import Feature
-from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS, target_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

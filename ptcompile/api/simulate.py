@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from ptcompile._internal import arguments
 from ptcompile.api.inputs import Inputs, Item
 from ptcompile.diagnostics import Problem
+from ptcompile.kinds.status import Status
 from ptcompile.kubernetes.index import Objects
 from ptcompile.operators.table import status_of
-from ptcompile.registry.status import Status
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -98,7 +98,7 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
     """
     from ptcompile.compiler.location import PlacedProblem, locate
     from ptcompile.linter.oversized import oversized_parts
-    from ptcompile.registry.targets import TARGETS
+    from ptcompile.operators.targets import TARGETS
     from ptcompile.simulator.world import World, merge_worlds, simulate as simulated
 
     worlds: list[World] = []

@@ -15,12 +15,12 @@ from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_serve
 from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
 from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
 from ptcompile.diagnostics import Problem, field_path
+from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes.index import Objects, objects
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import may_mention
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
 from ptcompile.operators.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
-from ptcompile.registry.model import Established, KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -155,7 +155,7 @@ def check_target(name: str | None, *, extra: tuple[str, ...] = (), extensions: E
     """Raises `UsageError` for an unknown target. `extra`: other values that the option accepts."""
     if name is None or name in extra:
         return
-    from ptcompile.registry.targets import TARGETS  # not loaded for manifests
+    from ptcompile.operators.targets import TARGETS  # not loaded for manifests
 
     targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
     if name not in targets:

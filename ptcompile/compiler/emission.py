@@ -8,7 +8,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Target
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ptcompile.compiler.reader import read
 from ptcompile.compiler.verification import verify
 from ptcompile.diagnostics import Problem, blocking
 from ptcompile.ir.job import Context, Job, Pass, Target
-from ptcompile.registry.targets import TARGETS, default_target, target_named
+from ptcompile.operators.targets import TARGETS, default_target, target_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedP
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, Role, Target, map_templates
 from ptcompile.kubernetes.index import objects
-from ptcompile.registry.queues import gang_system, queue_of
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.queues.queues import gang_system, queue_of
+from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False

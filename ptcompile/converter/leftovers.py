@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.converter.selectors import PodPair
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name
+from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
 from ptcompile.operators.table import KINDS
-from ptcompile.registry.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
 from ptcompile.simulator.rendezvous import short_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.pods import PodView
+    from ptcompile.kinds.pods import PodView
     from ptcompile.simulator.job import SimulatedJob
 
     Json = dict[str, Any]

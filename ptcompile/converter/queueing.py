@@ -8,8 +8,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Problem
 from ptcompile.importer.profiles import MINIMAL
 from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map
+from ptcompile.operators.queues.queue_systems import QUEUE_ANNOTATION, QUEUE_LABELS
 from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET, kind_named
-from ptcompile.registry.queue_systems import QUEUE_ANNOTATION, QUEUE_LABELS
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.spec.checks import NON_SCHEDULERS
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.unstructured import kind_of, object_name
 from ptcompile.operators.table import kinds_with
-from ptcompile.registry.model import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ptcompile.kinds.model import Base
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.registry.model import Base
 
 
 _ONE_STEP: Final = (

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.registry.pods import PodView
+    from ptcompile.kinds.pods import PodView
     from ptcompile.simulator.job import SimulatedJob
 
     Json = dict[str, Any]

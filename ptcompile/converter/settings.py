@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kinds.conversion import LeftBehind
 from ptcompile.operators.table import BY_TARGET
-from ptcompile.registry.conversion import LeftBehind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from ptcompile.explainer.fields import (
 )
 from ptcompile.explainer.values import differences, shown_path, shown_value
 from ptcompile.hardware.accelerators import names as accelerator_names
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.source.emitter import emit
 from ptcompile.spec.reader import default_cluster
 

@@ -25,7 +25,7 @@ from ptcompile.explainer.reasons import sentence
 from ptcompile.explainer.sensitivity import Variant, Variants, Variation, outcomes, variant_of
 from ptcompile.explainer.values import changed_leaves, changed_paths, shown_leaves, value_at
 from ptcompile.ir.job import Context, Target
-from ptcompile.registry.targets import default_target, every_target
+from ptcompile.operators.targets import default_target, every_target
 from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False

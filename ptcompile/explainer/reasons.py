@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile.ir.job import Target
-from ptcompile.registry.queue_systems import QUEUE_ANNOTATION
-from ptcompile.registry.targets import sentences_of
+from ptcompile.operators.queues.queue_systems import QUEUE_ANNOTATION
+from ptcompile.operators.targets import sentences_of
 from ptcompile.simulator.launchers.torchrun import OWN_STORE
 
 _KAI_TOPOLOGY = "KAI keeps the pods close together, on this level of the Topology that the profile names."

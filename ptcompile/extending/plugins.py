@@ -15,7 +15,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.extending import Extensions, Loaded, Pass, Rule, Target
-from ptcompile.registry.targets import TARGETS as BUILTIN_TARGETS
+from ptcompile.operators.targets import TARGETS as BUILTIN_TARGETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, object_name, string_map
-from ptcompile.registry.pods import ExpandedRole
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.pod import Pod

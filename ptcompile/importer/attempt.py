@@ -26,11 +26,11 @@ from ptcompile.importer.residue import (
     shrink_spec,
     sort_fields,
 )
+from ptcompile.kinds.reading import Read
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.operators.table import kind_named
 from ptcompile.operators.trainer.read import read_with_runtime
-from ptcompile.registry.reading import Read
 from ptcompile.simulator.launchers.shell import single_command
 from ptcompile.simulator.rendezvous import training_roles
 from ptcompile.simulator.world import simulate

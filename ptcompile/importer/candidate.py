@@ -16,7 +16,7 @@ from ptcompile.compiler.frontend.lowering import lower, lower_run_policy
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.ir.job import Context, Job, Target, backend
-from ptcompile.registry.targets import default_target, target_named
+from ptcompile.operators.targets import default_target, target_named
 from ptcompile.spec.reader import SPEC_FILE, Block, read
 
 TYPE_CHECKING = False

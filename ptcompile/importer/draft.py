@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.importer.pod_template import pod_fields
 from ptcompile.ir import pods as pod_template
+from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.registry.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False

@@ -18,6 +18,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.importer.candidate import Candidate, compile_candidate, compile_manifests, compile_with_policies
 from ptcompile.importer.draft import blocks
 from ptcompile.importer.residue import all_gaps, gaps
+from ptcompile.kinds.reading import Read
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mapping,
@@ -27,8 +28,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     object_name,
 )
-from ptcompile.registry.queue_systems import EMITTED_PREFIXES, QUEUE_ANNOTATION, QUEUE_LABELS
-from ptcompile.registry.reading import Read
+from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, QUEUE_ANNOTATION, QUEUE_LABELS
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS, Rendezvous

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.kinds.reading import MAIN_CONTAINER, ReadRole, without_empty
 from ptcompile.kubernetes.pod_spec import SHM_PATH as _SHM
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
-from ptcompile.registry.reading import MAIN_CONTAINER, ReadRole, without_empty
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False

@@ -23,9 +23,9 @@ from ptcompile.differ.normal import (
 from ptcompile.importer.candidate import Candidate, compile_candidate
 from ptcompile.importer.draft import blocks, may_be_compiled
 from ptcompile.ir.job import WAITS
+from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
-from ptcompile.registry.reading import MAIN_CONTAINER, Read, ReadRole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

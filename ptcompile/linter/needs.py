@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.linter.subject import Subject, texts_of
 from ptcompile.operators.table import KINDS
-from ptcompile.registry.model import Kind, is_overridden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
+from ptcompile.kinds.model import POD_RULES
 from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.operators.table import kind_named
-from ptcompile.registry.model import POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.templates import Template
 
 GENERIC_RULES: Final = frozenset(
     {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.operators.table import kind_named, templates_of
-from ptcompile.registry.templates import indexed_mappings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _may_exceed(spec: Json, template: Json) -> bool:
 
 def _check_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Problem]:
     from ptcompile._internal.limits import Budget
-    from ptcompile.registry.pods import ContainerView, PodView
+    from ptcompile.kinds.pods import ContainerView, PodView
     from ptcompile.simulator import kubelet
     from ptcompile.simulator.launchers.command import container_invocation
 

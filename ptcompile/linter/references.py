@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kinds.templates import job_labels
 from ptcompile.kubernetes.index import SERVICE, selector
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
@@ -21,7 +22,6 @@ from ptcompile.linter.subject import Subject, subject_of
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.linter.workload import Stream
 from ptcompile.operators.table import kind_named, templates_of
-from ptcompile.registry.templates import job_labels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
+from ptcompile.kinds.model import Kind, is_overridden
+from ptcompile.kinds.templates import Template as WrittenTemplate
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.linter.workload import Stream, WorkloadView
-from ptcompile.registry.model import Kind, is_overridden
-from ptcompile.registry.templates import Template as WrittenTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

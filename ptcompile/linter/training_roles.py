@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile.diagnostics import Edit, Path
+from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
@@ -13,16 +14,15 @@ from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.workload import WorkloadView, template_of
 from ptcompile.operators.table import kind_named
-from ptcompile.registry.model import Kind
 from ptcompile.simulator.launchers.torchrun import option_name, option_variable, torch_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
+    from ptcompile.kinds.pods import ExpandedRole
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.linter.subject import Subject
-    from ptcompile.registry.pods import ExpandedRole
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.pod import Pod

@@ -8,21 +8,21 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
 from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path
+from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.operators import table as operators
 from ptcompile.operators.table import RUNS_PODS, templates_of
-from ptcompile.registry.model import Kind, is_overridden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, TypeVar
 
+    from ptcompile.kinds.model import Base
+    from ptcompile.kinds.pods import ContainerView
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import Base
-    from ptcompile.registry.pods import ContainerView
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.pod import Pod

@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.api.reference import SCHEMAS, schema
 from ptcompile.mcp.inputs import Call, CallError, document, settings
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False

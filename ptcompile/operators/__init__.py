@@ -5,6 +5,7 @@ A new operator is a folder, its class in `OPERATORS`, and an authority in `diagn
 
 from __future__ import annotations
 
+from ptcompile.kinds.model import Operator
 from ptcompile.operators.batch import BatchOperator
 from ptcompile.operators.jobset import JobSetOperator
 from ptcompile.operators.kai import KAI
@@ -19,7 +20,6 @@ from ptcompile.operators.ray import RayOperator
 from ptcompile.operators.scheduler_plugins import SchedulerPlugins
 from ptcompile.operators.trainer import KubeflowTrainer
 from ptcompile.operators.volcano import VolcanoOperator
-from ptcompile.registry.model import Operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from ptcompile.kinds.model import Feature, GroupMark, Kind, KindContext, Operator, is_overridden
+from ptcompile.kinds.pods import ExpandedRole, Expansion, remember_first
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import as_string, kind_of
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators import OPERATORS as OPERATORS
-from ptcompile.registry.model import Feature, GroupMark, Kind, KindContext, Operator, is_overridden
-from ptcompile.registry.pods import ExpandedRole, Expansion, remember_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.diagnostics import Authority
+    from ptcompile.kinds.model import QueueSystem
+    from ptcompile.kinds.status import Status
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import QueueSystem
-    from ptcompile.registry.status import Status
-    from ptcompile.registry.templates import Template
 
 
 _UNKNOWN: Final = Kind()

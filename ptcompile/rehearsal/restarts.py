@@ -1,6 +1,6 @@
 """The operator's part in a rehearsal: which pods start again after a failure, until its limits are used up.
 
-What each operator does, with its limits and delays, is `Kind.restarts` in the registry.
+What each operator does, with its limits and delays, is `Kind.restarts`.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from ptcompile.kinds.model import Retry
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kind_named
-from ptcompile.registry.model import Retry
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import training_roles
 

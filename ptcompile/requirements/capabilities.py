@@ -14,9 +14,9 @@ from ptcompile.compiler.checks.targets import room
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.ir.job import Target
+from ptcompile.kinds.model import Feature
 from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, FEATURES
-from ptcompile.registry.model import Feature
-from ptcompile.registry.targets import every_target
+from ptcompile.operators.targets import every_target
 from ptcompile.spec.cluster_profile import ClusterProfile
 from ptcompile.spec.training_job import Spec
 

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.kinds import other_kind, versions
 from ptcompile.diagnostics import Problem
+from ptcompile.kinds.model import Operator, QueueSystem
+from ptcompile.kinds.references import needed_objects
 from ptcompile.kubernetes import unstructured
 from ptcompile.kubernetes.unstructured import (
     as_int,
@@ -24,6 +26,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Version, parse_version
+from ptcompile.operators.queues.gangs import needed_groups
 from ptcompile.operators.table import (
     BY_FOLDER,
     BY_GANG_SCHEDULER,
@@ -34,9 +37,6 @@ from ptcompile.operators.table import (
     RUNS_PODS,
     templates_of,
 )
-from ptcompile.registry.gangs import needed_groups
-from ptcompile.registry.model import Operator, QueueSystem
-from ptcompile.registry.references import needed_objects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _operators_of_target(target: str) -> Iterator[Operator]:
 def target_of(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> str:
     """Return the target's name: the given one, else the spec's, else the one that fits the job."""
     from ptcompile.compiler.frontend.lowering import lower
-    from ptcompile.registry.targets import default_target
+    from ptcompile.operators.targets import default_target
 
     return target or spec.spec.target or default_target(lower(spec, cluster), cluster).name
 
@@ -252,7 +252,7 @@ def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[unstructur
 
 def claimed_classes(spec: Spec, target: str, cluster: ClusterProfile) -> list[str]:
     """Return the DeviceClasses from which a job's pods claim devices."""
-    from ptcompile.registry.emitting import device_objects
+    from ptcompile.operators.shared.emitting import device_objects
 
     if spec.spec.fabric is None and cluster.spec.gpu.claim is None:
         return []
@@ -263,7 +263,7 @@ def _job_of(spec: Spec, target: str, cluster: ClusterProfile) -> Job:
     from ptcompile.compiler.build import build
     from ptcompile.compiler.frontend.lowering import lower
     from ptcompile.ir.job import Context
-    from ptcompile.registry.targets import target_named
+    from ptcompile.operators.targets import target_named
 
     return build(spec, lower(spec, cluster), Context(cluster, target_named(target))).job
 
@@ -290,7 +290,7 @@ def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
 
 def gang_settings(spec: Spec, cluster: ClusterProfile, target: str) -> list[Requirement]:
     """Return the APIs and feature gates without which the cluster schedules no gang of this job."""
-    from ptcompile.registry.emitting import pod_group
+    from ptcompile.operators.shared.emitting import pod_group
 
     return _settings(pod_group(_job_of(spec, target, cluster), cluster, target))
 
@@ -304,7 +304,7 @@ def _settings(manifests: Iterable[Json]) -> list[Requirement]:
 
 def _gang_scheduler(spec: Spec, cluster: ClusterProfile) -> Operator | None:
     from ptcompile.compiler.frontend.lowering import lower
-    from ptcompile.registry import queues
+    from ptcompile.operators.queues import queues
 
     return BY_GANG_SCHEDULER.get(queues.gang_scheduler_of(lower(spec, cluster), cluster))
 

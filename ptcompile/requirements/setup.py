@@ -11,8 +11,8 @@ from operator import itemgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.kinds.model import Operator, is_overridden
 from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET
-from ptcompile.registry.model import Operator, is_overridden
 from ptcompile.report.layout import join_escaped
 from ptcompile.requirements.jobs import (
     Requirement,
@@ -31,7 +31,7 @@ from ptcompile.source import emitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.registry.model import QueueSystem
+    from ptcompile.kinds.model import QueueSystem
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 

@@ -112,7 +112,7 @@ def _spec_suggestions(opened: OpenDocument, path: Path) -> Iterator[Suggestion]:
     """Yield the names that a spec field may take from the targets, the hardware catalog or the profile."""
     profile = opened.profile.spec
     if path == ("spec", "target"):
-        from ptcompile.registry.targets import TARGETS, target_named
+        from ptcompile.operators.targets import TARGETS, target_named
 
         yield from (Suggestion(name, target_named(name).title) for name in TARGETS)
     elif path == ("spec", "accelerator"):

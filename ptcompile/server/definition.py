@@ -12,7 +12,7 @@ from ptcompile._internal.paths import get
 from ptcompile.api.inputs import Item
 from ptcompile.diagnostics import Path, Span
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.registry.queue_systems import QUEUE_OBJECT_KINDS
+from ptcompile.operators.queues.queue_systems import QUEUE_OBJECT_KINDS
 from ptcompile.server.document import OpenDocument
 from ptcompile.source import documents as source
 

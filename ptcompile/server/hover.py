@@ -30,7 +30,7 @@ from ptcompile.hardware.fabric_machines import accelerators_with
 from ptcompile.hardware.fabrics import FABRICS
 from ptcompile.hardware.machines import MACHINES
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of
-from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.as_json import mask_jobs
 from ptcompile.simulator.job import SimulatedJob

@@ -19,7 +19,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from ptcompile._internal.about import __version__
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.document import OpenDocument, Texts
 from ptcompile.server.lenses import TextView, manifests

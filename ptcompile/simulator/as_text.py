@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile.kinds.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import (
@@ -15,7 +16,6 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.registry.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.report.layout import escape_unprintable, join_escaped, safe_text, shell_quote, table, with_label
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_requirements

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.operators.table import KINDS
-from ptcompile.registry.pods import ExpandedRole
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.kubelet import environment
 from ptcompile.simulator.launchers.command import entry_arguments

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptcompile.kinds.pods import Expansion
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.queues.gangs import named_groups
 from ptcompile.operators.table import expand, kind_named
-from ptcompile.registry.gangs import named_groups
-from ptcompile.registry.pods import Expansion
 from ptcompile.simulator.pod import WorkloadPods
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ class SimulatedJob(WorkloadPods):
     @property
     def notes(self) -> tuple[str, ...]:
         """Assumptions, the queue systems that must admit the job, and what only a live cluster decides."""
-        from ptcompile.registry.queue_systems import queue_sentences
+        from ptcompile.operators.queues.queue_systems import queue_sentences
 
         return (*self.expansion.notes, *queue_sentences(self.manifest, self.versions, self.frameworks))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.limits import Budget
+from ptcompile.kinds.pods import ContainerView, PodView, reference
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
-from ptcompile.registry.pods import ContainerView, PodView, reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kinds.pods import ContainerView, ExpandedRole, Expansion, PodView, main_container_of
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
@@ -19,7 +20,6 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.pods import ContainerView, ExpandedRole, Expansion, PodView, main_container_of
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
-from ptcompile.registry.pods import ExpandedRole
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, NO_RANK, STANDALONE_ENDPOINT, Rendezvous
 from ptcompile.simulator.launchers.torchrun import FIRST_STORE, OWN_STORE, SHARED_STORE, torch_of

@@ -8,11 +8,11 @@ from itertools import chain
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import GROUP_MARKS, RUNS_PODS, kind_named
-from ptcompile.registry.pods import ExpandedRole
 from ptcompile.simulator.job import SimulatedJob, job_of
 from ptcompile.simulator.pod import RANDOM_SUFFIX, Pod
 

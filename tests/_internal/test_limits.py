@@ -13,7 +13,7 @@ import pytest
 import ptcompile
 from ptcompile._internal import limits
 from ptcompile._internal.limits import EXPANDED, Budget
-from ptcompile.registry.pods import ContainerView, PodView
+from ptcompile.kinds.pods import ContainerView, PodView
 from ptcompile.simulator.kubelet import command_line, environment, expand_vars
 from ptcompile.simulator.launchers.command import container_invocation
 from tests.conftest import ROOT

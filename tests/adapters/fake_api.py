@@ -16,8 +16,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from ptcompile.apiserver import validate
+from ptcompile.kinds.model import Kind
 from ptcompile.operators.table import expand, kinds_with
-from ptcompile.registry.model import Kind
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]

@@ -10,7 +10,7 @@ import yaml
 
 import ptcompile
 from ptcompile.adapters import argo
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.adapters.fake_api import FakeApi, Json
 
 SPEC = """\

@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.adapters import cluster
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.adapters.fake_api import FakeApi
 
 SPEC = """\

@@ -13,7 +13,7 @@ import yaml
 import ptcompile
 from ptcompile.cli.commands import COMMANDS
 from ptcompile.linter import every_rule
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.cli.running import here
 from tests.conftest import ROOT
 from tests.making import smallest

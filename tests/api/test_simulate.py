@@ -10,8 +10,8 @@ import yaml
 
 import ptcompile
 from ptcompile.api.simulate import simulate as simulate_text
-from ptcompile.registry.pods import PodView
-from ptcompile.registry.targets import TARGETS
+from ptcompile.kinds.pods import PodView
+from ptcompile.operators.targets import TARGETS
 from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.world import simulate
 from tests.simulator.worlds import SPEC, everything, pytorchjob

@@ -14,13 +14,13 @@ from ptcompile.apiserver import roundtrip, validate, webhooks
 from ptcompile.apiserver.kinds import CUSTOM, resolve
 from ptcompile.apiserver.structure import checks, is_complete, structure_violations
 from ptcompile.apiserver.webhooks import webhook_rejection
+from ptcompile.kinds.model import Established
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset import admission as jobset
 from ptcompile.operators.table import kind_named, templates_of
 from ptcompile.operators.trainer import admission as trainer
 from ptcompile.operators.volcano import admission as volcano
-from ptcompile.registry.model import Established
 from tests.conftest import thinned
 from tests.oracle import rows
 from tests.places import places, put

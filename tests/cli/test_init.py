@@ -9,7 +9,7 @@ import pytest
 
 import ptcompile
 from ptcompile.api.reference import starter_spec
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.cli.running import here
 
 Capture = pytest.CaptureFixture[str]

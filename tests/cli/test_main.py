@@ -12,7 +12,7 @@ import pytest
 import ptcompile
 from ptcompile import cli
 from ptcompile.cli.commands import COMMANDS, lint
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.cli.running import here, process, spec
 
 Capture = pytest.CaptureFixture[str]

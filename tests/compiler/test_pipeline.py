@@ -9,7 +9,7 @@ import pytest
 from ptcompile.compiler import passes, pipeline
 from ptcompile.compiler.reader import read_profile
 from ptcompile.extending import Extensions
-from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS, target_named
 from tests.making import DEFAULT_CLUSTER, compiled, documents, profile, smallest
 
 NOT_OURS: list[tuple[Any, str]] = [

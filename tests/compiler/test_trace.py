@@ -23,7 +23,7 @@ from ptcompile.compiler.trace import (
     with_origin,
     with_writer,
 )
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.making import DEFAULT_CLUSTER, compiled, profile, smallest, traced
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.compiler.verification import _lost_keys
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests import making
 from tests.making import compiled, smallest, text
 

@@ -6,7 +6,7 @@ import pytest
 
 import ptcompile
 from ptcompile.converter.settings import own_settings
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.converter.jobs import pytorchjob, volcano_job
 
 

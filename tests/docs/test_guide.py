@@ -14,8 +14,8 @@ from ptcompile.compiler.passes import PASSES
 from ptcompile.extending import Target, Wiring
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS
+from ptcompile.kinds.model import Feature
 from ptcompile.operators.table import FEATURES
-from ptcompile.registry.model import Feature
 from ptcompile.report import FORMATS
 from ptcompile.spec.cluster_profile import ProfileSpec
 from ptcompile.spec.training_job import RunPolicy

@@ -17,7 +17,7 @@ from ptcompile.explainer.model import Cause
 from ptcompile.explainer.provenance import provenance, writer
 from ptcompile.explainer.reasons import sentence
 from ptcompile.explainer.values import shown_leaves
-from ptcompile.registry.targets import target_named
+from ptcompile.operators.targets import target_named
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import ABLE, Case, thinned
 from tests.explainer.reference import Json

@@ -15,7 +15,7 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.diagnostics import Path
 from ptcompile.ir.job import Context
-from ptcompile.registry.targets import default_target, target_named
+from ptcompile.operators.targets import default_target, target_named
 from ptcompile.spec.cluster_profile import ClusterProfile
 from ptcompile.spec.objects import Profile
 

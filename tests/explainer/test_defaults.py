@@ -13,7 +13,7 @@ from ptcompile.compiler import pipeline
 from ptcompile.compiler.reader import load_profile
 from ptcompile.explainer import provenance as asked, sensitivity
 from ptcompile.ir.job import Job
-from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.source import streams
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.explainer.cases import causes_of

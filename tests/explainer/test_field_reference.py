@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.explainer.field_reference import UnknownFieldError, find_field, is_address
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.examples import EXAMPLES
 from ptcompile.spec.training_job import json_schema
 

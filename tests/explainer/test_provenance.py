@@ -12,7 +12,7 @@ from ptcompile.compiler.passes import PASSES
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.explainer.explanation import Explanation
 from ptcompile.explainer.model import Cause
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import PROFILE, Case, pair_name
 from tests.explainer.cases import SOME, by_record, causes_of, explained

@@ -7,7 +7,7 @@ import pytest
 import ptcompile
 from ptcompile.compiler.passes import PASSES
 from ptcompile.explainer import reasons
-from ptcompile.registry.targets import TARGETS, sentences_of
+from ptcompile.operators.targets import TARGETS, sentences_of
 from tests.conftest import ABLE
 from tests.explainer.cases import SOME, by_record, explained
 from tests.making import profile, smallest

@@ -14,7 +14,7 @@ from ptcompile._internal.paths import MISSING
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause
 from ptcompile.explainer.sensitivity import Variation, outcomes, replace_at, spec_variations
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import ABLE, Case, thinned
 from tests.explainer.cases import causes_of

@@ -16,7 +16,7 @@ from ptcompile.hardware.accelerators import ALIASES, ROWS
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.cluster_profile import ProfileSpec
 from tests import making

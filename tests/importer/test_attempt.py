@@ -24,10 +24,10 @@ from ptcompile.importer.attempt import (
     without_nulls,
 )
 from ptcompile.importer.candidate import Candidate
+from ptcompile.kinds.reading import Read, ReadRole
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kind_named
-from ptcompile.registry.reading import Read, ReadRole
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.making import smallest, text
 

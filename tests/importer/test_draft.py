@@ -17,8 +17,8 @@ from ptcompile.importer.draft import (
     substitute_images,
     without_compiled_env,
 )
+from ptcompile.kinds.reading import Read, ReadRole
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from ptcompile.registry.reading import Read, ReadRole
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 
 import ptcompile
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.source.emitter import emit_all
 from tests.conftest import PAIRS, Case, pair_name, thinned
 from tests.strategies import specs

@@ -20,11 +20,11 @@ from ptcompile.importer.lifting import (
     lift_queue,
     lift_run_policy,
 )
+from ptcompile.kinds.reading import Read, ReadRole
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kind_named
-from ptcompile.registry.reading import Read, ReadRole
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.simulator.world import simulate
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.making import smallest

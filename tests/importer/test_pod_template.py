@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ptcompile.importer.pod_template import pod_fields
+from ptcompile.kinds.reading import ReadRole
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from ptcompile.registry.reading import ReadRole
 
 GPU = "nvidia.com/gpu"
 SIDECAR = {"name": "b", "image": "i"}

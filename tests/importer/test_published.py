@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 import ptcompile
+from ptcompile.kinds.model import Kind
 from ptcompile.operators import table as operators
-from ptcompile.registry.model import Kind
 from tests.places import places
 from tests.recorded import changed, manifests, rows
 

@@ -20,7 +20,7 @@ from ptcompile.importer.residue import (
     shrink_spec,
     sort_fields,
 )
-from ptcompile.registry.reading import Read, ReadRole
+from ptcompile.kinds.reading import Read, ReadRole
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.making import smallest
 

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests import strategies
 from tests.making import compiled, manifest, profile, smallest, text
 from tests.strategies import Json

@@ -26,6 +26,6 @@ def test_the_switched_gates_of_one_software() -> None:
 
 
 def test_the_defaults_are_the_newest_releases_that_are_modeled() -> None:
-    lines = recorded("registry/operators.txt").partition("\n\n")[0].splitlines()
+    lines = recorded("operators/records.txt").partition("\n\n")[0].splitlines()
     newest = {name: parse_version(version) for name, version in map(str.split, lines)}
     assert {name: value for name, value in Versions()._asdict().items() if value} == newest

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ptcompile.diagnostics import Problem
+from ptcompile.kinds.model import Kind, KindContext
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import kind_named
-from ptcompile.registry.model import Kind, KindContext
 
 
 def admission(manifest: dict[str, Any]) -> Kind:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ptcompile.kinds.pods import PodView
 from ptcompile.operators.table import expand
-from ptcompile.registry.pods import PodView
 
 Json = dict[str, Any]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ptcompile.kinds.templates import Template
 from ptcompile.operators import table as operators
-from ptcompile.registry.templates import Template
 
 JOB = ("batch/v1", "Job")
 JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kinds.model import Kind
 from ptcompile.operators import table as operators
-from ptcompile.registry.model import Kind
 
 Json = dict[str, Any]
 TRAINER = "trainer.kubeflow.org/v1alpha1"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ptcompile.kinds.pods import PodView
 from ptcompile.operators.table import expand
-from ptcompile.registry.pods import PodView
 from tests.oracle import rows
 
 AT_LEAST = 0.995

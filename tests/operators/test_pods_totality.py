@@ -94,7 +94,7 @@ LARGE = [
 @pytest.mark.parametrize("manifest", LARGE, ids=lambda m: m["kind"])
 def test_pod_views_are_built_lazily(manifest: Json, monkeypatch: pytest.MonkeyPatch) -> None:
     """Expansion builds as many pod views for ten thousand pods as for a hundred."""
-    from ptcompile.registry import pods as expansion
+    from ptcompile.kinds import pods as expansion
 
     made = {}
     for count in (100, 10_000):

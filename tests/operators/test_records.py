@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kinds.model import Kind, KindContext, Operator, is_overridden
+from ptcompile.kinds.pods import Expansion
+from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import table as operators
-from ptcompile.registry.model import Kind, KindContext, Operator, is_overridden
-from ptcompile.registry.pods import Expansion
-from ptcompile.registry.templates import Template
 
 ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.templates: ({},),

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import ptcompile
+from ptcompile.kinds.model import Retry
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kind_named
-from ptcompile.registry.model import Retry
 from tests.operators.test_lost_pods import (
     CASES,
     IGNORED,

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ptcompile
-from ptcompile.registry.status import Status
+from ptcompile.kinds.status import Status
 from tests.strategies import mutated
 
 Json = dict[str, Any]

@@ -16,10 +16,10 @@ import pytest
 import yaml
 
 import ptcompile
+from ptcompile.kinds.pods import PodView
 from ptcompile.kubernetes.names import is_dns_label, is_label_value
 from ptcompile.operators.table import expand
-from ptcompile.registry.pods import PodView
-from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.simulator.kubelet import environment, expand_vars
 from tests.making import text
 

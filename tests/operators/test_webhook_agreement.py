@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kind_named
 from ptcompile.operators.trainer.runtimes import EXAMPLES
-from ptcompile.registry.model import KindContext
 from tests.operators.admission import admission, said
 from tests.oracle import rows
 

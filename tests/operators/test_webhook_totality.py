@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.model import KindContext
 from tests.operators.admission import admission
 from tests.operators.kueue.objects.making import cluster_queue, kueue_object, workload
 from tests.operators.making import (

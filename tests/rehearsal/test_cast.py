@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.rehearsal.cast import MAX_PODS, cast, scale_conf, with_fields
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.simulator.job import SimulatedJob

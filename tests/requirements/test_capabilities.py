@@ -9,7 +9,7 @@ import pytest
 
 from ptcompile.api.reference import targets
 from ptcompile.operators.table import FEATURES
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.requirements import capabilities
 from ptcompile.requirements.capabilities import PROBES
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.recordings import AGAIN, RECORDINGS, recorded
 from tests.server.making import POD, SPEC, accepted, completions, elsewhere, opened, with_profile
 

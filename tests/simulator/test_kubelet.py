@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.registry.pods import ContainerView, PodView
+from ptcompile.kinds.pods import ContainerView, PodView
 from ptcompile.simulator.kubelet import command_line, environment, expand_vars, qos_class
 
 POD = PodView("p", "r", 0, {}, labels={"a": "1"}, annotations={"b": "2"}, namespace="ns")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.simulator.rendezvous import job_rendezvous
 from tests.making import compiled, manifest, smallest, text
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definition
     from ptcompile.apiserver.evaluations import Evaluations
     from ptcompile.diagnostics import Path
+    from ptcompile.kinds.model import Kind, KindContext
     from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
-    from ptcompile.registry.model import Kind, KindContext
 
 
 def defined_kind_problems(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.cel.values import StepBudget
     from ptcompile.apiserver.kinds import Schema
-    from ptcompile.registry.model import Kind
+    from ptcompile.kinds.model import Kind
 
 
 _ABSENT = object()

@@ -18,9 +18,9 @@ from ptcompile.apiserver.defaulting.pods import (
     default_probe,
     default_pull_policy,
 )
+from ptcompile.kinds.model import NO_DEFAULTS, KeyPath, KindDefaults
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import OPERATORS, kind_named
-from ptcompile.registry.model import NO_DEFAULTS, KeyPath, KindDefaults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

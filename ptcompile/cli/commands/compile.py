@@ -132,7 +132,7 @@ def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
     for name in targets:
         check_target(name, extra=(ALL,), extensions=config.extensions)
     if ALL in targets:
-        from ptcompile.registry.targets import TARGETS
+        from ptcompile.operators.targets import TARGETS
 
         targets = list(TARGETS)
     if options.prune and (options.check or options.output is None or not is_folder(options.output)):

@@ -116,7 +116,7 @@ def _values_of(action: argparse.Action, option: str) -> Values:
     if action.metavar == REPORT_FORMAT:
         return Values(FORMATS)
     if action.metavar == "T":
-        from ptcompile.registry.targets import TARGETS
+        from ptcompile.operators.targets import TARGETS
 
         return Values((*TARGETS, ALL) if ALL in (action.help or "").split() else TARGETS)
     if action.metavar == "R":

@@ -15,8 +15,8 @@ from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.compiler.location import TARGET, PlacedProblem, restore_generate_name
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import Context, Job
-from ptcompile.registry import emitting, endings
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.shared import emitting, endings
+from ptcompile.operators.targets import TARGETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from ptcompile.ir.job import Context, Job, Target
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
+from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.operators.table import OPERATORS
-from ptcompile.registry.queue_systems import QUEUE_LABELS
 from ptcompile.simulator.launchers.torchrun import why_not_option
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.checks import MAIN, split_endpoint

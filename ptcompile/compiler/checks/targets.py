@@ -4,7 +4,7 @@ An operator names pods, host names, Services, PodGroups and label values after t
 always rejected: a PyTorchJob with a long name is accepted, but its Services are never created. So the checks find the
 tightest derived name before anything is written, and report the longest name that leaves room for it.
 
-`registry.queues` and `registry.queue_systems` map queues and gangs to the fields of each target. The checks here cover
+`queues` and `queue_systems` map queues and gangs to the fields of each target. The checks here cover
 the rest: an error if a target lacks the field, a warning if the operator treats it differently.
 """
 
@@ -17,9 +17,16 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Target
 from ptcompile.kubernetes import names
-from ptcompile.operators.table import BY_GANG_SCHEDULER, OPERATORS, has_feature
-from ptcompile.registry import queue_systems, queues
-from ptcompile.registry.emitting import (
+from ptcompile.operators.queues import queue_systems, queues
+from ptcompile.operators.queues.queues import (
+    can_share_domain,
+    gang_scheduler,
+    gang_scheduler_of,
+    level_of,
+    queue_of,
+    topology_system,
+)
+from ptcompile.operators.shared.emitting import (
     RUN_POLICY,
     SPEC,
     TOPOLOGY,
@@ -28,14 +35,7 @@ from ptcompile.registry.emitting import (
     role_path,
     unsupported_by_target,
 )
-from ptcompile.registry.queues import (
-    can_share_domain,
-    gang_scheduler,
-    gang_scheduler_of,
-    level_of,
-    queue_of,
-    topology_system,
-)
+from ptcompile.operators.table import BY_GANG_SCHEDULER, OPERATORS, has_feature
 from ptcompile.spec.checks import NON_SCHEDULERS
 
 TYPE_CHECKING = False

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.registry.queue_systems import QUEUE_LABELS
+from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.checks import MAIN
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.registry import queues
+from ptcompile.operators.queues import queues
 
 
 def scheduling(job: Job, context: Context) -> Job:

@@ -13,7 +13,7 @@ from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.page.queue import admissions
 from ptcompile.explainer.values import shown_value
 from ptcompile.kubernetes.unstructured import object_name
-from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.report.text import lines_to_quote
 from ptcompile.simulator.world import World, simulate
 from ptcompile.source import documents as source, emitter, streams
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from ptcompile.explainer.sensitivity import InputName
-    from ptcompile.registry.admission import JobAdmission
+    from ptcompile.kinds.admission import JobAdmission
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Strength = Literal["value", "there", "said"]

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.graph.svg_elements import escape
+from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, QuotaShare
 from ptcompile.kubernetes.index import with_existing
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import nested_map, object_name
 from ptcompile.operators.table import modeled_queue_system
-from ptcompile.registry.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, QuotaShare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.conversion import Conversion
-from ptcompile.registry.model import (
+from ptcompile.kinds.conversion import Conversion
+from ptcompile.kinds.model import (
     LAUNCH_RULES,
     POD_RULES,
     Feature,
@@ -16,17 +15,18 @@ from ptcompile.registry.model import (
     Operator,
     RendezvousSettings,
 )
-from ptcompile.registry.queue_systems import PARTIAL_ADMISSION
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.operators.queues.queue_systems import PARTIAL_ADMISSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
+    from ptcompile.kinds.model import KindDefaults, LostPod, Retry
+    from ptcompile.kinds.pods import Expansion
+    from ptcompile.kinds.reading import Read
+    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import KindDefaults, LostPod, Retry
-    from ptcompile.registry.pods import Expansion
-    from ptcompile.registry.reading import Read
-    from ptcompile.registry.status import Following, Status
-    from ptcompile.registry.templates import Template
 
 
 class BatchJob(Kind):

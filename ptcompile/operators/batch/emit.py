@@ -22,9 +22,10 @@ from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, Job, Target, Wiring
 from ptcompile.operators.batch import endings as batch_endings
-from ptcompile.operators.table import has_feature
-from ptcompile.registry import emitting, endings
-from ptcompile.registry.emitting import (
+from ptcompile.operators.queues.queue_systems import KAI_MIN_MEMBER
+from ptcompile.operators.queues.queues import gang_scheduler_of as gang_of
+from ptcompile.operators.shared import emitting, endings
+from ptcompile.operators.shared.emitting import (
     COMPLETION_INDEX,
     check_equal_roles,
     check_restart_policies,
@@ -36,9 +37,8 @@ from ptcompile.registry.emitting import (
     reject_auxiliary_roles,
     reject_host_names,
 )
-from ptcompile.registry.endings import JOB_ENDING_SENTENCES, POD_COUNT_SENTENCES
-from ptcompile.registry.queue_systems import KAI_MIN_MEMBER
-from ptcompile.registry.queues import gang_scheduler_of as gang_of
+from ptcompile.operators.shared.endings import JOB_ENDING_SENTENCES, POD_COUNT_SENTENCES
+from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

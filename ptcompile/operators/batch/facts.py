@@ -7,9 +7,8 @@ completionTime is set only on success.
 from __future__ import annotations
 
 from ptcompile.apiserver.defaulting.built_in import default_job_spec
-from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.registry.model import NO_DEFAULTS, KindDefaults
-from ptcompile.registry.status import (
+from ptcompile.kinds.model import NO_DEFAULTS, KindDefaults
+from ptcompile.kinds.status import (
     ARGO_FAILED,
     Following,
     Status,
@@ -19,6 +18,7 @@ from ptcompile.registry.status import (
     true_conditions,
     type_condition,
 )
+from ptcompile.kubernetes.unstructured import as_int, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.kinds import templates
+from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.kinds.templates import (
+    Template,
+    find_headless_service,
+    job_labels,
+    limit_sentences,
+    restart_sentences,
+    restarts_by_rule,
+)
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mappings,
@@ -12,17 +23,6 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     object_name,
     string_map,
-)
-from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext, LostPod, Retry, kubelet_retry
-from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.registry.templates import (
-    Template,
-    find_headless_service,
-    job_labels,
-    limit_sentences,
-    restart_sentences,
-    restarts_by_rule,
 )
 
 TYPE_CHECKING = False

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
-from ptcompile.registry.reading import (
+from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
     Read,
     ReadRole,
@@ -17,6 +16,7 @@ from ptcompile.registry.reading import (
     unreadable_object,
     without_empty,
 )
+from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

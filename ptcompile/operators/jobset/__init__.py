@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.conversion import Conversion, JobTemplates
-from ptcompile.registry.model import (
+from ptcompile.kinds.conversion import Conversion, JobTemplates
+from ptcompile.kinds.model import (
     LAUNCH_RULES,
     POD_RULES,
     Additions,
@@ -17,6 +15,8 @@ from ptcompile.registry.model import (
     Operator,
     RendezvousSettings,
 )
+from ptcompile.kubernetes.requests import Update
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
+    from ptcompile.kinds.model import KindDefaults, LostPod, Retry
+    from ptcompile.kinds.pods import Expansion
+    from ptcompile.kinds.reading import Read
+    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import KindDefaults, LostPod, Retry
-    from ptcompile.registry.pods import Expansion
-    from ptcompile.registry.reading import Read
-    from ptcompile.registry.status import Following, Status
-    from ptcompile.registry.templates import Template
 
 
 class JobSet(Kind):

@@ -27,12 +27,12 @@ from ptcompile.apiserver.webhooks import (
     webhook_rejection,
 )
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset import gates
-from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

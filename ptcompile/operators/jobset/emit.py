@@ -22,8 +22,10 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring, backend
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.operators.jobset import endings
-from ptcompile.registry import emitting
-from ptcompile.registry.emitting import (
+from ptcompile.operators.queues.queue_systems import KAI_MIN_MEMBER
+from ptcompile.operators.queues.queues import gang_scheduler_of as gang_of
+from ptcompile.operators.shared import emitting
+from ptcompile.operators.shared.emitting import (
     COMPLETION_INDEX,
     auxiliary_hosts,
     check_restart_policies,
@@ -36,9 +38,7 @@ from ptcompile.registry.emitting import (
     role_path,
     unsupported_by_target,
 )
-from ptcompile.registry.endings import JOBSET_ENDING_SENTENCES, POD_COUNT_SENTENCES, check_clean_pod_policy
-from ptcompile.registry.queue_systems import KAI_MIN_MEMBER
-from ptcompile.registry.queues import gang_scheduler_of as gang_of
+from ptcompile.operators.shared.endings import JOBSET_ENDING_SENTENCES, POD_COUNT_SENTENCES, check_clean_pod_policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import Job, Role
 from ptcompile.operators.batch import endings as batch_endings
-from ptcompile.registry import endings
+from ptcompile.operators.shared import endings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

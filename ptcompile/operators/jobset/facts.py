@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-from ptcompile.operators.batch.facts import (
-    default_backoff_limit,
-    default_completions,
-    default_parallelism,
-    default_replacement_policy,
-)
-from ptcompile.registry.model import KindDefaults
-from ptcompile.registry.status import (
+from ptcompile.kinds.model import KindDefaults
+from ptcompile.kinds.status import (
     Following,
     Status,
     condition_is_true,
@@ -19,6 +12,13 @@ from ptcompile.registry.status import (
     status_from_condition,
     true_conditions,
     type_condition,
+)
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
+from ptcompile.operators.batch.facts import (
+    default_backoff_limit,
+    default_completions,
+    default_parallelism,
+    default_replacement_policy,
 )
 
 TYPE_CHECKING = False

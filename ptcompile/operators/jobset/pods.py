@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from ptcompile.diagnostics import Path
+from ptcompile.kinds.model import KindContext, LostPod, Retry
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView
+from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mapping,
@@ -20,9 +23,6 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.operators.batch import pods as batch_pods
 from ptcompile.operators.batch.pods import PodBuilder, describe_spec_failures as of_job, job_summary, pod_count
 from ptcompile.operators.jobset.placement import placement_notes
-from ptcompile.registry.model import KindContext, LostPod, Retry
-from ptcompile.registry.pods import ExpandedRole, Expansion, PodView
-from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.registry.model import Feature, GangSystem, Install, Operator, QueueSystem
+from ptcompile.kinds.model import Feature, GangSystem, Install, Operator, QueueSystem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

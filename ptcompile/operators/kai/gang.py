@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Problem
+from ptcompile.kinds.model import GangSystem
+from ptcompile.operators.queues.queues import level_of
+from ptcompile.operators.shared.emitting import (
+    SPEC,
+    TOPOLOGY,
+    check_node_label,
+    done_differently,
+    unsupported_by_target,
+)
 from ptcompile.operators.table import has_feature
-from ptcompile.registry.emitting import SPEC, TOPOLOGY, check_node_label, done_differently, unsupported_by_target
-from ptcompile.registry.model import GangSystem
-from ptcompile.registry.queues import level_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.registry.model import Feature, GangSystem, GroupMark, Install, Kind, Operator
+from ptcompile.kinds.model import Feature, GangSystem, GroupMark, Install, Kind, Operator
 
 _MARK = GroupMark(
     "kube-scheduler",

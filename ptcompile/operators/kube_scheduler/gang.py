@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Problem, field_path
+from ptcompile.kinds.model import GangSystem
 from ptcompile.kubernetes.feature_gates import is_on
 from ptcompile.kubernetes.unstructured import as_mapping
-from ptcompile.operators.table import has_feature
-from ptcompile.registry.emitting import (
+from ptcompile.operators.queues.queues import level_of, topology_system
+from ptcompile.operators.shared.emitting import (
     SPEC,
     TOPOLOGY,
     check_node_label,
@@ -23,8 +24,7 @@ from ptcompile.registry.emitting import (
     object_metadata,
     unsupported_by_target,
 )
-from ptcompile.registry.model import GangSystem
-from ptcompile.registry.queues import level_of, topology_system
+from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

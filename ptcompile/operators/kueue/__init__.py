@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.kinds.model import Feature, Foreign, Install, Kind, KindContext, Operator
 from ptcompile.kubernetes.requests import Update
-from ptcompile.registry.model import Feature, Foreign, Install, Kind, KindContext, Operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
+    from ptcompile.kinds.model import QueueSystem, RuleHelp
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import QueueSystem, RuleHelp
 
 
 class KueueKind(Kind):

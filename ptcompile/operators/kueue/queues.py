@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from ptcompile.kinds.model import QueueSystem
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.frameworks import framework_off
-from ptcompile.registry.model import QueueSystem
-from ptcompile.registry.queue_systems import (
+from ptcompile.operators.queues.queue_systems import (
     KUEUE_POD_SET_GROUP,
     KUEUE_QUEUE,
     KUEUE_SLICE,
@@ -21,8 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.admission import AdmissionRequest, JobAdmission
 
 
 PREFIX: Final = "kueue.x-k8s.io/"

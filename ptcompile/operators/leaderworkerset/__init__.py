@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Install, Kind, KindContext, Operator, RendezvousSettings
+from ptcompile.kinds.model import LAUNCH_RULES, POD_RULES, Install, Kind, KindContext, Operator, RendezvousSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.diagnostics import Problem
+    from ptcompile.kinds.model import LostPod
+    from ptcompile.kinds.pods import Expansion
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import LostPod
-    from ptcompile.registry.pods import Expansion
-    from ptcompile.registry.templates import Template
 
 
 class LeaderWorkerSet(Kind):

@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from ptcompile.kinds import templates
+from ptcompile.kinds.model import LostPod
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mappings,
@@ -17,10 +21,6 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.registry import templates
-from ptcompile.registry.model import LostPod
-from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.registry.templates import Template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.registry.model import POD_RULES, Install, Kind, KindContext, Operator
+from ptcompile.kinds.model import POD_RULES, Install, Kind, KindContext, Operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.diagnostics import Problem
+    from ptcompile.kinds.model import KindDefaults, LostPod
+    from ptcompile.kinds.pods import Expansion
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import KindDefaults, LostPod
-    from ptcompile.registry.pods import Expansion
-    from ptcompile.registry.templates import Template
 
 
 class MPIJob(Kind):

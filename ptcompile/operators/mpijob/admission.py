@@ -8,11 +8,11 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
 from ptcompile.apiserver.webhooks import controller_failure, quote_names
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, nested_map, object_name
 from ptcompile.operators.mpijob.pods import DEFAULT_REPLICAS, pod_templates
-from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from ptcompile.kinds import templates
+from ptcompile.kinds.model import KindContext, KindDefaults, LostPod
+from ptcompile.kinds.pods import MAX_NAMED_HOSTS, ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.kinds.templates import Template, limit_sentences
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mapping,
@@ -15,10 +19,6 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext, KindDefaults, LostPod
-from ptcompile.registry.pods import MAX_NAMED_HOSTS, ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.registry.templates import Template, limit_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.registry.model import Install, Kind, Operator
+from ptcompile.kinds.model import Install, Kind, Operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Kind, KindContext, Operator, RendezvousSettings
+from ptcompile.kinds.model import LAUNCH_RULES, POD_RULES, Kind, KindContext, Operator, RendezvousSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
+    from ptcompile.kinds.model import LostPod, Retry
+    from ptcompile.kinds.pods import Expansion
+    from ptcompile.kinds.reading import Read
+    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import LostPod, Retry
-    from ptcompile.registry.pods import Expansion
-    from ptcompile.registry.reading import Read
-    from ptcompile.registry.status import Following, Status
-    from ptcompile.registry.templates import Template
 
 
 class BarePod(Kind):

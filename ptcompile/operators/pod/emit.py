@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import UNLIMITED, Derived, Job, Target, Wiring
-from ptcompile.registry import emitting, endings
-from ptcompile.registry.emitting import (
+from ptcompile.operators.shared import emitting, endings
+from ptcompile.operators.shared.emitting import (
     RUN_POLICY,
     SPEC,
     check_restart_policies,
@@ -22,7 +22,7 @@ from ptcompile.registry.emitting import (
     role_path,
     unsupported_by_target,
 )
-from ptcompile.registry.endings import NEVER_TEXT
+from ptcompile.operators.shared.endings import NEVER_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.kinds.status import Following, Status, field_condition, true_conditions
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-from ptcompile.registry.status import Following, Status, field_condition, true_conditions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name, string_map
-from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext, LostPod, Retry, kubelet_retry
-from ptcompile.registry.pods import ExpandedRole, Expansion, PodView
-from ptcompile.registry.reading import (
+from ptcompile.kinds import templates
+from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView
+from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
     Read,
     ReadRole,
@@ -17,13 +16,14 @@ from ptcompile.registry.reading import (
     restart_policy,
     without_empty,
 )
-from ptcompile.registry.templates import (
+from ptcompile.kinds.templates import (
     Template,
     find_headless_service,
     limit_sentences,
     restart_sentences,
     restarts_by_rule,
 )
+from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name, string_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

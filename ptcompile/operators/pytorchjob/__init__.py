@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.registry.conversion import Conversion, LeftBehind
-from ptcompile.registry.model import (
+from ptcompile.kinds.conversion import Conversion, LeftBehind
+from ptcompile.kinds.model import (
     LAUNCH_RULES,
     POD_RULES,
     Additions,
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
+    from ptcompile.kinds.model import KindDefaults, LostPod, Retry
+    from ptcompile.kinds.pods import ExpandedRole, Expansion
+    from ptcompile.kinds.reading import Read
+    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import KindDefaults, LostPod, Retry
-    from ptcompile.registry.pods import ExpandedRole, Expansion
-    from ptcompile.registry.queue_systems import Shares
-    from ptcompile.registry.reading import Read
-    from ptcompile.registry.status import Following, Status
-    from ptcompile.registry.templates import Template
+    from ptcompile.operators.queues.queue_systems import Shares
 
 _ELASTIC = ("spec", "elasticPolicy")
 

@@ -16,11 +16,11 @@ from ptcompile.apiserver.webhooks import (
     webhook_rejection,
 )
 from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.pytorchjob.pods import pod_templates
-from ptcompile.registry.model import Established, KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

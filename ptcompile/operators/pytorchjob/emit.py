@@ -23,8 +23,7 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.operators.pytorchjob import endings
-from ptcompile.operators.table import has_feature
-from ptcompile.registry.emitting import (
+from ptcompile.operators.shared.emitting import (
     SPEC,
     check_container_name,
     check_restart_policies,
@@ -36,7 +35,8 @@ from ptcompile.registry.emitting import (
     scheduling_policy,
     unsupported_by_target,
 )
-from ptcompile.registry.endings import meets_by_c10d, reject_restart_in_place
+from ptcompile.operators.shared.endings import meets_by_c10d, reject_restart_in_place
+from ptcompile.operators.table import has_feature
 from ptcompile.spec.checks import split_endpoint
 
 TYPE_CHECKING = False

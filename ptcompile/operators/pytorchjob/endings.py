@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import UNLIMITED, Job, Role
-from ptcompile.registry import endings
-from ptcompile.registry.emitting import unsupported_by_target
+from ptcompile.operators.shared import endings
+from ptcompile.operators.shared.emitting import unsupported_by_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

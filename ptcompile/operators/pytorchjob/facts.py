@@ -5,9 +5,8 @@ completionTime is set on failure too, so Argo Workflows evaluates the failure co
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.model import KindDefaults
-from ptcompile.registry.status import (
+from ptcompile.kinds.model import KindDefaults
+from ptcompile.kinds.status import (
     ARGO_FAILED,
     Following,
     Status,
@@ -17,6 +16,7 @@ from ptcompile.registry.status import (
     true_conditions,
     type_condition,
 )
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.kinds import templates
+from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.kinds.templates import Template, limit_sentences
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import (
     as_int,
@@ -16,11 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext, LostPod, Retry, kubelet_retry
-from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.registry.queue_systems import Shares, first_pods_of_roles
-from ptcompile.registry.templates import Template, limit_sentences
+from ptcompile.operators.queues.queue_systems import Shares, first_pods_of_roles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

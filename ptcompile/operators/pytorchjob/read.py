@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-from ptcompile.registry.reading import (
+from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
     Read,
     ReadRole,
@@ -16,6 +15,7 @@ from ptcompile.registry.reading import (
     unreadable_object,
     without_empty,
 )
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

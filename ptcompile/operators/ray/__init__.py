@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.registry.model import Additions, Install, Kind, KindContext, Operator
+from ptcompile.kinds.model import Additions, Install, Kind, KindContext, Operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.diagnostics import Problem
+    from ptcompile.kinds.pods import Expansion
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.pods import Expansion
-    from ptcompile.registry.templates import Template
 
 
 class RayKind(Kind):

@@ -11,6 +11,9 @@ from shlex import quote
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
+from ptcompile.kinds import templates
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.kinds.templates import Template, indexed_mappings
 from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.resources import count
 from ptcompile.kubernetes.unstructured import (
@@ -24,9 +27,6 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.registry import templates
-from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.registry.templates import Template, indexed_mappings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptcompile.registry.model import GangSystem, GroupMark, Install, Kind, Operator
-from ptcompile.registry.queue_systems import GROUP_LABEL
+from ptcompile.kinds.model import GangSystem, GroupMark, Install, Kind, Operator
+from ptcompile.operators.queues.queue_systems import GROUP_LABEL
 
 
 class SchedulerPluginsPodGroup(Kind):

@@ -6,9 +6,9 @@ docs/plugins/coscheduling). The scheduler has no fixed name: the profile's sched
 
 from __future__ import annotations
 
-from ptcompile.registry.emitting import minimum_resources, object_metadata, without_none
-from ptcompile.registry.model import GangSystem
-from ptcompile.registry.queue_systems import GROUP_LABEL
+from ptcompile.kinds.model import GangSystem
+from ptcompile.operators.queues.queue_systems import GROUP_LABEL
+from ptcompile.operators.shared.emitting import minimum_resources, object_metadata, without_none
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

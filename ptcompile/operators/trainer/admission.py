@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.webhooks import decode_problems, entries, invalid_value, webhook_rejection
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, string_map
 from ptcompile.operators.jobset.admission import FIXED_FIELDS, jobset_spec_rules
 from ptcompile.operators.trainer import runtimes
-from ptcompile.registry.model import Established, KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

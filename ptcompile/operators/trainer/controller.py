@@ -16,12 +16,12 @@ from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_node_selector, check_scheduling_gates, check_tolerations
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.jobset.admission import check_replicated_jobs
 from ptcompile.operators.trainer import runtimes
-from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -48,11 +48,9 @@ from ptcompile.ir.job import (
 )
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import kai_min_member
-from ptcompile.operators.table import has_feature
-from ptcompile.operators.trainer.patches import NODE, split_template
-from ptcompile.operators.trainer.runtimes import ANCESTOR, API_VERSION, GROUP
-from ptcompile.registry import endings
-from ptcompile.registry.emitting import (
+from ptcompile.operators.queues.queue_systems import VOLCANO_QUEUE
+from ptcompile.operators.shared import endings
+from ptcompile.operators.shared.emitting import (
     RUN_POLICY,
     SPEC,
     auxiliary_hosts,
@@ -71,8 +69,10 @@ from ptcompile.registry.emitting import (
     with_pod_group,
     with_priority,
 )
-from ptcompile.registry.endings import JOBSET_ENDING_SENTENCES
-from ptcompile.registry.queue_systems import VOLCANO_QUEUE
+from ptcompile.operators.shared.endings import JOBSET_ENDING_SENTENCES
+from ptcompile.operators.table import has_feature
+from ptcompile.operators.trainer.patches import NODE, split_template
+from ptcompile.operators.trainer.runtimes import ANCESTOR, API_VERSION, GROUP
 from ptcompile.simulator.launchers.torchrun import PROCESS_WORDS
 from ptcompile.spec import devices as hardware
 

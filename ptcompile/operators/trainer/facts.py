@@ -5,9 +5,8 @@ In a job created suspended, as by Kueue, Suspended=False is the first condition 
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
-from ptcompile.registry.model import KindDefaults
-from ptcompile.registry.status import (
+from ptcompile.kinds.model import KindDefaults
+from ptcompile.kinds.status import (
     ARGO_FAILED,
     Following,
     Status,
@@ -17,6 +16,7 @@ from ptcompile.registry.status import (
     true_conditions,
     type_condition,
 )
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

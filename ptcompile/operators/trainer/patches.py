@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from ptcompile.diagnostics import Path
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.pods import PodTemplate
+from ptcompile.kinds.templates import upsert
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import has_feature
-from ptcompile.registry.templates import upsert
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

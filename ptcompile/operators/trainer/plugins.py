@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ptcompile.kinds import templates
+from ptcompile.kinds.pods import MAX_NAMED_HOSTS
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import with_env_merged
 from ptcompile.operators.trainer.runtimes import step_label, tune_model
-from ptcompile.registry import templates
-from ptcompile.registry.pods import MAX_NAMED_HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.kinds.model import KindContext, LostPod, Retry
+from ptcompile.kinds.pods import Expansion
+from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, namespace_of, nested_map, object_name
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.jobset import pods
@@ -11,9 +14,6 @@ from ptcompile.operators.jobset.pods import describe_spec_failures, templates_of
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import apply_runtime_patches, to_current_fields, with_env_merged
 from ptcompile.operators.trainer.plugins import PLUGINS, Build
-from ptcompile.registry.model import KindContext, LostPod, Retry
-from ptcompile.registry.pods import Expansion
-from ptcompile.registry.templates import Template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
 from ptcompile.ir import pods as pod_template
+from ptcompile.kinds.reading import Read, ReadRole, pod_count, restart_policy, without_empty
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import MANAGER
-from ptcompile.registry.reading import Read, ReadRole, pod_count, restart_policy, without_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from ptcompile.kinds.model import Base
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, namespace_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.registry.model import Base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

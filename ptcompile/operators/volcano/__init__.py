@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.requests import Update
-from ptcompile.registry.conversion import Conversion, LeftBehind
-from ptcompile.registry.model import (
+from ptcompile.kinds.conversion import Conversion, LeftBehind
+from ptcompile.kinds.model import (
     LAUNCH_RULES,
     POD_RULES,
     Additions,
@@ -18,7 +17,8 @@ from ptcompile.registry.model import (
     Operator,
     RendezvousSettings,
 )
-from ptcompile.registry.queue_systems import GROUP_NAME
+from ptcompile.kubernetes.requests import Update
+from ptcompile.operators.queues.queue_systems import GROUP_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
+    from ptcompile.kinds.model import GangSystem, KindDefaults, LostPod, QueueSystem, Retry
+    from ptcompile.kinds.pods import ExpandedRole, Expansion
+    from ptcompile.kinds.reading import Read
+    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.registry.model import GangSystem, KindDefaults, LostPod, QueueSystem, Retry
-    from ptcompile.registry.pods import ExpandedRole, Expansion
-    from ptcompile.registry.queue_systems import Shares
-    from ptcompile.registry.reading import Read
-    from ptcompile.registry.status import Following, Status
-    from ptcompile.registry.templates import Template
+    from ptcompile.operators.queues.queue_systems import Shares
 
 
 class VolcanoJob(Kind):

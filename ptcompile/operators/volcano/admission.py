@@ -9,6 +9,7 @@ from ptcompile.apiserver.validation.pod import pod_spec
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, webhook_rejection
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.kubernetes.requests import ApiServer, Update
@@ -23,7 +24,6 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.registry.model import Established, KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.volcano.pods import pod_templates
-from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

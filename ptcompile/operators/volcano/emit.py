@@ -21,9 +21,8 @@ from collections.abc import Iterator, Mapping
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Role, Target, Wiring, backend
-from ptcompile.operators.table import has_feature
-from ptcompile.operators.volcano import endings
-from ptcompile.registry.emitting import (
+from ptcompile.operators.queues.queues import network_topology
+from ptcompile.operators.shared.emitting import (
     RUN_POLICY,
     SPEC,
     auxiliary_hosts,
@@ -36,8 +35,9 @@ from ptcompile.registry.emitting import (
     role_path,
     unsupported_by_target,
 )
-from ptcompile.registry.endings import NEVER_FOR_NODES_TEXT, check_clean_pod_policy, reject_restart_in_place
-from ptcompile.registry.queues import network_topology
+from ptcompile.operators.shared.endings import NEVER_FOR_NODES_TEXT, check_clean_pod_policy, reject_restart_in_place
+from ptcompile.operators.table import has_feature
+from ptcompile.operators.volcano import endings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import UNLIMITED, Job, Role
+from ptcompile.operators.shared import endings
+from ptcompile.operators.shared.emitting import SPEC, unsupported_by_target
 from ptcompile.operators.table import has_feature
-from ptcompile.registry import endings
-from ptcompile.registry.emitting import SPEC, unsupported_by_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.operators.table import has_feature
-from ptcompile.registry.emitting import (
+from ptcompile.kinds.model import GangSystem
+from ptcompile.operators.queues.queue_systems import GROUP_NAME
+from ptcompile.operators.queues.queues import level_of, network_topology
+from ptcompile.operators.shared.emitting import (
     SPEC,
     TOPOLOGY,
     minimum_resources,
@@ -18,9 +20,7 @@ from ptcompile.registry.emitting import (
     volcano_fields,
     without_none,
 )
-from ptcompile.registry.model import GangSystem
-from ptcompile.registry.queue_systems import GROUP_NAME
-from ptcompile.registry.queues import level_of, network_topology
+from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kinds import templates
+from ptcompile.kinds.pods import MAX_NAMED_HOSTS
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, string_map
 from ptcompile.kubernetes.versions import Version
-from ptcompile.registry import templates
-from ptcompile.registry.pods import MAX_NAMED_HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

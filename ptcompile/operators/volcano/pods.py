@@ -6,6 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Problem
+from ptcompile.kinds import templates
+from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mapping,
@@ -18,12 +22,8 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.queues.queue_systems import Shares, first_pods_of_roles
 from ptcompile.operators.volcano.plugins import PLUGINS, DefaultedJob, PodTransform, VolcanoTask
-from ptcompile.registry import templates
-from ptcompile.registry.model import KindContext, LostPod, Retry, kubelet_retry
-from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.registry.queue_systems import Shares, first_pods_of_roles
-from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

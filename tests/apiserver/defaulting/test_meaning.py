@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver.defaulting.meaning import default_of, is_default
-from ptcompile.registry.model import NO_DEFAULTS
+from ptcompile.kinds.model import NO_DEFAULTS
 
 Json = dict[str, Any]
 

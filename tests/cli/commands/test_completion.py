@@ -25,7 +25,7 @@ from ptcompile.cli.commands.completion import (
     zsh_script,
 )
 from ptcompile.diagnostics.codes import CODES
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 
 
 def script(shell: str, capfd: pytest.CaptureFixture[str]) -> str:

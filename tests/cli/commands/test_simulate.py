@@ -12,7 +12,7 @@ import yaml
 import ptcompile
 from ptcompile.cli.commands import simulate as simulate_command
 from ptcompile.cli.files import UsageError
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.simulator.worlds import SPEC, jobset, pytorchjob
 
 

@@ -17,7 +17,7 @@ from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.kubernetes.names import LABEL_VALUE_MAX
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.world import simulate
 from tests import making

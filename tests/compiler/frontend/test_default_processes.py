@@ -10,7 +10,7 @@ import yaml
 
 import ptcompile
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests import making
 from tests.conftest import ROOT
 from tests.making import smallest, text

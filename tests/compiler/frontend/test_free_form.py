@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.reader import decode_spec
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.training_job import PodFields
 from tests import making
 from tests.making import compiled, smallest

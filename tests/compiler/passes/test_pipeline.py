@@ -12,7 +12,7 @@ from ptcompile.compiler import passes
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.ir.job import Job
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests import making
 from tests.making import DEFAULT_CLUSTER

@@ -10,7 +10,7 @@ import pytest
 
 import ptcompile
 from ptcompile.compiler.passes.security import security
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests import making
 from tests.making import documents, smallest
 

@@ -16,7 +16,7 @@ from ptcompile._internal.limits import UNTRUSTED
 from ptcompile.explainer.page import html
 from ptcompile.explainer.page.content import Listing
 from ptcompile.explainer.page.html import authors_of
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.source import emitter
 from ptcompile.source.secrets.scanner import without_secrets
 from tests.explainer.page.making import HOSTILE, SIX, example, golden, page, text

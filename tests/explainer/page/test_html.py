@@ -18,7 +18,7 @@ from ptcompile.diagnostics import Diagnostic
 from ptcompile.explainer.page import html
 from ptcompile.explainer.page.content import PageFinding
 from ptcompile.explainer.page.html import _is_about_target
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.conftest import ROOT
 from tests.explainer.page.making import HOSTILE, SIX, example, golden, page, text
 from tests.explainer.page.reading import Element, read_html

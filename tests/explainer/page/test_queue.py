@@ -12,8 +12,8 @@ import yaml
 
 from ptcompile.explainer.page import html
 from ptcompile.explainer.page.queue import _MAX_SHOWN, bar_parts, describe_quota, queue_lines
+from ptcompile.kinds.admission import AdmittedPodSet, JobAdmission, QuotaShare
 from ptcompile.kubernetes.quantity import Quantity, parse
-from ptcompile.registry.admission import AdmittedPodSet, JobAdmission, QuotaShare
 from tests.explainer.page.browser import Browser
 from tests.explainer.page.making import SIX, example, text
 from tests.explainer.page.reading import Element, read_html

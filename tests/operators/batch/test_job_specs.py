@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.batch import facts, pods
-from ptcompile.registry.model import KindContext
 
 Json = dict[str, Any]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver import validate
+from ptcompile.kinds.pods import Expansion
 from ptcompile.operators.table import expand
-from ptcompile.registry.pods import Expansion
 from ptcompile.simulator.kubelet import environment, expand_vars
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests import making

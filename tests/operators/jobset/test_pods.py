@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset.pods import is_recreated, lost_pod, retries
 from ptcompile.operators.table import expand
-from ptcompile.registry.templates import Template
 from tests.operators.making import Json, container, env, jobset, pods, replicated, template
 
 P = "jobset.sigs.k8s.io/"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ptcompile.kinds.reading import Read
 from ptcompile.operators.jobset.read import read
-from ptcompile.registry.reading import Read
 from tests.operators.making import Json, jobset, replicated
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import ptcompile
+from ptcompile.kinds.model import KindContext
 from ptcompile.operators.mpijob.pods import describe_failures, expand, lost_pod, pod_templates
-from ptcompile.registry.model import KindContext
 
 Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.operators.shared import checks
+from tests.operators.checks import checks
 
 
 @pytest.mark.parametrize("check", checks(Path(__file__).parent.name))

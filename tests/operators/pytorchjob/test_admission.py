@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.model import KindContext
 from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, pytorchjob, template
 

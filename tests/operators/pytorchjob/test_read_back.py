@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kinds.reading import Read
 from ptcompile.operators.pytorchjob.read import read
-from ptcompile.registry.reading import Read
 from tests.operators.making import Json, container, pytorchjob, template
 
 

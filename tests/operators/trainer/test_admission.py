@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import ptcompile
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import every_rule
 from ptcompile.linter.pages import rule_page
 from ptcompile.operators.trainer.admission import validate_update
 from ptcompile.operators.trainer.runtimes import EXAMPLES
-from ptcompile.registry.model import KindContext
 from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, node, replicated, runtime, trainjob
 

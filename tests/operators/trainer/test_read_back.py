@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kinds.reading import Read
 from ptcompile.operators.trainer.read import read, read_with_runtime
 from ptcompile.operators.trainer.runtimes import find_runtime, node_count, nproc_per_node
-from ptcompile.registry.reading import Read
 from tests.linter.manifests import Json, replicated, runtime, trainjob
 
 RUNTIME_PATH = ("spec", "template", "spec", "replicatedJobs")

@@ -1,4 +1,4 @@
-"""The attributes of all operators and their kinds, as recorded in tests/registry/operators.txt."""
+"""The attributes of all operators and their kinds, as recorded in tests/operators/records.txt."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from tests.recordings import AGAIN, RECORDINGS, recorded
 
 
 def test_recording() -> None:
-    name = "registry/operators.txt"
+    name = "operators/records.txt"
     assert RECORDINGS[name]() == recorded(name), AGAIN

@@ -10,9 +10,9 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.compiler.passes import run
 from ptcompile.ir.job import Context
+from ptcompile.kinds.pods import PodView
 from ptcompile.operators.table import expand
-from ptcompile.registry.pods import PodView
-from ptcompile.registry.targets import target_named
+from ptcompile.operators.targets import target_named
 from ptcompile.simulator.kubelet import environment
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests import making

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import expand
 from ptcompile.operators.volcano.pods import describe_failures, is_recreated, lost_pod, restarts
-from ptcompile.registry.templates import Template
 from tests.operators.making import Json, container, env, pods, ports, task, volcano
 
 PLUGIN: Json = {"pytorch": []}

@@ -57,7 +57,7 @@ from ptcompile.simulator.launchers import LAUNCHERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.registry.pods import ExpandedRole
+    from ptcompile.kinds.pods import ExpandedRole
     from ptcompile.simulator.pod import Pod
 
 

@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     operator = subject.record.additions.env_of  # other operators reject it, replace it in place, or keep it
     if not operator or not any(container.spec.get("env") for container in subject.containers):
         return
-    from ptcompile.registry.pods import env_entry
+    from ptcompile.kinds.pods import env_entry
 
     for path, written, view, _ in container_views(subject):
         entries = as_mappings(written.get("env"))

@@ -51,8 +51,8 @@ from ptcompile.simulator.launchers.torchrun import TORCHRUN, option_name, option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kinds.pods import PodView
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.pods import PodView
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -40,11 +40,11 @@ from collections.abc import Iterator
 
 from ptcompile._internal.spelling import nearest
 from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import namespace_of, object_name
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import Stream
-from ptcompile.registry.references import references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -39,10 +39,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.registry.references import references
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
-from ptcompile.registry.queue_systems import QUEUE_LABELS
+from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

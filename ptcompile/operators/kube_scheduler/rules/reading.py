@@ -9,8 +9,8 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map
 from ptcompile.linter.subject import Subject, subject_of
 from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.operators.queues.gangs import NamedGroup, named_groups
 from ptcompile.operators.table import RUNS_PODS
-from ptcompile.registry.gangs import NamedGroup, named_groups
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.diagnostics import Problem
+    from ptcompile.kinds.model import KindContext
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.registry.model import KindContext
 
 
 __all__ = ["default", "validate", "validate_update"]

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.registry.model import RuleHelp
+    from ptcompile.kinds.model import RuleHelp
 
 
 _WAIT: Final = "wait for the Workload to lose its quota, or delete it"

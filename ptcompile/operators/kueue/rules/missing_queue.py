@@ -60,7 +60,7 @@ from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues, queues_of
 from ptcompile.operators.kueue.scheduler.openness import why_closed
-from ptcompile.registry.queue_systems import KUEUE_PRIORITY
+from ptcompile.operators.queues.queue_systems import KUEUE_PRIORITY
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -43,8 +43,8 @@ from ptcompile.operators.kueue.queues import queue_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kinds.pods import ExpandedRole
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.pods import ExpandedRole
 
 
 CLUSTER_QUEUES = (("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v1beta2", "ClusterQueue"))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState
+from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, PreemptedJob
 from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
 from ptcompile.operators.kueue.scheduler.cycle import Scheduler
@@ -17,7 +18,6 @@ from ptcompile.operators.kueue.scheduler.openness import admission_checks
 from ptcompile.operators.kueue.scheduler.preemption import simulate
 from ptcompile.operators.kueue.scheduler.shares import quota_shares
 from ptcompile.operators.kueue.scheduler.workloads import NotQueuedError, PartOfGroupError, Workload, workloads_of
-from ptcompile.registry.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, PreemptedJob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from ptcompile.kinds.admission import QuotaShare
 from ptcompile.operators.kueue.scheduler.cycle import Scheduler
 from ptcompile.operators.kueue.scheduler.objects import as_quantity
 from ptcompile.operators.kueue.scheduler.quota import QuotaNode
 from ptcompile.operators.kueue.scheduler.workloads import Workload
-from ptcompile.registry.admission import QuotaShare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -30,14 +30,14 @@ from ptcompile.operators.kueue.queues import PREFIX, queue_of
 from ptcompile.operators.kueue.scheduler.objects import Cluster, Configuration, amounts_of, priority_value
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate, pod_sets_of
 from ptcompile.operators.kueue.webhooks.topology import parse_constraints
-from ptcompile.operators.table import expand
-from ptcompile.registry.queue_systems import (
+from ptcompile.operators.queues.queue_systems import (
     KUEUE_POD_SET_GROUP,
     KUEUE_PRIORITY,
     KUEUE_SLICE,
     KUEUE_SLICE_SIZE,
     KUEUE_TOPOLOGY,
 )
+from ptcompile.operators.table import expand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

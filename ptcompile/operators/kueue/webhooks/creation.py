@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.apiserver.webhooks import controller_failure
 from ptcompile.diagnostics import Problem
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import (
     as_mappings,
@@ -22,7 +23,6 @@ from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
 from ptcompile.operators.kueue.webhooks.kinds import KINDS, SKIPPED_NAMESPACES
 from ptcompile.operators.kueue.webhooks.labels import check_labels, check_suspend
 from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets, pod_sets_of
-from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.operators.kueue.queues import PREFIX
 from ptcompile.operators.kueue.webhooks.labels import annotations_of, is_elastic, rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of, pods_of_job
-from ptcompile.registry.queue_systems import KUEUE_TOPOLOGY
+from ptcompile.operators.queues.queue_systems import KUEUE_TOPOLOGY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path, Problem
+from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.webhooks.labels import ELASTIC, is_elastic, rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import HEAD, max_pod_sets
-from ptcompile.registry.templates import indexed_mappings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import PREFIX, REQUESTS
 from ptcompile.operators.kueue.webhooks.labels import rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate
-from ptcompile.registry.queue_systems import KUEUE_POD_SET_GROUP, KUEUE_SLICE, KUEUE_SLICE_SIZE, KUEUE_TOPOLOGY
+from ptcompile.operators.queues.queue_systems import KUEUE_POD_SET_GROUP, KUEUE_SLICE, KUEUE_SLICE_SIZE, KUEUE_TOPOLOGY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kinds.model import KindContext
+from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import as_string, kind_of, may_mention, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import PREFIX
@@ -15,8 +17,6 @@ from ptcompile.operators.kueue.webhooks.labels import rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate
 from ptcompile.operators.kueue.webhooks.topology import check_template
 from ptcompile.operators.table import expand, has_feature, kind_named
-from ptcompile.registry.model import KindContext
-from ptcompile.registry.templates import indexed_mappings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Problem, deduplicate
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import as_int, kind_of, namespace_of, nested_map
 from ptcompile.kubernetes.versions import Versions
@@ -38,7 +39,6 @@ from ptcompile.operators.kueue.webhooks.labels import (
 )
 from ptcompile.operators.kueue.webhooks.pods import check_pod_update
 from ptcompile.operators.kueue.webhooks.serving import check_serving_update, immutable
-from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

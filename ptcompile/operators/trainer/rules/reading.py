@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ptcompile.kinds.model import Base
 from ptcompile.linter.subject import Subject
-from ptcompile.registry.model import Base
 
 
 def runtime_of(subject: Subject) -> Base:

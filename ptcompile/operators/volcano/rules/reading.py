@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Path
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH, DefaultedJob, VolcanoTask
 from ptcompile.operators.volcano.pods import read_job
-from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

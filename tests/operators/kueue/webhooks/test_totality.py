@@ -9,13 +9,13 @@ import json
 
 import pytest
 
+from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.webhooks.creation import check_created
 from ptcompile.operators.kueue.webhooks.kinds import KINDS
 from ptcompile.operators.kueue.webhooks.updates import check_update
-from ptcompile.registry.model import KindContext
 from tests.operators.kueue.webhooks.making import (
     CONSTRAINTS,
     GROUP,

@@ -47,7 +47,7 @@ from ptcompile.kubernetes.unstructured import kind_of, namespace_of, object_name
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
-from ptcompile.registry.gangs import NamedGroup
+from ptcompile.operators.queues.gangs import NamedGroup
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

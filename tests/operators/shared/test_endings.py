@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.ir.job import RunPolicy
-from ptcompile.registry import endings
+from ptcompile.operators.shared import endings
 from tests import making
 from tests.making import compiled, manifest, smallest
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kinds.conversion import Conversion
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.registry.conversion import Conversion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.terms import Authority
     from ptcompile.ir.job import Job, Target
     from ptcompile.ir.pods import PodTemplate
+    from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
+    from ptcompile.kinds.pods import ExpandedRole, Expansion
+    from ptcompile.kinds.reading import Read
+    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind, Update
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.admission import AdmissionRequest, JobAdmission
-    from ptcompile.registry.pods import ExpandedRole, Expansion
-    from ptcompile.registry.queue_systems import Shares
-    from ptcompile.registry.reading import Read
-    from ptcompile.registry.status import Following, Status
-    from ptcompile.registry.templates import Template
+    from ptcompile.operators.queues.queue_systems import Shares
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     JsonDict = dict[str, Any]
@@ -301,7 +301,7 @@ class Kind:
 
     def pods(self, manifest: Json, request: KindContext) -> Expansion:
         """Return what the controller creates. Accepts any data; never raises."""
-        from ptcompile.registry.pods import Expansion
+        from ptcompile.kinds.pods import Expansion
 
         return Expansion()
 

@@ -22,9 +22,9 @@ from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.feature_gates import is_switched
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.versions import Version
-from ptcompile.registry import queues
-from ptcompile.registry.queue_systems import MULTI_KUEUE, VOLCANO_QUEUE
-from ptcompile.registry.queues import gang_scheduler_of, gang_system, queue_of
+from ptcompile.operators.queues import queues
+from ptcompile.operators.queues.queue_systems import MULTI_KUEUE, VOLCANO_QUEUE
+from ptcompile.operators.queues.queues import gang_scheduler_of, gang_system, queue_of
 from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ptcompile.diagnostics import field_path
-from ptcompile.registry.targets import TARGETS, default_target, target_named
+from ptcompile.operators.targets import TARGETS, default_target, target_named
 from tests import making
 from tests.making import DEFAULT_CLUSTER, compiled, smallest, text
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map
-from ptcompile.registry.pods import ExpandedRole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests import making
 from tests.making import compiled, smallest
-from tests.registry.test_roles import ABLE, LOADER, replicated, tasks
+from tests.operators.shared.test_roles import ABLE, LOADER, replicated, tasks
 
 ENDS = [
     # the Job decides when a training role succeeds, and the JobSet decides which Jobs count:

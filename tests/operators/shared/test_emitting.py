@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from ptcompile.registry.emitting import (
+from ptcompile.operators.shared.emitting import (
     check_equal_roles,
     check_service_name,
     object_metadata,
     plain_env,
     waits_for_nodes,
 )
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests import making
 from tests.making import compiled, smallest
 

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, Role, backend
 from ptcompile.kubernetes.feature_gates import is_on
-from ptcompile.registry.emitting import RUN_POLICY, SPEC, unsupported_by_target
+from ptcompile.operators.shared.emitting import RUN_POLICY, SPEC, unsupported_by_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 from ptcompile.hardware.nodes import levels_of
 from ptcompile.ir.job import IndexedGroup, Job, Target
-from ptcompile.operators.table import BY_GANG_SCHEDULER
-from ptcompile.registry.model import GangSystem
-from ptcompile.registry.queue_systems import (
+from ptcompile.kinds.model import GangSystem
+from ptcompile.operators.queues.queue_systems import (
     KAI_PLACEMENT,
     KAI_PRIORITY,
     KAI_QUEUE,
@@ -23,6 +22,7 @@ from ptcompile.registry.queue_systems import (
     KUEUE_QUEUE,
     KUEUE_TOPOLOGY,
 )
+from ptcompile.operators.table import BY_GANG_SCHEDULER
 from ptcompile.spec import reader
 from ptcompile.spec.checks import NON_SCHEDULERS
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kinds.references import needed_objects
+from ptcompile.kinds.status import KUEUE_QUEUE_LABEL, Condition, Following, merge_patch_for
+from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators import table as operators
 from ptcompile.operators.table import templates_of
-from ptcompile.registry.references import needed_objects
-from ptcompile.registry.status import KUEUE_QUEUE_LABEL, Condition, Following, merge_patch_for
-from ptcompile.registry.templates import Template
 from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False

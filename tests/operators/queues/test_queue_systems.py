@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.queue_systems import queue_sentences
+from ptcompile.operators.queues.queue_systems import queue_sentences
 
 OLDER, NEWER = Versions(kueue=(0, 18)), Versions(kueue=(0, 19))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.registry.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests import making
 from tests.making import DEFAULT_CLUSTER, compiled, manifest, smallest, text

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.registry.pods import ContainerView, PodView, env_entry, port_entry, reference
-from ptcompile.registry.reading import (
+from ptcompile.kinds.pods import ContainerView, PodView, env_entry, port_entry, reference
+from ptcompile.kinds.reading import (
     ReadRole,
     as_nodes,
     changed_names,
@@ -17,7 +17,7 @@ from ptcompile.registry.reading import (
     restart_policy,
     without_empty,
 )
-from ptcompile.registry.status import (
+from ptcompile.kinds.status import (
     Status,
     field_condition,
     merge_patch_for,
@@ -25,7 +25,7 @@ from ptcompile.registry.status import (
     status_from_condition,
     true_conditions,
 )
-from ptcompile.registry.templates import find_headless_service, limit_sentences, restart_sentence
+from ptcompile.kinds.templates import find_headless_service, limit_sentences, restart_sentence
 
 Json = dict[str, Any]
 

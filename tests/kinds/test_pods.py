@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.registry import pods
-from ptcompile.registry.pods import ContainerView, ExpandedRole, Expansion, PodSequence, PodView
+from ptcompile.kinds import pods
+from ptcompile.kinds.pods import ContainerView, ExpandedRole, Expansion, PodSequence, PodView
 
 Json = dict[str, Any]
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import ptcompile
+from ptcompile.kinds.templates import restart_sentences
 from ptcompile.operators.table import kind_named
-from ptcompile.registry.templates import restart_sentences
 
 RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42, 137]}}
 ALL = {"action": "RestartAllContainers", "exitCodes": {"operator": "NotIn", "values": [1]}}

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from ptcompile.ir.job import Job, Target
+from ptcompile.operators.queues.queues import queue_of
 from ptcompile.operators.table import BY_TARGET
-from ptcompile.registry.queues import queue_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def target_named(name: str) -> Target:
     def emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         if not (job.claims or job.compute_domain):
             return target.emit(job, cluster)
-        from ptcompile.registry.emitting import device_objects
+        from ptcompile.operators.shared.emitting import device_objects
 
         return [*device_objects(job, cluster), *target.emit(job, cluster)]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import (
     FEATURES,
@@ -17,7 +18,6 @@ from ptcompile.operators.table import (
     kinds_with,
     status_of,
 )
-from ptcompile.registry.model import Kind
 
 
 @pytest.mark.parametrize("name", FEATURES)

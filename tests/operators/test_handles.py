@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 
 import ptcompile
 from ptcompile.apiserver.cel import evaluate
+from ptcompile.kinds.model import Kind
+from ptcompile.kinds.pods import PodView
+from ptcompile.operators.handles import Handle, RolePods, handles
 from ptcompile.operators.table import KINDS, expand, kinds_with
-from ptcompile.registry.handles import Handle, RolePods, handles
-from ptcompile.registry.model import Kind
-from ptcompile.registry.pods import PodView
 from tests.conftest import ABLE, Case, pair_name
 from tests.making import smallest
 from tests.operators.test_status import TABLE, condition, trainjob

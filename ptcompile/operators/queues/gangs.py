@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ptcompile.kinds.model import GroupMark
     from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import GroupMark
 
 
 class NamedGroup(NamedTuple):

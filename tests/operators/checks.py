@@ -11,9 +11,9 @@ import pytest
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kind_named
 from tests.operators import retries, test_crd, test_lost_pods, test_status, worlds
+from tests.operators.shared import test_endings
 from tests.operators.test_pods_agreement import check_numbers_of_pods, check_recorded_pods
 from tests.operators.test_webhook_agreement import check_recorded_defaults, check_verdicts
-from tests.registry import test_endings
 
 RECORDED = {"pytorchjob": "pytorchjob", "volcano": "volcano", "jobset": "jobset", "trainer": "trainjob"}
 """Operators whose webhooks and controllers are recorded, with the names of their records."""

@@ -1,0 +1,1 @@
+"""Queues and gangs, as every operator meets them."""
