@@ -116,8 +116,7 @@ def profile_for(jobs: Iterable[SimulatedJob]) -> Json:
 
 def is_admitted(system: str, target: str) -> bool:
     """Return whether the queues of a system admit a target's jobs."""
-    operator = BY_TARGET[target]
-    return system not in QUEUE_LABELS or system == operator.queue_system or system in operator.conversion.admitted_by
+    return system not in BY_TARGET[target].conversion.not_admitted_by
 
 
 def without_queue(document: Json, system: str) -> Json:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.kinds.conversion import LeftBehind
+from ptcompile.kinds.model import LeftBehind
 from ptcompile.operators.table import BY_TARGET
 
 TYPE_CHECKING = False

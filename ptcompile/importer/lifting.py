@@ -19,6 +19,7 @@ from ptcompile.importer.candidate import Candidate, compile_candidate, compile_m
 from ptcompile.importer.draft import blocks
 from ptcompile.importer.residue import all_gaps, gaps
 from ptcompile.kinds.reading import Read
+from ptcompile.kubernetes.commands import PROCESS_WORDS
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mapping,
@@ -33,7 +34,7 @@ from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS, Rendezvous
 from ptcompile.simulator.launchers.shell import single_command
-from ptcompile.simulator.launchers.torchrun import PROCESS_WORDS, conf_of
+from ptcompile.simulator.launchers.torchrun import conf_of
 from ptcompile.simulator.rendezvous import training_roles
 
 TYPE_CHECKING = False

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kinds.conversion import Conversion
 from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
@@ -22,13 +21,12 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Job, Target
     from ptcompile.ir.pods import PodTemplate
     from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
-    from ptcompile.kinds.pods import ExpandedRole, Expansion
+    from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind, Update
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.operators.queues.queue_systems import Shares
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     JsonDict = dict[str, Any]
@@ -131,19 +129,6 @@ class GangSystem(NamedTuple):
     """Yields kind, name and reason of each setting of the cluster that a PodGroup needs besides installed software."""
     gated_fields: frozenset[str] = frozenset()
     """Fields that it writes and whose feature gates the checks report on the spec."""
-
-
-POD_RULES = (
-    "linter.rules.containers",
-    "linter.rules.pods",
-    "linter.rules.checkpoints",
-    "linter.rules.image",
-    "operators.kube_scheduler.rules.pods",
-)
-"""The packages of lint rules for every kind with a pod template."""
-
-LAUNCH_RULES = ("linter.rules.launch", "operators.kueue.rules", "operators.volcano.rules.annotations")
-"""Packages of lint rules for every kind that a target emits and whose pods train."""
 
 
 class RendezvousSettings(NamedTuple):
@@ -462,6 +447,48 @@ class Foreign(NamedTuple):
     """Kinds whose objects in the same stream let the webhooks check objects without such a key."""
     rules: tuple[str, ...] = ()
     """Packages of lint rules for those of these kinds that have no rules otherwise."""
+
+
+class LeftBehind(NamedTuple):
+    """A setting without which a job trains the same."""
+
+    effect: str
+    """What is different without it."""
+    help: str
+    word: str = ""
+    """A word of the values that are meant; others have no effect."""
+
+
+class JobTemplates(NamedTuple):
+    """Where an operator's object has the batch/v1 Jobs of its pods: items of `replicatedJobs` with the name node."""
+
+    patch: str
+    """The key of a spec's `manifest` that patches the object."""
+    path: tuple[str, ...]
+    """Path in the object of the mapping with `replicatedJobs`."""
+    container: str = ""
+    """The name of the training container, if the operator prescribes one."""
+    without_restart: Mapping[str, Any] = {}  # never changed
+    """Fields beside `replicatedJobs` by which a Job that its podFailurePolicy fails is not started again."""
+
+
+class Conversion(NamedTuple):
+    """Settings that only this operator has, by path in its object, where a conversion need not fail over them."""
+
+    left_behind: Mapping[Path, LeftBehind] = {}  # never changed
+    """Settings without which a job trains the same."""
+    endings: tuple[Path, ...] = ()
+    """Settings of how a job ends. The endings of both jobs are compared, and each difference is reported."""
+    without_effect: tuple[Path, ...] = ()
+    """Settings that the operator overwrites, or without which it does the same."""
+    successor: str = ""
+    """The target that takes over the operator's jobs, if the operator has a successor."""
+    port_name: str = ""
+    """Name of the rendezvous port that it adds to the container; its Services then require a name for each port."""
+    job_templates: JobTemplates | None = None
+    """Where settings of a batch/v1 Job go that its own Jobs have too."""
+    not_admitted_by: frozenset[str] = frozenset()
+    """Queue systems that ignore its objects."""
 
 
 class Operator:

@@ -196,6 +196,10 @@ class PodSequence(Sequence[PodView]):
             yield from (role.pod(i) for i in indexes)
 
 
+Shares = list[tuple[ExpandedRole, int]]
+"""Roles, each with the number of its pods that count."""
+
+
 class Expansion(NamedTuple):
     """All that an operator creates from one manifest."""
 

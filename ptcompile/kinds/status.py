@@ -131,9 +131,6 @@ class Status(NamedTuple):
         return {"state": self.state, "done": self.done, "reason": self.reason, "message": self.message}
 
 
-KUEUE_QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
-
-
 def true_conditions(live: Json) -> dict[str, Json]:
     """Return the conditions whose status is "True", keyed by type. The last one of the list is not the state."""
     conditions = as_mappings(nested_map(live, "status").get("conditions"))
@@ -145,15 +142,3 @@ def true_conditions(live: Json) -> dict[str, Json]:
 def status_from_condition(state: State, condition: Json) -> Status:
     """Return a state with the reason and message of a condition."""
     return Status(state, as_string(condition.get("reason")) or None, as_string(condition.get("message")) or None)
-
-
-def queued_status(live: Json, condition: Json | None) -> Status:
-    """Return the status of a suspended job, from its condition, or from its spec before the controller has written
-    one.
-    """
-    status = status_from_condition("queued", condition) if condition is not None else Status("queued", "Suspended")
-    labels, uid = nested_map(live, "metadata", "labels"), as_string(nested_map(live, "metadata").get("uid"))
-    if queue := as_string(labels.get(KUEUE_QUEUE_LABEL)):
-        where = f"label kueue.x-k8s.io/job-uid={uid}" if uid else "label kueue.x-k8s.io/job-uid"
-        return status._replace(message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what")
-    return status

@@ -20,6 +20,9 @@ LAUNCHERS: Final = frozenset(
     | {"ft_launcher", "hyperpodrun", "llamafactory-cli", "swift", "axolotl"}
 )
 
+PROCESS_WORDS: Final = ("auto", "cpu", "gpu", "xpu")
+"""What torchrun's --nproc-per-node takes besides a number and the type of a device that only the image knows."""
+
 _python = Pattern(r"(?:python|pypy)[0-9.]*").fullmatch
 
 _VALUED: Final[dict[str, str]] = {

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kinds.model import POD_RULES
 from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.operators.pod import POD_RULES
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False

@@ -7,11 +7,12 @@ from typing import Any, Literal  # noqa: TID253 - hints of a public type; no col
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.references import needed_objects
-from ptcompile.kinds.status import KUEUE_QUEUE_LABEL, Condition, Following, merge_patch_for
+from ptcompile.kinds.status import Condition, Following, merge_patch_for
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators import table as operators
+from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
 from ptcompile.operators.table import templates_of
 from ptcompile.spec.objects import yaml_name
 
@@ -197,7 +198,7 @@ def _selector(name: str, role: str, following: Following) -> str:
 
 
 def _begins_suspended(job: Json) -> bool:
-    return nested_map(job, "spec").get("suspend") is True or KUEUE_QUEUE_LABEL in nested_map(job, "metadata", "labels")
+    return nested_map(job, "spec").get("suspend") is True or KUEUE_QUEUE in nested_map(job, "metadata", "labels")
 
 
 def _reference(manifest: Json) -> Reference:

@@ -17,14 +17,7 @@ from ptcompile.kinds.reading import (
     restart_policy,
     without_empty,
 )
-from ptcompile.kinds.status import (
-    Status,
-    field_condition,
-    merge_patch_for,
-    queued_status,
-    status_from_condition,
-    true_conditions,
-)
+from ptcompile.kinds.status import Status, field_condition, merge_patch_for, status_from_condition, true_conditions
 from ptcompile.kinds.templates import find_headless_service, limit_sentences, restart_sentence
 
 Json = dict[str, Any]
@@ -59,31 +52,6 @@ def test_conditions_of_a_live_object() -> None:
     assert list(found) == ["A"]
     assert status_from_condition("failed", found["A"]) == ("failed", "r", None)
     assert status_from_condition("failed", {"message": "m"}) == ("failed", None, "m")
-
-
-@pytest.mark.parametrize(
-    ("metadata", "condition", "expected"),
-    [
-        ({}, None, ("queued", "Suspended", None)),
-        ({}, {"reason": "r", "message": "m"}, ("queued", "r", "m")),
-        (
-            {"labels": {"kueue.x-k8s.io/queue-name": "q"}, "uid": "1"},
-            None,
-            (
-                "queued",
-                "Suspended",
-                "waits for Kueue's queue q; its Workload (label kueue.x-k8s.io/job-uid=1) says for what",
-            ),
-        ),
-        (
-            {"labels": {"kueue.x-k8s.io/queue-name": "q"}},
-            {"reason": "r"},
-            ("queued", "r", "waits for Kueue's queue q; its Workload (label kueue.x-k8s.io/job-uid) says for what"),
-        ),
-    ],
-)
-def test_a_suspended_job(metadata: Json, condition: Json | None, expected: tuple[str, str, str | None]) -> None:
-    assert queued_status({"metadata": metadata}, condition) == expected
 
 
 def test_conditions_on_a_field() -> None:

@@ -15,10 +15,10 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, shorten
-from ptcompile.kubernetes.commands import basename, is_program, split_line, unwrap
+from ptcompile.kubernetes.commands import PROCESS_WORDS, basename, is_program, split_line, unwrap
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
-from ptcompile.simulator.launchers.torchrun import OPTIONS, PROCESS_WORDS, option_variable
+from ptcompile.simulator.launchers.torchrun import OPTIONS, option_variable
 from ptcompile.source.emitter import double_quote, scalar
 from ptcompile.spec.objects import yaml_name
 

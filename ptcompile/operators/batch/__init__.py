@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kinds.conversion import Conversion
-from ptcompile.kinds.model import (
-    LAUNCH_RULES,
-    POD_RULES,
-    Feature,
-    Install,
-    Kind,
-    KindContext,
-    Operator,
-    RendezvousSettings,
-)
+from ptcompile.kinds.model import Conversion, Feature, Install, Kind, KindContext, Operator, RendezvousSettings
 from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 from ptcompile.operators.queues.queue_systems import PARTIAL_ADMISSION
 
 TYPE_CHECKING = False

@@ -13,12 +13,12 @@ from ptcompile.kinds.status import (
     Following,
     Status,
     condition_is_true,
-    queued_status,
     status_from_condition,
     true_conditions,
     type_condition,
 )
 from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.operators.queues.queue_systems import queued_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kinds.conversion import Conversion, JobTemplates
 from ptcompile.kinds.model import (
-    LAUNCH_RULES,
-    POD_RULES,
     Additions,
+    Conversion,
     Install,
+    JobTemplates,
     Kind,
     KindContext,
     Operator,
@@ -17,6 +16,7 @@ from ptcompile.kinds.model import (
 )
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
+
+
+NO_RESTART = {
+    "failurePolicy": {
+        "rules": [
+            {"name": "podFailurePolicy", "action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"]},
+        ]
+    }
+}
+"""JobSet 0.12, failurePolicy: the first rule whose reason is that of the failed Job decides."""
 
 
 class JobSet(Kind):
@@ -145,7 +155,7 @@ class JobSetOperator(Operator):
         images=("jobset",),
     )
     modeled_since = (0, 8)
-    conversion = Conversion(job_templates=JobTemplates("jobset", ("spec",)))
+    conversion = Conversion(job_templates=JobTemplates("jobset", ("spec",), without_restart=NO_RESTART))
     placing_annotations: Mapping[str, str] = {
         "alpha.jobset.sigs.k8s.io/exclusive-topology": "gives each Job its own domain",
         "alpha.jobset.sigs.k8s.io/node-selector": "places each Job by the labels of nodes",

@@ -8,7 +8,6 @@ from ptcompile.kinds.status import (
     Status,
     condition_is_true,
     field_condition,
-    queued_status,
     status_from_condition,
     true_conditions,
     type_condition,
@@ -20,6 +19,7 @@ from ptcompile.operators.batch.facts import (
     default_parallelism,
     default_replacement_policy,
 )
+from ptcompile.operators.queues.queue_systems import queued_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

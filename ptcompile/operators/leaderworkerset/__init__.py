@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.kinds.model import LAUNCH_RULES, POD_RULES, Install, Kind, KindContext, Operator, RendezvousSettings
+from ptcompile.kinds.model import Install, Kind, KindContext, Operator, RendezvousSettings
+from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kinds.model import LAUNCH_RULES, POD_RULES, Kind, KindContext, Operator, RendezvousSettings
+from ptcompile.kinds.model import Kind, KindContext, Operator, RendezvousSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.unstructured import Json
+
+
+POD_RULES = (
+    "linter.rules.containers",
+    "linter.rules.pods",
+    "linter.rules.checkpoints",
+    "linter.rules.image",
+    "operators.kube_scheduler.rules.pods",
+)
+"""The packages of lint rules for every kind with a pod template."""
+
+LAUNCH_RULES = ("linter.rules.launch", "operators.kueue.rules", "operators.volcano.rules.annotations")
+"""Packages of lint rules for every kind that a target emits and whose pods train."""
 
 
 class BarePod(Kind):

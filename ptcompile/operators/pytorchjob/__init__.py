@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kinds.conversion import Conversion, LeftBehind
 from ptcompile.kinds.model import (
-    LAUNCH_RULES,
-    POD_RULES,
     Additions,
+    Conversion,
     Feature,
     Install,
     Kind,
     KindContext,
     LaunchFields,
+    LeftBehind,
     Operator,
     RendezvousSettings,
 )
+from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kinds.model import KindDefaults, LostPod, Retry
-    from ptcompile.kinds.pods import ExpandedRole, Expansion
+    from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.operators.queues.queue_systems import Shares
 
 _ELASTIC = ("spec", "elasticPolicy")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
-from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts
 from ptcompile.kinds.templates import Template, limit_sentences
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import (
@@ -20,7 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.queues.queue_systems import Shares, first_pods_of_roles
+from ptcompile.operators.queues.queue_systems import first_pods_of_roles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

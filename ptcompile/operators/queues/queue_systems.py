@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ptcompile.kinds.pods import ExpandedRole, Shares
+    from ptcompile.kinds.status import Status
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
@@ -126,10 +127,6 @@ def _framework_setting(kind: tuple[str, str], versions: Versions, switched_on: C
     return configuration[1].partition(":")[0] if configuration is not None else ""
 
 
-Shares = list[tuple[ExpandedRole, int]]
-"""Roles, each with the number of its pods that count."""
-
-
 def first_pods_of_roles(limit: int, roles: tuple[ExpandedRole, ...]) -> Shares:
     """Return the first `limit` pods in role order. Higher priorities come first, but their values are not in the
     manifest.
@@ -140,3 +137,17 @@ def first_pods_of_roles(limit: int, roles: tuple[ExpandedRole, ...]) -> Shares:
         shares.append((role, count))
         limit -= count
     return shares
+
+
+def queued_status(live: Json, condition: Json | None) -> Status:
+    """Return the status of a suspended job, from its condition, or from its spec before the controller has written
+    one.
+    """
+    from ptcompile.kinds.status import Status, status_from_condition
+
+    status = status_from_condition("queued", condition) if condition is not None else Status("queued", "Suspended")
+    labels, uid = nested_map(live, "metadata", "labels"), as_string(nested_map(live, "metadata").get("uid"))
+    if queue := as_string(labels.get(KUEUE_QUEUE)):
+        where = f"label kueue.x-k8s.io/job-uid={uid}" if uid else "label kueue.x-k8s.io/job-uid"
+        return status._replace(message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what")
+    return status

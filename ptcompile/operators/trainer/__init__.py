@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile.kinds.conversion import Conversion, JobTemplates
 from ptcompile.kinds.model import (
-    LAUNCH_RULES,
-    POD_RULES,
+    Conversion,
     Feature,
     Install,
+    JobTemplates,
     Kind,
     KindContext,
     LaunchFields,
@@ -18,6 +17,8 @@ from ptcompile.kinds.model import (
 )
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.operators.jobset import NO_RESTART
+from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,7 +208,9 @@ class KubeflowTrainer(Operator):
     kinds = (TrainJob(), TrainingRuntime(), ClusterTrainingRuntime())
     target_name = "trainjob"
     conversion = Conversion(
-        job_templates=JobTemplates("trainjob/TrainingRuntime", ("spec", "template", "spec"), container="node")
+        job_templates=JobTemplates(
+            "trainjob/TrainingRuntime", ("spec", "template", "spec"), container="node", without_restart=NO_RESTART
+        )
     )
     install = Install(
         "trainer",

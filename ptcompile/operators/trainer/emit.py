@@ -46,6 +46,7 @@ from ptcompile.ir.job import (
     accelerators_in,
     map_templates,
 )
+from ptcompile.kubernetes.commands import PROCESS_WORDS
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import kai_min_member
 from ptcompile.operators.queues.queue_systems import VOLCANO_QUEUE
@@ -73,7 +74,6 @@ from ptcompile.operators.shared.endings import JOBSET_ENDING_SENTENCES
 from ptcompile.operators.table import has_feature
 from ptcompile.operators.trainer.patches import NODE, split_template
 from ptcompile.operators.trainer.runtimes import ANCESTOR, API_VERSION, GROUP
-from ptcompile.simulator.launchers.torchrun import PROCESS_WORDS
 from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kinds.conversion import Conversion, LeftBehind
 from ptcompile.kinds.model import (
-    LAUNCH_RULES,
-    POD_RULES,
     Additions,
+    Conversion,
     Feature,
     GroupMark,
     Install,
     Kind,
     KindContext,
+    LeftBehind,
     Operator,
     RendezvousSettings,
 )
 from ptcompile.kubernetes.requests import Update
+from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 from ptcompile.operators.queues.queue_systems import GROUP_NAME
 
 TYPE_CHECKING = False
@@ -27,14 +27,13 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kinds.model import GangSystem, KindDefaults, LostPod, QueueSystem, Retry
-    from ptcompile.kinds.pods import ExpandedRole, Expansion
+    from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.operators.queues.queue_systems import Shares
 
 
 class VolcanoJob(Kind):
@@ -208,7 +207,7 @@ class VolcanoOperator(Operator):
         },
         endings=(("spec", "policies"), ("spec", "tasks"), ("spec", "maxRetry")),
         without_effect=(("spec", "plugins", "svc"), ("spec", "minAvailable")),  # the gangs are compared
-        admitted_by=frozenset({"kai"}),
+        not_admitted_by=frozenset({"kueue"}),
     )
     role_prefix = "vc-"  # VC_X_HOSTS of a task x (Volcano 1.16)
 

@@ -8,7 +8,7 @@ from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Problem
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
-from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 from ptcompile.kubernetes.unstructured import (
     as_int,
@@ -22,7 +22,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.queues.queue_systems import Shares, first_pods_of_roles
+from ptcompile.operators.queues.queue_systems import first_pods_of_roles
 from ptcompile.operators.volcano.plugins import PLUGINS, DefaultedJob, PodTransform, VolcanoTask
 
 TYPE_CHECKING = False

@@ -157,9 +157,6 @@ COMMAND_LINE_ONLY: Final = ("logs-specs", "numa-binding", "print-completion")
 SWITCHES: Final = ("standalone", "module", "no-python", "run-path", "virtual-local-rank")
 """Options without a value. torchrun parses their variables with int()."""
 
-PROCESS_WORDS: Final = ("auto", "cpu", "gpu", "xpu")
-"""What --nproc-per-node takes besides a number and the type of a device that only the image knows."""
-
 TORCHRUN: Final = OptionTable(
     OPTIONS, frozenset({*SWITCHES, "use-env", "help"}), {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 )

@@ -1,11 +1,13 @@
-"""Sentences on how queues affect a job."""
+"""Sentences on how queues affect a job, and the state of a job that waits in one."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.queues.queue_systems import queue_sentences
+from ptcompile.operators.queues.queue_systems import queue_sentences, queued_status
 
 OLDER, NEWER = Versions(kueue=(0, 18)), Versions(kueue=(0, 19))
 
@@ -34,3 +36,30 @@ def test_a_kind_that_kueue_leaves_out() -> None:
         "waits until Kueue admits it from the queue 'q'"
     )
     assert "integrations.frameworks" in next(queue_sentences(job, NEWER, ["kubeflow.org/tfjob"]))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "condition", "expected"),
+    [
+        ({}, None, ("queued", "Suspended", None)),
+        ({}, {"reason": "r", "message": "m"}, ("queued", "r", "m")),
+        (
+            {"labels": {"kueue.x-k8s.io/queue-name": "q"}, "uid": "1"},
+            None,
+            (
+                "queued",
+                "Suspended",
+                "waits for Kueue's queue q; its Workload (label kueue.x-k8s.io/job-uid=1) says for what",
+            ),
+        ),
+        (
+            {"labels": {"kueue.x-k8s.io/queue-name": "q"}},
+            {"reason": "r"},
+            ("queued", "r", "waits for Kueue's queue q; its Workload (label kueue.x-k8s.io/job-uid) says for what"),
+        ),
+    ],
+)
+def test_a_suspended_job(
+    metadata: dict[str, Any], condition: dict[str, Any] | None, expected: tuple[str, str, str | None]
+) -> None:
+    assert queued_status({"metadata": metadata}, condition) == expected

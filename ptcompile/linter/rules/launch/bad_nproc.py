@@ -32,10 +32,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
+from ptcompile.kubernetes.commands import PROCESS_WORDS
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.training_roles import torch_version
-from ptcompile.simulator.launchers.torchrun import PROCESS_WORDS, is_int, is_literal
+from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
 _NO_DEVICES = frozenset(
     {"all", "any", "max", "maximum", "each", "every", "full", "none", "null", "default", "true", "false", "yes", "no"}
