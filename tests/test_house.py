@@ -14,6 +14,8 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
 MOST_FILES = 11
@@ -169,7 +171,7 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
 
 
 def _contract(name: str) -> dict[str, list[str]]:
-    """Return a contract of import-linter."""
+    """Return a contract of import-linter, by its name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
     return next(contract for contract in contracts if contract["name"] == name)
@@ -179,6 +181,15 @@ def _room(module: str) -> str:
     """Return the package below `ptcompile` on whose floor a module stands: operators' rules stand on the linter's."""
     words = module.split(".")
     return "linter" if words[1:2] == ["operators"] and "rules" in words else "".join(words[1:2])
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("Imports point down the layers", PACKAGE), ("Operators use one another in this order", PACKAGE / "operators")],
+)
+def test_the_layers_name_every_folder(name: str, folder: Path) -> None:
+    named = {word for layer in _contract(name)["layers"] for word in layer.split(" | ")}
+    assert {path.parent.name for path in folder.glob("*/__init__.py")} - named == set()
 
 
 def test_the_layout_is_in_import_order() -> None:
