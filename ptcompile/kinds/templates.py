@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.index import SERVICE, objects, selector
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map, string_map
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,14 +131,6 @@ def env_from_field(name: str, path: str) -> dict[str, Any]:
 def with_items(spec: Json, key: str, added: Sequence[Json]) -> dict[str, Any]:
     """Return the mapping with items appended to the list under `key`."""
     return {**spec, key: [*as_mappings(spec.get(key)), *added]} if added else dict(spec)
-
-
-def merge_maps(*maps: Any) -> dict[str, str]:
-    """Return labels or annotations merged into one mapping; later ones win."""
-    result: dict[str, str] = {}
-    for labels in maps:
-        result.update(string_map(labels))
-    return result
 
 
 def cluster_host_name(hostname: str, subdomain: str | None, namespace: str) -> str:

@@ -146,13 +146,6 @@ def why_not_qualified_name(text: str) -> str | None:
     return None if _is_name_part(name) else part + _MIXED
 
 
-def is_domain_prefixed_path(text: str) -> bool:
-    """Return whether a text is a domain and a path, as a Job's `spec.managedBy` must be:
-    `kueue.x-k8s.io/multikueue`.
-    """
-    return why_not_domain_prefixed_path(text) is None
-
-
 def why_not_domain_prefixed_path(text: str) -> str | None:
     """Return why a text is not a domain and a path, or None."""
     domain, _, path = text.partition("/")
@@ -177,11 +170,6 @@ def why_not_env_name(text: str) -> str | None:
     return "must have only printable ASCII characters other than '='" if text else "must not be empty"
 
 
-def is_classic_env_name(text: str) -> bool:
-    """Return whether servers before 1.32 and the Volcano webhook accept a text as an environment variable's name."""
-    return why_not_classic_env_name(text) is None
-
-
 def why_not_classic_env_name(text: str) -> str | None:
     """Return why servers before 1.32 and the Volcano webhook reject a text as an environment variable's name, or
     None.
@@ -189,11 +177,6 @@ def why_not_classic_env_name(text: str) -> str | None:
     if not _is_classic_env_name(text):
         return "must have only letters, digits, '_', '-' and '.', and not start with a digit"
     return _relative_path(text)
-
-
-def is_config_key(text: str) -> bool:
-    """Return whether a text may be a key of a ConfigMap or Secret."""
-    return why_not_config_key(text) is None
 
 
 def why_not_config_key(text: str) -> str | None:
@@ -209,11 +192,6 @@ def _relative_path(text: str) -> str | None:
     if text in (".", ".."):
         return f"must not be '{text}'"
     return "must not start with '..'" if text.startswith("..") else None
-
-
-def is_port_name(text: str) -> bool:
-    """Return whether a text may name a container's port: 1 to 15 of `[a-z0-9-]`, at least one letter (RFC 6335)."""
-    return why_not_port_name(text) is None
 
 
 def why_not_port_name(text: str) -> str | None:
