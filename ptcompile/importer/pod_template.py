@@ -23,7 +23,6 @@ _METADATA_FIELDS = spec_fields_in("metadata")
 _HANDLED_FIELDS = frozenset({*_POD_FIELDS, "containers", "restartPolicy"})
 _NAMING_FIELDS = frozenset({"hostname", "subdomain"})
 """Fields that name the pods. If the operator creates the pods, it sets them."""
-_HALVES = ("requests", "limits")
 _PLAIN_RESOURCES = ("cpu", "memory", "gpu", "ephemeral-storage")
 _SHM_SOURCE_KEYS = {"medium", "sizeLimit"}
 

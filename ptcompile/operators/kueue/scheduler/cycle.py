@@ -240,7 +240,6 @@ class Scheduler:
         self.assignments.pop(workload, None)
         self.preemptions.append(Preemption(workload, by, target.how))
         self.messages[workload] = f"Preempted to accommodate {by.owner[1]} ({target.how})"
-        workload.is_evicted = True
         workload.start_over()
         self._push(workload)
         self._release(workload.cluster_queue)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Share = tuple[bool, float]
 
 FINAL_SHARE: Final = "LessThanOrEqualToFinalShare"
-INITIAL_SHARE: Final = "LessThanInitialShare"
 
 
 def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:

@@ -116,7 +116,6 @@ class Workload:
         self.order: tuple[str, int] = ("", 0)
         """Time of creation; an older workload is considered first."""
         self.reserved_at: tuple[str, int] = ("", 0)
-        self.is_evicted = False
         self.invalid = ""
         """Why Kueue never tries to admit it, or an empty string."""
         self.owner: tuple[str, str] = ("", name)
