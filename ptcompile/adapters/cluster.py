@@ -14,9 +14,8 @@ from urllib.parse import quote, urlencode
 
 from ptcompile.kinds.status import Status
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.operators import table as operators
 from ptcompile.operators.handles import Handle, Reference, RolePods, handles
-from ptcompile.operators.table import status_of
+from ptcompile.operators.table import BY_TARGET, KINDS, status_of
 
 if TYPE_CHECKING:
     from ptcompile.api.compile import Result
@@ -46,7 +45,7 @@ def label(name: str) -> str:
 
 def reference(target: str, namespace: str, name: str) -> Reference:
     """Return the reference to a target's job by name. Raises ValueError for an unknown target."""
-    operator = operators.BY_TARGET.get(target)
+    operator = BY_TARGET.get(target)
     if operator is None:
         raise ValueError(f"no target {target!r}")
     kind = operator.kinds[0]
@@ -58,7 +57,7 @@ def reference(target: str, namespace: str, name: str) -> Reference:
 
 def target_of(job: Reference) -> str:
     """Return the target that emits jobs of this kind."""
-    return operators.KINDS[job.api_version, job.kind][0].target_name
+    return KINDS[job.api_version, job.kind][0].target_name
 
 
 def handle_of(live: Mapping[str, Any]) -> Handle:

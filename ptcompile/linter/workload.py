@@ -13,8 +13,7 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
-from ptcompile.operators import table as operators
-from ptcompile.operators.table import RUNS_PODS, templates_of
+from ptcompile.operators.table import RUNS_PODS, kind_named, templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class WorkloadView:
     @cached_property
     def record(self) -> Kind:
         """The kind's record, or an empty one if the kind is unknown."""
-        return operators.kind_named(self.kind)
+        return kind_named(self.kind)
 
     @cached_property
     def spec(self) -> Json:

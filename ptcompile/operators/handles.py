@@ -11,9 +11,8 @@ from ptcompile.kinds.status import Condition, Following, merge_patch_for
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
-from ptcompile.operators import table as operators
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
-from ptcompile.operators.table import templates_of
+from ptcompile.operators.table import kind_named, templates_of
 from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False
@@ -97,7 +96,7 @@ def handles(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Handle]:
     """
     before: list[Json] = []
     for manifest in manifests:
-        following = operators.kind_named(_kind_key(manifest)).following()
+        following = kind_named(_kind_key(manifest)).following()
         if following is None:
             before.append(manifest)
             continue
@@ -203,7 +202,7 @@ def _begins_suspended(job: Json) -> bool:
 
 def _reference(manifest: Json) -> Reference:
     metadata, key = nested_map(manifest, "metadata"), _kind_key(manifest)
-    following = operators.kind_named(key).following()
+    following = kind_named(key).following()
     plural = (
         following.plural if following is not None else f"{key[1].lower()}s"
     )  # holds for all auxiliary objects of a job

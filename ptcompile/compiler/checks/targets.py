@@ -17,13 +17,16 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Target
 from ptcompile.kubernetes import names
-from ptcompile.operators.queues import queue_systems, queues
+from ptcompile.operators.queues import queue_systems
 from ptcompile.operators.queues.queues import (
     can_share_domain,
     gang_scheduler,
     gang_scheduler_of,
+    gang_system,
     level_of,
+    object_labels,
     queue_of,
+    system_named,
     topology_system,
 )
 from ptcompile.operators.shared.emitting import (
@@ -124,7 +127,7 @@ def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Itera
     """
     if queue_of(job, cluster) is None and job.priority is None:
         return
-    labels = queues.object_labels(job, cluster)
+    labels = object_labels(job, cluster)
     queue = labels.get(queue_systems.KUEUE_QUEUE) or labels.get(queue_systems.KAI_QUEUE)
     priority = labels.get(queue_systems.KUEUE_PRIORITY) or labels.get(queue_systems.KAI_PRIORITY)
     if target == "volcano":
@@ -241,7 +244,7 @@ def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Iterat
             help,
         )
     elif placer != "kueue":
-        yield from queues.system_named(placer).check_topology(job, cluster, target)
+        yield from system_named(placer).check_topology(job, cluster, target)
     elif level_of(job, cluster).node_label is None:
         yield from check_node_label(job, cluster, "Kueue")
     elif len(groups) > 1 and not can_share_domain(groups):
@@ -257,4 +260,4 @@ def _check_gang(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[P
         message = f"Volcano places the pods of its Jobs itself, not {BY_GANG_SCHEDULER[scheduler].title or scheduler}"
         yield done_differently(SPEC, message, "use another target", "volcano")
     else:
-        yield from queues.gang_system(job, cluster).check(job, cluster, target)
+        yield from gang_system(job, cluster).check(job, cluster, target)

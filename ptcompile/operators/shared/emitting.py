@@ -22,9 +22,15 @@ from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.feature_gates import is_switched
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.versions import Version
-from ptcompile.operators.queues import queues
 from ptcompile.operators.queues.queue_systems import MULTI_KUEUE, VOLCANO_QUEUE
-from ptcompile.operators.queues.queues import gang_scheduler_of, gang_system, queue_of
+from ptcompile.operators.queues.queues import (
+    gang_scheduler_of,
+    gang_system,
+    level_of,
+    object_annotations,
+    object_labels,
+    queue_of,
+)
 from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
@@ -72,8 +78,8 @@ def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str
     metadata: dict[str, Any] = {"name": job.name}
     if job.namespace:
         metadata["namespace"] = job.namespace
-    labels = queues.object_labels(job, cluster) if cluster is not None else {}
-    annotations = queues.object_annotations(job, cluster, target) if cluster is not None else {}
+    labels = object_labels(job, cluster) if cluster is not None else {}
+    annotations = object_annotations(job, cluster, target) if cluster is not None else {}
     for field, job_values, added in (("labels", job.labels, labels), ("annotations", job.annotations, annotations)):
         if not job_values and not added:
             continue
@@ -91,7 +97,7 @@ def managed_by(job: Job, cluster: ClusterProfile) -> dict[str, str]:
     Kueue sets it itself for its MultiKueue queues; setting it here keeps the job from starting while Kueue's webhook is
     down.
     """
-    dispatched = cluster.spec.multi_kueue and queues.queue_of(job, cluster) is not None
+    dispatched = cluster.spec.multi_kueue and queue_of(job, cluster) is not None
     return {"managedBy": MULTI_KUEUE} if dispatched else {}
 
 
@@ -109,7 +115,7 @@ def done_differently(path: Path, message: str, help: str, authority: Authority =
 
 def check_node_label(job: Job, cluster: ClusterProfile, placer: str) -> Iterator[Problem]:
     """Yield an error if the profile gives the job's topology level no node label, which `placer` requires."""
-    if queues.level_of(job, cluster).node_label is None:
+    if level_of(job, cluster).node_label is None:
         level = job.topology.level if job.topology else ""
         message = f"the profile {cluster.metadata.name!r} gives {level} no node label, which {placer} requires"
         yield unsupported_by_target(TOPOLOGY, message, "add its nodeLabel")
