@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.cli.files import InputFile, UsageError
+from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.diagnostics.paths import PathSyntaxError, parse_assignment
-from ptcompile.source import documents as source, streams
+from ptcompile.source import documents as source
 from ptcompile.source.documents import Document
-from ptcompile.source.overrides import read_overrides
 from ptcompile.source.secrets.names import MASK, mask_value
 from ptcompile.source.secrets.texts import secret_parts, without_parts
 
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from ptcompile.api.inputs import Inputs
-    from ptcompile.extending import Extensions
-    from ptcompile.kubernetes.index import Objects
-    from ptcompile.spec.cluster_profile import ClusterProfile
 
 SET_OPTION = "--set"
 """File name of findings about these options."""
@@ -83,42 +78,6 @@ def _usage_error(option: str, text: str, column: int, message: str) -> UsageErro
 def options_text(options: Sequence[Set]) -> str:
     """Return the options as the text of a file, one per line."""
     return "\n".join(" ".join(option.text.splitlines()) for option in options)
-
-
-def keywords(options: argparse.Namespace) -> dict[str, Any]:
-    """Return --name and --set as keyword arguments of the API's functions."""
-    return {"name": options.name, "overrides": [(option.path, option.value) for option in options.set]}
-
-
-def inputs_of(
-    files: Sequence[InputFile],
-    profile: ClusterProfile | None,
-    options: argparse.Namespace,
-    *,
-    beside: Objects | None = None,
-    extensions: Extensions | None = None,
-    only_specs: bool = False,
-) -> Inputs:
-    """Return what a command was given: its files as one stream, with --name, --set and the profile of --cluster."""
-    from ptcompile.api.inputs import File, Inputs
-
-    given = profile if options.cluster else None
-    overrides = [(option.path, option.value) for option in options.set]
-    return Inputs(
-        [File(streams.read(file.content, file.name), file.name) for file in files],
-        given,
-        overrides=read_overrides(overrides, options.name),
-        beside=beside,
-        extensions=extensions,
-        only_specs=only_specs,
-    )
-
-
-def check_has_spec(options: argparse.Namespace, inputs: Iterable[InputFile]) -> None:
-    """Raises `UsageError` if --set or --name has nothing to change, since no input has a TrainingJob."""
-    if (options.set or options.name is not None) and not any(b"TrainingJob" in file.content for file in inputs):
-        option = "--set" if options.set else "--name"
-        raise UsageError(f"{option} changes a TrainingJob, and no file here has one")
 
 
 def point_at_options(diagnostics: Iterable[Diagnostic], options: argparse.Namespace) -> list[Diagnostic]:

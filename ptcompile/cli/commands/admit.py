@@ -6,6 +6,7 @@ import argparse
 
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
+from ptcompile.cli.inputs import check_has_spec, inputs_of
 from ptcompile.cli.options import add_cluster, add_format, add_output_format, add_overrides
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
@@ -59,10 +60,10 @@ def run(options: argparse.Namespace) -> int:
     findings.report_unreadable(unreadable)
     if profile is None or unreadable or not inputs:
         return findings.finish() or 1
-    overrides.check_has_spec(options, inputs)
+    check_has_spec(options, inputs)
     dumps = [files.InputFile(path, files.read(path), True) for path in options.state]
     state = [File(streams.read_dump(dump.content, dump.name, "state"), dump.name) for dump in dumps]
-    given = overrides.inputs_of(inputs, profile, options, extensions=config.extensions())
+    given = inputs_of(inputs, profile, options, extensions=config.extensions())
     admission = admit_inputs(given, state or None)
     diagnostics = overrides.point_at_options(admission.diagnostics, options)
     findings.add_all([*inputs, *dumps], diagnostics)

@@ -10,6 +10,7 @@ from ptcompile.api import compile
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
+from ptcompile.cli.inputs import inputs_of
 from ptcompile.cli.options import ALL, add_cluster, add_format, add_jobs, add_output_format, add_overrides, check_target
 from ptcompile.cli.reporter import Findings, map_files, quoted_lines
 from ptcompile.compiler.reader import load_profile
@@ -198,11 +199,8 @@ class Compiler:
         return CompiledFile(manifests, diagnostics, notes, quoted_lines(file, diagnostics, self._options), suppressed)
 
     def _read(self, file: InputFile) -> Inputs:
-        from ptcompile.cli import overrides
 
-        return overrides.inputs_of(
-            [file], self._profile, self._options, extensions=self._config.extensions, only_specs=True
-        )
+        return inputs_of([file], self._profile, self._options, extensions=self._config.extensions, only_specs=True)
 
     def _result(self, inputs: Inputs, target: str | None, selected: Selection | None) -> compile.Result:
         options = self._options

@@ -6,6 +6,7 @@ import argparse
 
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
+from ptcompile.cli.inputs import check_has_spec, keywords
 from ptcompile.cli.options import add_format, add_output_format, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
@@ -95,7 +96,7 @@ def _difference(options: argparse.Namespace, findings: Findings, extensions: Ext
         InputFile(_display_name(a), before, True),
         InputFile(_display_name(b), before if a == b else files.read(b), True),
     ]
-    overrides.check_has_spec(options, sides[1:])
+    check_has_spec(options, sides[1:])
     difference = diff(
         sides[0].content,
         sides[1].content,
@@ -108,7 +109,7 @@ def _difference(options: argparse.Namespace, findings: Findings, extensions: Ext
         schemas=options.schemas,
         filenames=(sides[0].name, sides[1].name),
         extensions=extensions,
-        **overrides.keywords(options),
+        **keywords(options),
     )
     if sides[0] != sides[1]:
         findings.add(sides[0], [d for d in difference.diagnostics if d.filename == sides[0].name])

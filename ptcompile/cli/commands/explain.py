@@ -10,6 +10,7 @@ from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.commands import reference
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
+from ptcompile.cli.inputs import keywords
 from ptcompile.cli.options import add_format, add_output_format, add_spec_options, check_target, terminal_width
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
@@ -153,7 +154,7 @@ def _inputs(file: InputFile, profile: InputFile | None, options: argparse.Namesp
         cluster_filename=options.cluster,
         extensions=settings.extensions,
         only_specs=True,
-        **overrides.keywords(options),
+        **keywords(options),
     )
 
 

@@ -6,6 +6,7 @@ import argparse
 
 from ptcompile.cli import files, overrides
 from ptcompile.cli.files import UsageError
+from ptcompile.cli.inputs import check_has_spec, keywords
 from ptcompile.cli.options import add_output_format, add_overrides, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import join_escaped
@@ -122,7 +123,7 @@ def requires(options: argparse.Namespace) -> int:
 
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
-    overrides.check_has_spec(options, inputs)
+    check_has_spec(options, inputs)
     streams = [verb.manifests_of_stream(file.content, file.name) for file in inputs]
     manifests = [manifest for stream in streams for manifest in stream or ()]
     of_specs = [file for file, stream in zip(inputs, streams, strict=True) if stream is None]
@@ -172,9 +173,7 @@ def _compiled_specs(
 
     specs: list[Spec] = []
     for file in inputs:
-        specs_of_file, result = specs_that_compile(
-            file.content, profile, target, file.name, **overrides.keywords(options)
-        )
+        specs_of_file, result = specs_that_compile(file.content, profile, target, file.name, **keywords(options))
         diagnostics = overrides.point_at_options(result.diagnostics, options)
         findings.add_compiled(file, result._replace(diagnostics=tuple(diagnostics)))
         specs += specs_of_file

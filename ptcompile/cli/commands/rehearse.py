@@ -9,6 +9,7 @@ import signal
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.console import has_terminal, show_progress
 from ptcompile.cli.files import UsageError
+from ptcompile.cli.inputs import check_has_spec, inputs_of
 from ptcompile.cli.options import add_format, add_output_format, add_related, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
@@ -147,9 +148,9 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> Sim
     findings.report_unreadable(unreadable)
     if len(inputs) != 1:
         raise UsageError(f"{options.path} has {len(inputs)} files, but rehearse takes one")
-    overrides.check_has_spec(options, inputs)
+    check_has_spec(options, inputs)
     beside = read_beside([files.read(path) for path in options.beside])
-    given = overrides.inputs_of(inputs, profile, options, beside=beside, extensions=extensions)
+    given = inputs_of(inputs, profile, options, beside=beside, extensions=extensions)
     world = simulate.simulate_inputs(given, options.target or simulate.DEFAULT)
     findings.add_all(inputs, overrides.point_at_options(world.diagnostics, options))
     findings.finish()

@@ -9,6 +9,7 @@ from ptcompile.api import simulate
 from ptcompile.api.inputs import read_beside
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
+from ptcompile.cli.inputs import check_has_spec, inputs_of
 from ptcompile.cli.options import ALL, add_format, add_output_format, add_related, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
@@ -65,9 +66,9 @@ def run(options: argparse.Namespace) -> int:
         return findings.finish()
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
-    overrides.check_has_spec(options, inputs)
+    check_has_spec(options, inputs)
     beside = read_beside([files.read(path) for path in options.beside])
-    given = overrides.inputs_of(inputs, profile, options, beside=beside, extensions=extensions)
+    given = inputs_of(inputs, profile, options, beside=beside, extensions=extensions)
     if options.stored:
         return _print_stored(given, inputs, options, findings)
     target = None if options.target == ALL else options.target or simulate.DEFAULT

@@ -18,9 +18,10 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 
-from ptcompile.cli import files, overrides
+from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import UsageError
+from ptcompile.cli.inputs import keywords
 from ptcompile.cli.options import add_cluster, add_overrides, add_untrusted, check_target
 
 TYPE_CHECKING = False
@@ -317,7 +318,7 @@ def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], set
         cluster_filename=options.cluster,
         extensions=settings.extensions,
         only_specs=True,
-        **overrides.keywords(options),
+        **keywords(options),
     )
     return explain_page(inputs, options.target, settings.selection(options.spec))
 

@@ -1,0 +1,53 @@
+"""What a command was given: its files as one stream, with the profile and the changes that its options name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ptcompile.api.inputs import File, Inputs
+from ptcompile.cli.files import InputFile, UsageError
+from ptcompile.source import streams
+from ptcompile.source.overrides import read_overrides
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from ptcompile.extending import Extensions
+    from ptcompile.kubernetes.index import Objects
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+def inputs_of(
+    files: Sequence[InputFile],
+    profile: ClusterProfile | None,
+    options: argparse.Namespace,
+    *,
+    beside: Objects | None = None,
+    extensions: Extensions | None = None,
+    only_specs: bool = False,
+) -> Inputs:
+    """Return what a command was given: its files as one stream, with --name, --set and the profile of --cluster."""
+    given = profile if options.cluster else None
+    overrides = [(option.path, option.value) for option in options.set]
+    return Inputs(
+        [File(streams.read(file.content, file.name), file.name) for file in files],
+        given,
+        overrides=read_overrides(overrides, options.name),
+        beside=beside,
+        extensions=extensions,
+        only_specs=only_specs,
+    )
+
+
+def keywords(options: argparse.Namespace) -> dict[str, Any]:
+    """Return --name and --set as keyword arguments of the API's functions."""
+    return {"name": options.name, "overrides": [(option.path, option.value) for option in options.set]}
+
+
+def check_has_spec(options: argparse.Namespace, inputs: Iterable[InputFile]) -> None:
+    """Raises `UsageError` if --set or --name has nothing to change, since no input has a TrainingJob."""
+    if (options.set or options.name is not None) and not any(b"TrainingJob" in file.content for file in inputs):
+        option = "--set" if options.set else "--name"
+        raise UsageError(f"{option} changes a TrainingJob, and no file here has one")
