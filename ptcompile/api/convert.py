@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile as compiling
 from ptcompile.api.compile import Result
-from ptcompile.api.import_manifests import Imported, ImportedSpec, import_manifests
-from ptcompile.compiler.reader import load_profile
+from ptcompile.api.import_manifests import Imported, ImportedSpec, import_inputs
+from ptcompile.api.inputs import File, Inputs, read_profile
 from ptcompile.converter import portable
 from ptcompile.converter.endings import differing_sentences, rows_by_topic, topics_of
 from ptcompile.converter.fields import rewrite_fields
@@ -45,12 +44,14 @@ from ptcompile.simulator.equivalence import matching_pods
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.world import World, simulate
 from ptcompile.source import streams
-from ptcompile.spec.reader import read_cluster
+from ptcompile.source.documents import from_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.differ.model import Fact
+    from ptcompile.extending import Extensions
+    from ptcompile.kubernetes.versions import Versions
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Json = dict[str, Any]
@@ -70,7 +71,8 @@ def convert(
     filename: str | None = None,
     cluster: ProfileSource | ClusterProfile | None = None,
     lossy: bool = False,
-    beside: Sequence[Mapping[str, Any]] = (),
+    beside: Iterable[StreamSource] = (),
+    extensions: Extensions | None = None,
 ) -> Result:
     """Convert manifests to equivalent ones for another operator: the same pods, processes, commands, variables and
     resources.
@@ -79,16 +81,24 @@ def convert(
     that it implements differently (how the job ends, QoS) is a warning. Auxiliary objects are kept; selectors, field
     paths and host names that refer to the old pods are rewritten, with a note, and where that is not possible they are
     an error. `beside` are objects of other files: their references to the old pods are reported and not rewritten.
-    Mistakes in the manifests or profile never raise.
+    `extensions` are rules, passes and targets of plugins. Mistakes in the manifests or profile never raise.
     """
     if not isinstance(target, str):
         raise TypeError(f"target must be a string, not {type(target).__name__}")
-    profile = _profile_for(source, filename) if cluster is None else cluster
-    imported = import_manifests(source, filename=filename, cluster=profile, lossy=lossy)
+    inputs = Inputs.read(source, filename=filename, cluster=cluster, beside=beside, extensions=extensions)
+    return convert_inputs(inputs, target, lossy=lossy)
+
+
+def convert_inputs(inputs: Inputs, target: str, *, lossy: bool = False) -> Result:
+    """Convert the manifests of a file."""
+    if inputs.given_profile is None and not inputs.has_wrong_settings:
+        inputs = _with_own_profile(inputs)
+    imported = import_inputs(inputs, lossy=lossy)
     if not imported.ok:
         return Result((), imported.diagnostics)
-    others = tuple([data for data in arguments.mappings(beside, "beside") if kind_of(data) not in _JOBS])
-    request = _Request(target, profile, filename, Objects(imported.kept), lossy, others)
+
+    others = tuple([data for data in inputs.related if kind_of(data) not in _JOBS])
+    request = _Request(target, inputs, Objects(imported.kept), lossy, others)
     objects = list(_used_objects(imported, request))
     diagnostics: list[Diagnostic] = []
     manifests: list[Json] = []
@@ -98,25 +108,35 @@ def convert(
         diagnostics += findings
     output = [*objects, *manifests]
     if manifests:
-        findings = list(_new_findings(source, output, imported, request))
+        findings = list(_new_findings(output, imported, request))
         diagnostics += findings
         output = [] if any(finding.severity == "error" for finding in findings) else output
-    limited = tuple(streams.limit_findings((*imported.diagnostics, *diagnostics), filename))
+    limited = tuple(streams.limit_findings((*imported.diagnostics, *diagnostics), inputs.filename))
     return Result(tuple(output), limited)
 
 
-def _new_findings(
-    source: StreamSource, output: list[Json], imported: Imported, request: _Request
-) -> Iterator[Diagnostic]:
+def _with_own_profile(inputs: Inputs) -> Inputs:
+    """Return the inputs with the profile that adds nothing to their manifests: their queue system and gang scheduler.
+
+    A scheduler that profiles do not know is a mistake in that profile.
+    """
+    data = profile_for(simulate([item.manifest for item in inputs.items]).jobs)
+    return inputs.with_profile(read_profile(data))
+
+
+def _new_findings(output: list[Json], imported: Imported, request: _Request) -> Iterator[Diagnostic]:
     """Yield the findings of lint in the output that the source does not have: an error, or with `lossy` a warning.
 
     A job is compared with itself in the source, since another job may have the same finding.
     """
-    from ptcompile.api.lint import lint
+    from ptcompile.api.lint import LintOptions, lint_inputs
 
-    findings = [item for item in lint(output, cluster=request.profile).diagnostics if item.severity != "note"]
+    inputs = request.inputs
+    options = LintOptions(inputs.given_profile, inputs.versions, extensions=inputs.extensions)
+    report = lint_inputs(options.inputs(File(from_data(output))), options)
+    findings = [item for item in report.diagnostics if item.severity != "note"]
     known: defaultdict[str, set[str]] = defaultdict(set)
-    for finding in lint(source, cluster=request.profile).diagnostics if findings else ():
+    for finding in lint_inputs(options.inputs(inputs.files[0]), options).diagnostics if findings else ():
         known[_name_in(finding)].add(finding.code)
     everywhere = set().union(*known.values())
     by_name = {spec.origin.partition("/")[2]: spec for spec in imported.found}
@@ -127,7 +147,7 @@ def _new_findings(
         owner = by_name.get(name, imported.found[0])
         message = f"in {finding.resource or 'the output'}, which it converts to: {finding.message}"
         severity = "warning" if request.lossy else finding.severity
-        yield _diagnostic(finding.name, message, finding.help, owner, request.filename, severity)
+        yield _diagnostic(finding.name, message, finding.help, owner, inputs.filename, severity)
 
 
 def _name_in(finding: Diagnostic) -> str:
@@ -140,35 +160,36 @@ def _used_objects(imported: Imported, request: _Request) -> Iterator[Json]:
     runtimes: set[int] = set()
     for spec in imported.found if imported.kept else ():
         if spec.target != request.target:
-            job = compiling.compile(spec.document, cluster=request.profile, lint=False).manifests[-1:]
-            bases = [runtime_of(manifest, request.kept, _versions(request.profile)) for manifest in job]
+            job = request.compile(spec.document).manifests[-1:]
+            bases = [runtime_of(manifest, request.kept, request.inputs.versions) for manifest in job]
             runtimes |= {id(base.source) for base in bases if base is not None}
     return (manifest for manifest in imported.kept if id(manifest) not in runtimes)
-
-
-def _profile_for(source: StreamSource, filename: str | None) -> ClusterProfile | Json:
-    """Return the profile that adds nothing to the manifests, with their queue system and gang scheduler, or its data if
-    profiles know no such scheduler.
-    """
-    parsed = streams.read(source, filename)
-    objects = [data for document in parsed.documents for _, data in streams.objects_in(document.data)]
-    data = profile_for(simulate(objects).jobs)
-    return read_cluster(data) or data
 
 
 class _Request(NamedTuple):
     """What one conversion is for."""
 
     target: str
-    profile: Any
-    filename: str | None
+    inputs: Inputs
     kept: Objects
     lossy: bool
     beside: tuple[Mapping[str, Any], ...]
 
+    @property
+    def filename(self) -> str | None:
+        """The name of the manifests' file in findings."""
+        return self.inputs.filename
+
+    def compile(self, spec: Json, target: str | None = None) -> Result:
+        """Return what a spec compiles to, without the findings of rules."""
+        inputs = self.inputs
+        return compiling.compile(
+            spec, target=target, cluster=inputs.given_profile, lint=False, extensions=inputs.extensions
+        )
+
     def world(self, result: Result) -> World:
         """Return the world of compiled manifests together with the kept objects."""
-        return simulate(result.manifests, versions=_versions(self.profile), others=self.kept)
+        return simulate(result.manifests, versions=self.inputs.versions, others=self.kept)
 
 
 def _convert_one(
@@ -182,7 +203,7 @@ def _convert_one(
     images = placeholder_images(imported.document)
     stand_ins = substitute_images(images, imported.document)
     document = replace_images(imported.document, stand_ins)
-    before = compiling.compile(document, cluster=request.profile, lint=False)
+    before = request.compile(document)
     old_world = request.world(before)
     inlined = replace_images(imported.portable, stand_ins)
     as_written = {stand_in: image for image, stand_in in stand_ins.items()}
@@ -230,7 +251,7 @@ def _convert_spec(
         spec = without_queue(spec, queueing.system)
         problems.append(queue_problem(queueing, request.target))
         queueing = Queueing(gang=queueing.gang)
-    spec, result, dropped = _compile_reduced(spec, request.target, request.profile, lossy=lossy)
+    spec, result, dropped = _compile_reduced(spec, request)
     result, new_world, renamings = _with_new_names(spec, result, old_world, request)
     problems += renamings
     diagnostics = [_spec_finding(diagnostic, imported, filename, "warning") for diagnostic in dropped]
@@ -248,7 +269,7 @@ def _convert_spec(
         if old_world.jobs and new_world.jobs:
             problems += gang_differences(queueing, queueing_of(new_world.jobs[0]), request.target)
         problems += _world_problems(old_world, new_world)
-        facts = _changed_facts(before, result, request.profile)
+        facts = _changed_facts(before, result, request.inputs.versions)
         problems += _changed_settings(facts)
         if old_world.jobs and new_world.jobs:
             diagnostics += _ending_finding(facts, old_world.jobs[0], new_world.jobs[0], imported, filename)
@@ -280,7 +301,7 @@ def _with_new_names(
     notes += [
         f"{name}, which the command reads, becomes {now}, which has the same value" for name, now in variables.items()
     ]
-    result = compiling.compile({**spec, "spec": job}, target=request.target, cluster=request.profile, lint=False)
+    result = request.compile({**spec, "spec": job}, request.target)
     return result, request.world(result), [_problem(note, "note") for note in notes]
 
 
@@ -293,7 +314,7 @@ def _setting_problems(imported: ImportedSpec, request: _Request, old_world: Worl
     yield from lost_settings(settings, imported.target, request.target)
     for job in old_world.jobs:
         is_inlined = imported.portable is not None
-        yield from runtime_problems(job.manifest, request.kept, _versions(request.profile), is_inlined=is_inlined)
+        yield from runtime_problems(job.manifest, request.kept, request.inputs.versions, is_inlined=is_inlined)
 
 
 def _in_other_file(problem: Problem) -> Problem:
@@ -302,14 +323,12 @@ def _in_other_file(problem: Problem) -> Problem:
     return problem._replace(message=message, help="change it when the job moves", severity="warning")
 
 
-def _compile_reduced(
-    spec: Json, target: str, profile: Any, *, lossy: bool
-) -> tuple[Json, Result, tuple[Diagnostic, ...]]:
+def _compile_reduced(spec: Json, request: _Request) -> tuple[Json, Result, tuple[Diagnostic, ...]]:
     """Return the spec without the fields that the target cannot express, its compilation, and the findings for them.
 
     Only `lossy` drops fields that the job trains with.
     """
-    result = compiling.compile(spec, target=target, cluster=profile, lint=False)
+    result = request.compile(spec, request.target)
     dropped: list[Diagnostic] = []
     for _ in range(_MAX_ROUNDS):
         unsupported = [
@@ -317,7 +336,7 @@ def _compile_reduced(
             for diagnostic in result.diagnostics
             if diagnostic.severity == "error"
             and diagnostic.name == "unsupported-by-target"
-            and (lossy or diagnostic.path == TIME_TO_LIVE or portable.is_absence(spec, diagnostic.path))
+            and (request.lossy or diagnostic.path == TIME_TO_LIVE or portable.is_absence(spec, diagnostic.path))
         ]
         reduced = spec
         for diagnostic in unsupported:
@@ -328,7 +347,7 @@ def _compile_reduced(
             portable.with_dropped_fields(item, spec) for item in unsupported if not portable.is_absence(spec, item.path)
         ]
         spec = reduced
-        result = compiling.compile(spec, target=target, cluster=profile, lint=False)
+        result = request.compile(spec, request.target)
     return spec, result, tuple(dropped)
 
 
@@ -347,9 +366,8 @@ def _world_problems(old_world: World, new_world: World) -> Iterator[Problem]:
         yield _problem(f"it would not run the same: {text}", "error")
 
 
-def _changed_facts(before: Result, after: Result, profile: Any) -> list[Fact]:
+def _changed_facts(before: Result, after: Result, versions: Versions) -> list[Fact]:
     """Return the differences that matter to the job's owner, but on which operators differ by design."""
-    versions = _versions(profile)
     objects = compare(DiffSide(before.manifests, versions), DiffSide(after.manifests, versions))
     return [fact for item in objects for fact in item.facts if fact.what in _ENDING_FACTS]
 
@@ -382,11 +400,6 @@ def _ending_finding(
 
 def _problem(text: str, severity: Any) -> Problem:
     return Problem("convert-differs", ("spec",), f"spec: {text}", None, severity, "run", "ptcompile")
-
-
-def _versions(profile: Any) -> Any:
-    loaded, _ = load_profile(profile)
-    return loaded.versions() if loaded is not None else None
 
 
 def _spec_finding(diagnostic: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any) -> Diagnostic:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile
+from ptcompile.api.inputs import Inputs, Item
 from ptcompile.apiserver import validate
-from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_int, kind_of, nested_map, object_name
 from ptcompile.operators import table as operators
-from ptcompile.source import emitter, streams
+from ptcompile.source import emitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.source.documents import Document, Source
+    from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -126,12 +125,6 @@ class Imported(NamedTuple):
         return None if self.profile is None else emitter.emit(self.profile)
 
 
-class _ImportedObject(NamedTuple):
-    data: Json
-    document: Document
-    path: Path
-
-
 def import_manifests(
     source: StreamSource,
     *,
@@ -139,6 +132,7 @@ def import_manifests(
     cluster: ProfileSource | ClusterProfile | None = None,
     lossy: bool = False,
     exact: bool = False,
+    extensions: Extensions | None = None,
 ) -> Imported:
     """Import manifests as specs, compile these and compare the results.
 
@@ -147,30 +141,26 @@ def import_manifests(
     torchrun command becomes `script`, `module` and `elastic` if that gives torchrun the same settings. `cluster` is the
     profile that the specs will be compiled with. Without one, `profile` of the result is the profile to use, if the
     built-in one would add something to the manifests. An object that the API server rejects is an error, and the jobs
-    are imported as if it did not exist. Mistakes in the manifests or profile never raise.
+    are imported as if it did not exist. `extensions` are passes of plugins that compile will run: what they change is a
+    difference. Mistakes in the manifests or profile never raise.
     """
+    inputs = Inputs.read(source, filename=filename, cluster=cluster, extensions=extensions)
+    return import_inputs(inputs, lossy=lossy, exact=exact)
+
+
+def import_inputs(inputs: Inputs, *, lossy: bool = False, exact: bool = False) -> Imported:
+    """Import the manifests of a file."""
     from ptcompile.importer import profiles
 
-    arguments.check(filename=filename)
-    parsed = streams.read(source, filename)
-    filename = arguments.filename(source, filename)
-    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in parsed.problems]
-    objects = [
-        _ImportedObject(dict(data), document, path)
-        for document in parsed.documents
-        for path, data in streams.objects_in(document.data)
-    ]
-    if not objects and not diagnostics:
-        diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    profile, profile_problems = load_profile(profiles.minimal_cluster() if cluster is None else cluster)
-    if profile is None:
-        return Imported((), (*streams.limit_findings(diagnostics, filename), *profile_problems))
-    imported, import_problems = _import_all(parsed, objects, profile, filename, lossy=lossy, exact=exact)
-    fitted = [_fit_built_in(spec, profile) for spec in imported] if cluster is None else imported
+    if inputs.has_wrong_settings:
+        return Imported((), inputs.limited())
+
+    profile = inputs.given_profile or profiles.minimal_cluster()
+    imported, problems = _import_all(inputs, profile, lossy=lossy, exact=exact)
+    fitted = [_fit_built_in(spec, profile) for spec in imported] if inputs.given_profile is None else imported
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
-    kept = _kept_objects(objects, imported, profile)
-    limited = tuple(streams.limit_findings((*diagnostics, *import_problems), filename))
-    return Imported(tuple(imported), limited, profiles.MINIMAL if None in fitted else None, kept)
+    needed = profiles.MINIMAL if None in fitted else None
+    return Imported(tuple(imported), inputs.limited(*problems), needed, _kept_objects(inputs.items, imported, profile))
 
 
 def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSpec | None:
@@ -187,47 +177,43 @@ def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSp
 
 
 def _import_all(
-    parsed: Source,
-    objects: list[_ImportedObject],
-    profile: ClusterProfile,
-    filename: str | None,
-    *,
-    lossy: bool,
-    exact: bool,
+    inputs: Inputs, profile: ClusterProfile, *, lossy: bool, exact: bool
 ) -> tuple[list[ImportedSpec], list[Diagnostic]]:
     from ptcompile.importer.attempt import without_nulls
 
+    objects = inputs.items
     imported: list[ImportedSpec] = []
     diagnostics: list[Diagnostic] = []
-    jobs = [item for item in objects if kind_of(item.data) in _IMPORTABLE]
-    auxiliary = [item for item in objects if kind_of(item.data) not in _IMPORTABLE]
-    stream = Objects(item.data for item in objects)
+    jobs = [item for item in objects if kind_of(item.manifest) in _IMPORTABLE]
+    auxiliary = [item for item in objects if kind_of(item.manifest) not in _IMPORTABLE]
+    stream = Objects(item.manifest for item in objects)
     accepted: list[Json] = []
     for item in auxiliary if jobs else ():
-        rejections = _rejections(item.data, stream, profile)
-        diagnostics += [_to_diagnostic(problem, item, filename) for problem in rejections]
-        accepted += [] if rejections else [item.data]
+        rejections = _rejections(item.manifest, stream, profile)
+        diagnostics += [_to_diagnostic(problem, item) for problem in rejections]
+        accepted += [] if rejections else [dict(item.manifest)]
     related, decoded = Objects(accepted), Objects(map(without_nulls, accepted))
-    for item in objects:
-        if kind_of(item.data)[1] in _UNSUPPORTED_JOBS and item not in jobs:
-            diagnostics.append(_to_diagnostic(_unsupported_kind(item.data), item, filename))
+
+    for item in auxiliary:
+        if kind_of(item.manifest)[1] in _UNSUPPORTED_JOBS:
+            diagnostics.append(_to_diagnostic(_unsupported_kind(item.manifest), item))
     if objects and not jobs and not diagnostics:
-        diagnostics.append(_to_diagnostic(_no_job(objects[0].data), objects[0], filename))
+        diagnostics.append(_to_diagnostic(_no_job(objects[0].manifest), objects[0]))
     for item in jobs:
-        spec, problems = _import_one(item.data, related, decoded, profile, lossy=lossy, exact=exact)
-        diagnostics += [_to_diagnostic(problem, item, filename) for problem in problems]
+        spec, problems = _import_one(item.manifest, related, decoded, profile, inputs, lossy=lossy, exact=exact)
+        diagnostics += [_to_diagnostic(problem, item) for problem in problems]
         if spec is not None:
             span = item.document.span((*item.path, "spec"))
             spec = spec._replace(span=span, place=item.document.index)
-            imported.append(_with_remarks(spec, parsed, item))
+            imported.append(_with_remarks(spec, item))
     return imported, diagnostics
 
 
-def _with_remarks(spec: ImportedSpec, parsed: Source, item: _ImportedObject) -> ImportedSpec:
+def _with_remarks(spec: ImportedSpec, item: Item) -> ImportedSpec:
     """Return the spec with the comments of its manifest, before those about the import."""
     from ptcompile.importer.remarks import carry_remarks
 
-    remarks = carry_remarks(parsed, item.document, item.path, spec.document)
+    remarks = carry_remarks(item.file.source, item.document, item.path, spec.document)
     comments = {**remarks.by_path}
     for path, text in spec.comments.items():
         comments[path] = f"{comments[path]}\n{text}" if path in comments else text
@@ -235,7 +221,14 @@ def _with_remarks(spec: ImportedSpec, parsed: Source, item: _ImportedObject) -> 
 
 
 def _import_one(
-    manifest: Json, related: Objects, decoded: Objects, profile: ClusterProfile, *, lossy: bool, exact: bool
+    manifest: Mapping[str, Any],
+    related: Objects,
+    decoded: Objects,
+    profile: ClusterProfile,
+    inputs: Inputs,
+    *,
+    lossy: bool,
+    exact: bool,
 ) -> tuple[ImportedSpec | None, list[Problem]]:
     from ptcompile.importer import draft
     from ptcompile.importer.attempt import (
@@ -244,6 +237,7 @@ def _import_one(
         differences,
         import_object,
         inline_runtime,
+        prove_spec,
         without_nulls,
     )
 
@@ -256,6 +250,9 @@ def _import_one(
     best = outcome.best
     if best is None:
         return None, list(outcome.problems)
+    if inputs.extensions is not None:
+        proof = prove_spec(best.spec, manifest, decoded, profile, extensions=inputs.extensions)
+        best = best._replace(proof=proof)
     if not best.proof.compiled:
         return None, [
             _spec_problem("not-importable", f"a spec cannot express it: {error.message}")
@@ -278,17 +275,15 @@ def _import_one(
     return imported._replace(comments=comments(best, manifest), differences=sentences, portable=portable), problems
 
 
-def _rejections(manifest: Json, related: Objects, profile: ClusterProfile) -> list[Problem]:
+def _rejections(manifest: Mapping[str, Any], related: Objects, profile: ClusterProfile) -> list[Problem]:
     """Return the errors for which the API server rejects an object, which therefore cannot exist in a cluster."""
     problems = validate(manifest, versions=profile.versions(), others=related)
     return [problem for problem in problems if problem.severity == "error" and problem.stage == "apply"]
 
 
-def _kept_objects(
-    objects: list[_ImportedObject], imported: list[ImportedSpec], profile: ClusterProfile
-) -> tuple[Json, ...]:
+def _kept_objects(objects: Sequence[Item], imported: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:
     """Return the auxiliary objects that no spec emits."""
-    auxiliary = [item.data for item in objects if kind_of(item.data) not in _IMPORTABLE]
+    auxiliary = [dict(item.manifest) for item in objects if kind_of(item.manifest) not in _IMPORTABLE]
     emitted = {
         (*kind_of(manifest), object_name(manifest))
         for spec in (imported if auxiliary else ())
@@ -306,7 +301,7 @@ def _spec_problem(name: str, message: str, severity: Any = "error") -> Problem:
     return Problem(name, ("spec",), f"spec: {message}", help, severity, "style", "ptcompile")
 
 
-def _unsupported_kind(manifest: Json) -> Problem:
+def _unsupported_kind(manifest: Mapping[str, Any]) -> Problem:
     kind = kind_of(manifest)[1]
     message, help = f"{kind}: no target writes this kind", "keep the manifest as it is"
     if kind == "MPIJob":
@@ -318,7 +313,7 @@ def _unsupported_kind(manifest: Json) -> Problem:
     return Problem("not-importable", ("kind",), message, help, authority="ptcompile")
 
 
-def _no_job(manifest: Json) -> Problem:
+def _no_job(manifest: Mapping[str, Any]) -> Problem:
     misplaced_key = next((key for key in manifest if key != "apiVersion" and key.endswith("apiVersion")), None)
     if misplaced_key is not None and "apiVersion" not in manifest:
         message = f"{misplaced_key}: no job: apiVersion is missing"
@@ -330,5 +325,6 @@ def _no_job(manifest: Json) -> Problem:
     return Problem("nothing-to-import", ("kind",), message, "pass the file with the job", authority="ptcompile")
 
 
-def _to_diagnostic(problem: Problem, item: _ImportedObject, filename: str | None) -> Diagnostic:
-    return streams.to_diagnostic(problem._replace(fix=None), item.document, filename, item.path, item.data)
+def _to_diagnostic(problem: Problem, item: Item) -> Diagnostic:
+    """Return a problem without its fix, which is one of the spec."""
+    return item.to_diagnostic(problem._replace(fix=None))

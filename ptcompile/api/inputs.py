@@ -165,6 +165,20 @@ class Inputs:
             only_specs=only_specs,
         )
 
+    def with_profile(self, read: ProfileRead) -> Inputs:
+        """Return the same files for another profile."""
+        return Inputs(
+            self.files,
+            read.profile,
+            overrides=self.overrides,
+            beside=self.beside,
+            schemas=self.schemas,
+            extensions=self.extensions,
+            profile_diagnostics=read.diagnostics,
+            profile_source=read.source,
+            only_specs=self.only_specs,
+        )
+
     @cached_property
     def profile(self) -> ClusterProfile:
         """The caller's profile, else the built-in one."""

@@ -40,6 +40,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.extending import Extensions
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -70,14 +71,21 @@ _NO_PROOF: Final = Proof((), (), compiled=False)
 
 
 def prove_spec(
-    spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile, *, masks: bool = True
+    spec: SpecData,
+    manifest: Json,
+    related: Objects,
+    cluster: ClusterProfile,
+    *,
+    masks: bool = True,
+    extensions: Extensions | None = None,
 ) -> Proof:
     """Compare the objects that the spec compiles to with the original object and the objects they replace.
 
     Other objects of `beside` are only context: with n jobs in a stream, this avoids comparing n times n objects.
-    Without `masks`, facts may contain secrets: for a proof that is only read if it has no facts.
+    Without `masks`, facts may contain secrets: for a proof that is only read if it has no facts. `extensions` are
+    passes of plugins that compile runs too.
     """
-    compiled = compile_document(spec, cluster, notes=False)
+    compiled = compile_document(spec, cluster, None, extensions, notes=False)
     if not compiled.manifests:
         return Proof((), compiled.problems, compiled=False)
     compiled_ids = {_identity(manifest) for manifest in compiled.manifests}
