@@ -21,7 +21,7 @@ from ptcompile import cli
 from ptcompile._internal import limits
 from ptcompile.api import fix as fixing, requirements
 from ptcompile.api.explain import explain_page
-from ptcompile.api.inputs import Inputs
+from ptcompile.api.inputs import File, Inputs
 from ptcompile.cli import files as trust
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.explainer.page import html
@@ -103,7 +103,7 @@ def _convert(data: bytes) -> None:
 def _needs(data: bytes) -> None:
     findings(tuple(ptcompile.requires(data, filename=NAME).diagnostics), data)
     findings(tuple(requirements.platform(data).diagnostics), data)
-    draft = requirements.profile_from_dump(data, filename=NAME)
+    draft = requirements.profile_from_dumps([File(streams.read_dump(data, NAME, "dump"), NAME)])
     findings(draft.diagnostics, data)
     harmless(draft.text())
 

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api import compile
-from ptcompile.compiler.reader import load_profile
+from ptcompile.api.compile import Result, compile_inputs
+from ptcompile.api.inputs import File, Inputs, read_profile
 from ptcompile.diagnostics import Diagnostic, Path
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.operators.table import RUNS_PODS
+from ptcompile.operators.table import BY_TARGET, RUNS_PODS
 from ptcompile.requirements.dump import ProfileDraft, draft_profile
 from ptcompile.requirements.jobs import Requirement, requires_spec
 from ptcompile.requirements.setup import Setup, plan_setup
 from ptcompile.source import streams
-from ptcompile.source.overrides import apply_to_stream, read_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.extending import Extensions
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
+else:  # as text, NamedTuple would compile them
+    Json = Spec = object
 
 
 class Requirements(NamedTuple):
@@ -43,6 +45,17 @@ class Requirements(NamedTuple):
         return "".join(f"{requirement}\n" for requirement in self.requirements)
 
 
+class StreamJobs(NamedTuple):
+    """The jobs of a stream: its specs, or its manifests if it has no spec."""
+
+    specs: Sequence[Spec]
+    """The specs with the overrides; none if one does not compile."""
+    manifests: Sequence[Json]
+    """What the specs compile to, or the objects of the stream."""
+    result: Result
+    """What compile says of the specs."""
+
+
 def requires(
     spec: StreamSource | Spec,
     *,
@@ -51,6 +64,7 @@ def requires(
     name: str | None = None,
     filename: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    extensions: Extensions | None = None,
 ) -> Requirements:
     """Return what the jobs of a stream need: software with versions, CRDs, referenced objects and node resources.
 
@@ -58,51 +72,62 @@ def requires(
     not affect it. If `diagnostics` has an error, there are no requirements. Mistakes in the stream or profile never
     raise.
     """
-    arguments.check(target=target, name=name, filename=filename)
-    profile, profile_problems = load_profile(cluster)
-    if profile is None:
-        return Requirements((), tuple(profile_problems))
-    if (manifests := manifests_of_stream(spec, filename)) is not None:
-        from ptcompile.requirements import jobs as of_manifests
-
-        return Requirements(of_manifests.requires_manifests(manifests, profile), tuple(profile_problems))
-    specs, result = specs_that_compile(spec, profile, target, filename, name=name, overrides=overrides)
-    requirements = dict.fromkeys(
-        requirement for job_spec in specs for requirement in requires_spec(job_spec, profile, target)
+    arguments.check(target=target)
+    inputs = Inputs.read(
+        spec,
+        parameter="spec",
+        filename=filename,
+        cluster=cluster,
+        name=name,
+        overrides=overrides,
+        extensions=extensions,
+        only_specs=True,
     )
-    return Requirements(tuple(requirements), (*profile_problems, *result.diagnostics))
+    jobs = jobs_of(inputs, target)
+    return Requirements(requirements_of([jobs], inputs, target), jobs.result.diagnostics)
 
 
-def manifests_of_stream(spec: StreamSource | Spec, filename: str | None) -> list[Json] | None:
-    """Return the objects of a stream that has jobs but no TrainingJob; None for any other stream."""
-    parsed = streams.read(spec, filename, "spec")
-    objects = [manifest for document in parsed.documents for _, manifest in streams.objects_in(document.data)]
+def jobs_of(inputs: Inputs, target: str | None) -> StreamJobs:
+    """Return the jobs of a file, whose specs compile for `target`, else for their own one."""
+    objects = [item.manifest for item in inputs.items]
     has_spec = any(map(streams.is_ours, objects))
     has_job = any(kind_of(manifest) in RUNS_PODS for manifest in objects)
-    return objects if has_job and not has_spec and not parsed.problems else None
+    is_readable = not any(file.source.problems for file in inputs.files)
+    if has_job and not has_spec and is_readable and not inputs.has_wrong_settings:
+        return StreamJobs((), objects, Result((), inputs.settings_diagnostics))
 
+    result = compile_inputs(inputs, target)
+    if not result.ok:
+        return StreamJobs((), (), result)
 
-def specs_that_compile(
-    spec: StreamSource | Spec,
-    profile: ClusterProfile,
-    target: str | None,
-    filename: str | None,
-    *,
-    name: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
-) -> tuple[list[Spec], compile.Result]:
-    """Return the specs of a stream with the overrides, or none if one does not compile, and what they compile to."""
     from ptcompile.compiler.frontend.reader import decode_spec
 
-    result = compile.compile(
-        spec, target=target, cluster=profile, name=name, filename=filename, overrides=overrides, lint=False
-    )
-    if not result.ok:
-        return [], result
-    parsed = streams.read(spec, filename, "spec")
-    documents, _ = apply_to_stream(parsed.documents, read_overrides(overrides, name), filename)
-    decoded = (decode_spec(document.data)[0] for document in documents)
-    return [job_spec for job_spec in decoded if job_spec is not None], result
+    decoded = [decode_spec(document.data)[0] for document in inputs.documents]
+    return StreamJobs([spec for spec in decoded if spec is not None], result.manifests, result)
+
+
+def requirements_of(jobs: Iterable[StreamJobs], inputs: Inputs, target: str | None) -> tuple[Requirement, ...]:
+    """Return what jobs need, each requirement once; `inputs` have the profile and the plugins."""
+    found = (requirement for stream in jobs for requirement in _requirements_of_stream(stream, inputs, target))
+    return tuple(dict.fromkeys(found))
+
+
+def _requirements_of_stream(jobs: StreamJobs, inputs: Inputs, target: str | None) -> Iterator[Requirement]:
+    """Yield what the jobs of a stream need. What plugins add to specs is seen in the manifests."""
+    from ptcompile.requirements.jobs import requires_manifests
+
+    is_built_in = target is None or target in BY_TARGET
+    of_specs = [
+        requirement
+        for spec in (jobs.specs if is_built_in else ())
+        for requirement in requires_spec(spec, inputs.profile, target)
+    ]
+    yield from of_specs
+    if not jobs.specs or inputs.extensions is not None:
+        named = {(requirement.kind, requirement.name) for requirement in of_specs}
+        for requirement in requires_manifests(jobs.manifests, inputs.profile):
+            if (requirement.kind, requirement.name) not in named:
+                yield requirement
 
 
 def platform(
@@ -110,36 +135,41 @@ def platform(
     specs: Sequence[str | bytes | Mapping[str, Any] | Spec] = (),
     *,
     filename: str | None = None,
+    extensions: Extensions | None = None,
 ) -> Setup:
     """Return what a cluster needs before these jobs run: objects for kubectl, Helm values, and a list of other
     requirements.
 
     `cluster` is a ClusterProfile in any form, by default the built-in one; `filename` is its name, for positions in
-    diagnostics. `specs` are streams of jobs; without jobs, the setup is for PyTorchJobs. If `diagnostics` has an error,
-    every other field is empty. Mistakes in the streams or profile never raise. Raises TypeError if `specs` is a single
-    text.
+    diagnostics. `specs` are streams of jobs, which compile with the passes of `extensions`; without jobs, the setup is
+    for PyTorchJobs. If `diagnostics` has an error, every other field is empty. Mistakes in the streams or profile never
+    raise. Raises TypeError if `specs` is a single text.
     """
     if isinstance(specs, str | bytes | Mapping):
         raise TypeError("specs: expected a list of job streams, not a single one")
-    profile, profile_problems = load_profile(cluster, filename=filename)
-    decoded = [specs_that_compile(stream, profile, None, None) for stream in specs] if profile is not None else []
-    diagnostics = (*profile_problems, *(problem for _, result in decoded for problem in result.diagnostics))
-    if profile is None or any(diagnostic.severity == "error" for diagnostic in diagnostics):
+    arguments.check(filename=filename, extensions=extensions)
+    profile = read_profile(cluster, filename=filename)
+    of_profile = Inputs((), profile.profile, profile_diagnostics=profile.diagnostics)
+    if of_profile.has_wrong_settings:
+        return Setup((), {}, (), of_profile.settings_diagnostics)
+
+    files = [File(streams.read(spec, None, "specs")) for spec in specs]
+    jobs = [jobs_of(Inputs([file], profile.profile, extensions=extensions, only_specs=True), None) for file in files]
+    diagnostics = (*profile.diagnostics, *(item for stream in jobs for item in stream.result.diagnostics))
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Setup((), {}, (), diagnostics)
-    setup = plan_setup(profile, [spec for specs_of_stream, _ in decoded for spec in specs_of_stream])
+    setup = plan_setup(of_profile.profile, [spec for stream in jobs for spec in stream.specs])
     return setup._replace(diagnostics=diagnostics)
 
 
-def profile_from_dump(dump: StreamSource, *, filename: str | None = None) -> ProfileDraft:
-    """Return the profile of the cluster from a dump of its objects: the output of `kubectl get ... -A -o yaml`.
+def profile_from_dumps(dumps: Sequence[File]) -> ProfileDraft:
+    """Return the profile of the cluster from dumps of its objects: outputs of `kubectl get ... -A -o yaml`, which
+    together have all of them.
 
-    If `diagnostics` has an error, every other field is empty. Mistakes in the dump never raise.
+    If `diagnostics` has an error, every other field is empty. Mistakes in a dump never raise.
     """
-    parsed = streams.read_dump(dump, filename, "dump")
-    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in parsed.problems]
-    if not parsed.documents and not parsed.problems:
-        diagnostics.append(streams.to_diagnostic(streams.no_documents(blocks_compile=True), None, filename))
-    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
-        return ProfileDraft({}, (), tuple(diagnostics))
-    objects = [manifest for document in parsed.documents for _, manifest in streams.objects_in(document.data)]
-    return draft_profile(objects)._replace(diagnostics=tuple(diagnostics))
+    inputs = Inputs(dumps)
+    if inputs.has_error:
+        return ProfileDraft({}, (), tuple(inputs.diagnostics))
+    draft = draft_profile([item.manifest for item in inputs.items])
+    return draft._replace(diagnostics=tuple(inputs.diagnostics))

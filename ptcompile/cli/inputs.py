@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs
+from ptcompile.cli import files
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.source import streams
 from ptcompile.source.overrides import read_overrides
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def inputs_of(
-    files: Sequence[InputFile],
+    inputs: Sequence[InputFile],
     profile: ClusterProfile | None,
     options: argparse.Namespace,
     *,
@@ -32,7 +34,7 @@ def inputs_of(
     given = profile if options.cluster else None
     overrides = [(option.path, option.value) for option in options.set]
     return Inputs(
-        [File(streams.read(file.content, file.name), file.name) for file in files],
+        [File(streams.read(file.content, file.name), file.name) for file in inputs],
         given,
         overrides=read_overrides(overrides, options.name),
         beside=beside,
@@ -44,6 +46,19 @@ def inputs_of(
 def keywords(options: argparse.Namespace) -> dict[str, Any]:
     """Return --name and --set as keyword arguments of the API's functions."""
     return {"name": options.name, "overrides": [(option.path, option.value) for option in options.set]}
+
+
+class Dumps(NamedTuple):
+    """The dumps of a cluster's objects that options name; together they are the cluster."""
+
+    inputs: list[InputFile]
+    files: list[File]
+
+
+def read_dumps(paths: Sequence[str], parameter: str) -> Dumps:
+    """Read dumps by kubectl, which may be larger than other inputs. Raises `UsageError` if one cannot be read."""
+    inputs = [InputFile("<stdin>" if path == "-" else path, files.read(path), True) for path in paths]
+    return Dumps(inputs, [File(streams.read_dump(dump.content, dump.name, parameter), dump.name) for dump in inputs])
 
 
 def check_has_spec(options: argparse.Namespace, inputs: Iterable[InputFile]) -> None:

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import ptcompile
-from ptcompile.api.requirements import profile_from_dump
+from ptcompile.api.inputs import File
+from ptcompile.api.requirements import profile_from_dumps
 from ptcompile.requirements.dump import draft_profile
+from ptcompile.source import streams
 
 
 def _object(api_version: str, kind: str, name: str, **fields: Any) -> dict[str, Any]:
@@ -151,7 +153,7 @@ def test_priorities_and_levels_are_named() -> None:
 
 def test_the_text_begins_with_what_is_unknown_and_is_a_valid_profile() -> None:
     dump = {"apiVersion": "v1", "kind": "List", "items": [_controller("k/kueue:v0.19.0")]}
-    draft = profile_from_dump(dump)
+    draft = profile_from_dumps([File(streams.read_dump(dump, None, "dump"))])
     assert draft.ok
     assert draft.text().startswith("# From a dump of the cluster.")
     assert "\n# nodePools: the dump has no nodes\n" in draft.text()
@@ -160,9 +162,17 @@ def test_the_text_begins_with_what_is_unknown_and_is_a_valid_profile() -> None:
 
 @pytest.mark.parametrize("dump", ["", "a: [", "- 1"])
 def test_a_dump_that_cannot_be_read_has_no_profile(dump: str) -> None:
-    draft = profile_from_dump(dump, filename="dump.yaml")
+    draft = profile_from_dumps([File(streams.read_dump(dump, "dump.yaml", "dump"), "dump.yaml")])
     assert not draft.ok
     assert draft.document == {}
+
+
+def test_several_dumps_are_one_cluster() -> None:
+    kueue = {"apiVersion": "v1", "kind": "List", "items": [_controller("k/kueue:v0.19.0")]}
+    jobset = {"apiVersion": "v1", "kind": "List", "items": [_controller("k/jobset:v0.12.0")]}
+    dumps = [File(streams.read_dump(dump, None, "dump")) for dump in (kueue, jobset)]
+    versions = profile_from_dumps(dumps).document["spec"]["versions"]
+    assert {"kueue": "0.19", "jobset": "0.12"}.items() <= versions.items()
 
 
 HOSTILE = st.sampled_from(

@@ -6,11 +6,10 @@ import argparse
 
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.inputs import check_has_spec, inputs_of
+from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
 from ptcompile.cli.options import add_cluster, add_format, add_output_format, add_overrides
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
-from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the answer for each job; return 1 if one is not admitted."""
     from ptcompile.api.admit import admit_inputs
-    from ptcompile.api.inputs import File
 
     if not options.paths:
         raise UsageError("no file given; ptcompile admit --help shows how (- reads standard input)")
@@ -61,12 +59,11 @@ def run(options: argparse.Namespace) -> int:
     if profile is None or unreadable or not inputs:
         return findings.finish() or 1
     check_has_spec(options, inputs)
-    dumps = [files.InputFile(path, files.read(path), True) for path in options.state]
-    state = [File(streams.read_dump(dump.content, dump.name, "state"), dump.name) for dump in dumps]
+    dumps = read_dumps(options.state, "state")
     given = inputs_of(inputs, profile, options, extensions=config.extensions())
-    admission = admit_inputs(given, state or None)
+    admission = admit_inputs(given, dumps.files or None)
     diagnostics = overrides.point_at_options(admission.diagnostics, options)
-    findings.add_all([*inputs, *dumps], diagnostics)
+    findings.add_all([*inputs, *dumps.inputs], diagnostics)
     status = findings.finish()
     if not admission.jobs:
         files.print_error("ptcompile: no job that queues here" if not status else "ptcompile: no job was looked at")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 
-from ptcompile.cli import files, overrides
+from ptcompile.api.inputs import Inputs
+from ptcompile.cli import config, files, overrides
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.inputs import check_has_spec, keywords
+from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
 from ptcompile.cli.options import add_output_format, add_overrides, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import join_escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
+    from ptcompile.api.requirements import StreamJobs
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
@@ -49,8 +51,10 @@ def add_platform(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--list", action="store_true", help="print only the list of what the cluster must have")
     output.add_argument(
         "--from-dump",
+        action="append",
         metavar="DUMP",
-        help="print the profile of the cluster with these objects (kubectl get ... -A -o yaml), instead of its setup",
+        help="print the profile of the cluster with these objects (kubectl get ... -A -o yaml), instead of its setup"
+        " (repeatable)",
     )
     add_output_format(parser)
     parser.set_defaults(run=platform)
@@ -74,21 +78,20 @@ def platform(options: argparse.Namespace) -> int:
         raise UsageError("no profile given: name CLUSTER, or --from-dump; ptcompile platform --help shows how")
     findings.add_options(options)
     profile = findings.read_profile(options.cluster)
-    specs: list[Spec] = []
-    if profile is not None:
-        inputs, unreadable = files.read_all(options.paths)
-        findings.report_unreadable(unreadable)
-        specs = _compiled_specs(inputs, options, profile, None, findings)
-        _check_releases(specs, profile, None, options.cluster, findings)
+    if profile is None:
+        return findings.finish()
+    jobs = _read_jobs(options, profile, None, findings)
+    specs = [spec for stream in jobs for spec in stream.specs]
+    _check_releases(specs, profile, None, options.cluster, findings)
     status = findings.finish()
-    if status or profile is None:
+    if status:
         return status
     if options.paths and not specs:
         return findings.report_no_jobs(options.paths)
-    from ptcompile.api import requirements as verb
+    from ptcompile.requirements.setup import plan_setup
     from ptcompile.source.emitter import emit
 
-    setup = verb.platform(profile, specs)
+    setup = plan_setup(profile, specs)
     if options.list:
         return files.write_stdout(join_escaped(map(str, setup.requirements)))
     if not options.values:
@@ -102,11 +105,11 @@ def platform(options: argparse.Namespace) -> int:
 def _print_profile(options: argparse.Namespace, findings: Findings) -> int:
     if options.cluster is not None:
         raise UsageError("--from-dump writes a profile: give neither a profile nor specs")
-    from ptcompile.api.requirements import profile_from_dump
+    from ptcompile.api.requirements import profile_from_dumps
 
-    content = files.read(options.from_dump)
-    draft = profile_from_dump(content, filename=options.from_dump)
-    findings.add(files.InputFile(options.from_dump, content, True), draft.diagnostics)
+    dumps = read_dumps(options.from_dump, "dump")
+    draft = profile_from_dumps(dumps.files)
+    findings.add_all(dumps.inputs, draft.diagnostics)
     status = findings.finish()
     return status or files.write_stdout(draft.text())
 
@@ -115,32 +118,24 @@ def requires(options: argparse.Namespace) -> int:
     """Print what the jobs need, without duplicates."""
     if not options.paths:
         raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
-    check_target(options.target)
+    check_target(options.target, extensions=config.extensions())
     findings = Findings(options.output_format)
     findings.add_options(options)
     profile = findings.read_profile(options.cluster)
-    from ptcompile.api import requirements as verb
+    if profile is None:
+        return findings.finish()
+    from ptcompile.api.requirements import requirements_of
 
-    inputs, unreadable = files.read_all(options.paths)
-    findings.report_unreadable(unreadable)
-    check_has_spec(options, inputs)
-    streams = [verb.manifests_of_stream(file.content, file.name) for file in inputs]
-    manifests = [manifest for stream in streams for manifest in stream or ()]
-    of_specs = [file for file, stream in zip(inputs, streams, strict=True) if stream is None]
-    specs = _compiled_specs(of_specs, options, profile, options.target, findings) if profile is not None else []
-    if profile is not None:
-        _check_releases(specs, profile, options.target, options.cluster, findings)
+    jobs = _read_jobs(options, profile, options.target, findings)
+    specs = [spec for stream in jobs for spec in stream.specs]
+    _check_releases(specs, profile, options.target, options.cluster, findings)
     status = findings.finish()
-    if status or profile is None:
+    if status:
         return status
-    if not specs and not manifests:
+    if not any(stream.manifests for stream in jobs):
         return findings.report_no_jobs(options.paths)
-    jobs: list[Spec | dict[str, Any]] = [*specs]
-    if manifests:
-        jobs.append({"apiVersion": "v1", "kind": "List", "items": manifests})
-    needed = (verb.requires(job, target=options.target, cluster=profile) for job in jobs)
-    requirements = dict.fromkeys(requirement for needs in needed for requirement in needs.requirements)
-    return files.write_stdout(join_escaped(map(str, requirements)))
+    needed = requirements_of(jobs, Inputs((), profile, extensions=config.extensions()), options.target)
+    return files.write_stdout(join_escaped(map(str, needed)))
 
 
 def _check_releases(
@@ -161,23 +156,24 @@ def _check_releases(
         findings.add(files.InputFile(path, content, True), diagnostics)
 
 
-def _compiled_specs(
-    inputs: list[files.InputFile],
-    options: argparse.Namespace,
-    profile: ClusterProfile,
-    target: str | None,
-    findings: Findings,
-) -> list[Spec]:
-    """Return the jobs of the files that compile; the others become findings."""
-    from ptcompile.api.requirements import specs_that_compile
+def _read_jobs(
+    options: argparse.Namespace, profile: ClusterProfile, target: str | None, findings: Findings
+) -> list[StreamJobs]:
+    """Return the jobs of each file that compiles; the others become findings."""
+    from ptcompile.api.requirements import jobs_of
 
-    specs: list[Spec] = []
+    inputs, unreadable = files.read_all(options.paths)
+    findings.report_unreadable(unreadable)
+    check_has_spec(options, inputs)
+    extensions = config.extensions()
+    jobs: list[StreamJobs] = []
     for file in inputs:
-        specs_of_file, result = specs_that_compile(file.content, profile, target, file.name, **keywords(options))
-        diagnostics = overrides.point_at_options(result.diagnostics, options)
-        findings.add_compiled(file, result._replace(diagnostics=tuple(diagnostics)))
-        specs += specs_of_file
-    return specs
+        of_file = jobs_of(inputs_of([file], profile, options, extensions=extensions, only_specs=True), target)
+        diagnostics = overrides.point_at_options(of_file.result.diagnostics, options)
+        if of_file.specs or not of_file.manifests:
+            findings.add_compiled(file, of_file.result._replace(diagnostics=tuple(diagnostics)))
+        jobs.append(of_file)
+    return jobs
 
 
 PARSERS: Final = {"platform": add_platform, "requires": add_requires}
