@@ -1,4 +1,4 @@
-"""The English of CONTRIBUTING's style guide, as far as a program can check it.
+"""The English of docs/maintaining/english.md, as far as a program can check it.
 
 `english_exceptions.json` lists what is left of older text: phrases by file, names that shadow an import or a function,
 and type names with two meanings. It only shrinks: an entry that no longer occurs fails the test too.

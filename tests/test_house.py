@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -177,10 +178,33 @@ def _contract(name: str) -> dict[str, list[str]]:
     return next(contract for contract in contracts if contract["name"] == name)
 
 
-def _room(module: str) -> str:
-    """Return the package below `ptcompile` on whose floor a module stands: operators' rules stand on the linter's."""
-    words = module.split(".")
-    return "linter" if words[1:2] == ["operators"] and "rules" in words else "".join(words[1:2])
+def floors() -> dict[str, int]:
+    """Return the number of each room's layer, counted from the top, from the contract that `lint-imports` enforces."""
+    layers = _contract("Imports point down the layers")["layers"]
+    return {room: floor for floor, layer in enumerate(layers) for room in layer.split(" | ")}
+
+
+def mapped_rooms(text: str) -> list[str]:
+    """Return the rooms of the map in CONTRIBUTING, from top to bottom."""
+    return re.findall(r"^\| `ptcompile/(\w+)/` \|", text, re.MULTILINE)
+
+
+def misplaced_rooms(rooms: Sequence[str]) -> list[str]:
+    """Return the rooms below which the map has a room of a higher layer."""
+    floor = floors()
+    return [room for room, following in pairwise(rooms) if floor[room] > floor[following]]
+
+
+def test_the_map_of_the_rooms_is_that_of_the_layers() -> None:
+    rooms = mapped_rooms((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    packages = [path.parent.name for path in PACKAGE.glob("*/__init__.py")]
+    assert sorted(rooms) == sorted(packages) == sorted(floors())
+    assert misplaced_rooms(rooms) == []
+
+
+def test_a_misplaced_room_is_detected() -> None:
+    assert mapped_rooms("| `ptcompile/api/` | verbs |\n| `ptcompile/cli/` | commands |\n") == ["api", "cli"]
+    assert misplaced_rooms(["api", "cli", "_internal"]) == ["api"]
 
 
 @pytest.mark.parametrize(
@@ -190,16 +214,6 @@ def _room(module: str) -> str:
 def test_the_layers_name_every_folder(name: str, folder: Path) -> None:
     named = {word for layer in _contract(name)["layers"] for word in layer.split(" | ")}
     assert {path.parent.name for path in folder.glob("*/__init__.py")} - named == set()
-
-
-def test_the_layout_is_in_import_order() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    order = {name: number for number, name in enumerate(re.findall(r"^\| `ptcompile/(\w+)/` \|", text, re.MULTILINE))}
-    upward = set(_contract("Imports point down the layers")["ignore_imports"])
-    for module, imported in _imports().items():
-        room = _room(module)
-        below = {_room(name) for name in imported if f"{module} -> {name}" not in upward} - {room}
-        assert room not in order or all(order[name] < order[room] for name in below if name in order), module
 
 
 def test_no_import_cycles() -> None:

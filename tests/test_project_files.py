@@ -1,7 +1,8 @@
-"""CONTRIBUTING, CHANGELOG, SECURITY, the stability policy, issue forms and workflows match the repository."""
+"""The documents for contributors and maintainers, issue forms and workflows match the repository."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
@@ -23,15 +24,14 @@ from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES
 from tests.conftest import ROOT
 
 GITHUB = ROOT / ".github"
-DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/stability.md")
-PAGES = [
-    path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md")) if path.stem != "stability"
-]
+MAINTAINING = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs" / "maintaining").iterdir())]
+DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/stability.md", *MAINTAINING)
+PAGES = sorted({path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")} - {*DOCUMENTS})
 WITH_PATHS = (*DOCUMENTS, "benchmarks/README.md")
 FORMS = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").iterdir() if path.name != "config.yml")
 WORKFLOWS = sorted((GITHUB / "workflows").iterdir())
 AVOIDED = r"\b(mend(s|ed|ing)?|nobody|beside the|stands? (in|at|by)|is no [a-z]|own mind)\b"
-"""Words of the old style, which CONTRIBUTING advises against."""
+"""Words of the old style, which docs/maintaining/english.md advises against."""
 
 
 def _text(name: str) -> str:
@@ -68,7 +68,7 @@ def test_the_paths_are_recognized() -> None:
 def test_every_path_named_exists(name: str) -> None:
     folder = (ROOT / name).parent
     paths = _paths(_text(name))
-    assert len(paths) > 1
+    assert paths
     assert [path for path in sorted(paths) if not ((ROOT / path).exists() or (folder / path).exists())] == []
 
 
@@ -80,10 +80,37 @@ def test_every_link_to_a_section_resolves(name: str) -> None:
         assert anchor in _anchors(document.read_text(encoding="utf-8")), f"{target}#{anchor}"
 
 
-def test_the_layout_names_every_package() -> None:
-    rows = re.findall(r"^\| `ptcompile/(\w+)/` \|", _text("CONTRIBUTING.md"), re.MULTILINE)
-    packages = [path.parent.name for path in (ROOT / "ptcompile").glob("*/__init__.py")]
-    assert sorted(rows) == sorted(packages)
+def _unknown_names(text: str) -> list[str]:
+    """Return the names that a text gives after a module's path and that the module does not define."""
+    named = re.findall(r"`(ptcompile/[\w/]+\.py)`: `([\w.]+)`", text)
+    assert len(named) > 1
+    return [
+        f"{path}: {name}"
+        for path, name in named
+        if not (ROOT / path).is_file() or name not in _defined_names(ast.parse(_text(path)), "")
+    ]
+
+
+def _defined_names(scope: ast.Module | ast.ClassDef, prefix: str) -> set[str]:
+    """Return the functions, classes, methods and variables of a module; methods as `Class.method`."""
+    names: set[str] = set()
+    for node in scope.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(prefix + node.name)
+        if isinstance(node, ast.ClassDef):
+            names |= _defined_names(node, f"{node.name}.")
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        names |= {prefix + target.id for target in targets if isinstance(target, ast.Name)}
+    return names
+
+
+def test_contributing_says_where_things_are() -> None:
+    assert _unknown_names(_text("CONTRIBUTING.md")) == []
+
+
+def test_a_wrong_answer_is_detected() -> None:
+    text = "`ptcompile/cli/config.py`: `load`, `ptcompile/cli/config.py`: `Config.load`, `ptcompile/none.py`: `load`"
+    assert _unknown_names(text) == ["ptcompile/cli/config.py: Config.load", "ptcompile/none.py: load"]
 
 
 def test_the_recommended_tests_exist() -> None:
@@ -95,7 +122,7 @@ def test_the_recommended_tests_exist() -> None:
 
 
 def test_every_script_of_ci_is_explained() -> None:
-    named = set(re.findall(r"^\| `(\.ci/\w+)` \|", _text("CONTRIBUTING.md"), re.MULTILINE))
+    named = set(re.findall(r"^\| `(\.ci/\w+)` \|", _text("docs/maintaining/checks.md"), re.MULTILINE))
     assert named == {f".ci/{path.name}" for path in (ROOT / ".ci").iterdir() if path.is_file()}
 
 
