@@ -81,7 +81,7 @@ def convert(
     that it implements differently (how the job ends, QoS) is a warning. Auxiliary objects are kept; selectors, field
     paths and host names that refer to the old pods are rewritten, with a note, and where that is not possible they are
     an error. `beside` are objects of other files: their references to the old pods are reported and not rewritten.
-    `extensions` are rules, passes and targets of plugins. Mistakes in the manifests or profile never raise.
+    `extensions` are rules and passes of plugins. Mistakes in the manifests or profile never raise.
     """
     if not isinstance(target, str):
         raise TypeError(f"target must be a string, not {type(target).__name__}")

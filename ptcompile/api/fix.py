@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
+from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.lint import Report, lint
+from ptcompile.api.inputs import read_beside, read_profile
+from ptcompile.api.lint import Report, lint_source, read_options
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.fixer import Skipped, fix_in_rounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
-    from ptcompile._internal.arguments import ProfileSource
+    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.api.lint import UnknownKinds
+    from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -44,33 +46,38 @@ def fix(
     cluster: ProfileSource | ClusterProfile | None = None,
     kubernetes: str | None = None,
     webhooks: bool = True,
-    unknown_kinds: Literal["count", "error"] = "count",
+    unknown_kinds: UnknownKinds = "count",
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
+    severity: Mapping[str, str] | None = None,
     schemas: Iterable[str | os.PathLike[str]] = (),
+    beside: Iterable[StreamSource] | None = None,
+    extensions: Extensions | None = None,
 ) -> Fixed:
     """Apply the fixes of a text's findings: only the safe ones, or all of them with `unsafe`.
 
     A fix is safe if the job certainly stays what its author intended. All other arguments and the errors raised are
     those of `lint`. A text that cannot be read is returned unchanged.
     """
-    selected = None if select is None else list(select)
-    ignored, definitions = list(ignore), list(schemas)
+    arguments.check(filename=filename)
+    others = None if beside is None else read_beside(beside)
+    profile = read_profile(cluster)
+    options = read_options(
+        profile.profile,
+        kubernetes=kubernetes,
+        webhooks=webhooks,
+        unknown_kinds=unknown_kinds,
+        select=select,
+        ignore=ignore,
+        severity=severity,
+        schemas=schemas,
+        extensions=extensions,
+    )
 
-    def lint_content(content: bytes) -> Report:
-        return lint(
-            content,
-            filename=filename,
-            cluster=cluster,
-            kubernetes=kubernetes,
-            webhooks=webhooks,
-            unknown_kinds=unknown_kinds,
-            select=selected,
-            ignore=ignored,
-            schemas=definitions,
-        )
+    def judge(content: bytes) -> Report:
+        return lint_source(content, filename, options, beside=others, profile=profile)
 
-    return fix_findings_of(source.encode() if isinstance(source, str) else source, lint_content, unsafe=unsafe)
+    return fix_findings_of(source.encode() if isinstance(source, str) else source, judge, unsafe=unsafe)
 
 
 def fix_findings_of(content: bytes, judge: Callable[[bytes], Report], *, unsafe: bool) -> Fixed:

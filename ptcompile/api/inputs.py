@@ -377,10 +377,13 @@ class ProfileRead(NamedTuple):
     """The profile's text or data, or None for a model."""
 
 
+NO_PROFILE: Final = ProfileRead(None)
+
+
 def read_profile(cluster: ProfileSource | ClusterProfile | None, *, filename: str | None = None) -> ProfileRead:
     """Return the profile from any form, with its problems."""
     if cluster is None:
-        return ProfileRead(None)
+        return NO_PROFILE
     from ptcompile.compiler.reader import load_profile, profile_in
     from ptcompile.spec.objects import Profile
 

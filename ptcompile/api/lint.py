@@ -11,7 +11,18 @@ from itertools import chain
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import File, Inputs, Item, is_empty, read_beside, read_profile, releases_of, text_problems
+from ptcompile.api.inputs import (
+    NO_PROFILE,
+    File,
+    Inputs,
+    Item,
+    ProfileRead,
+    is_empty,
+    read_beside,
+    read_profile,
+    releases_of,
+    text_problems,
+)
 from ptcompile.apiserver import is_seen_by_webhooks, is_supported, structure_only_note, validate
 from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
@@ -59,9 +70,16 @@ class LintOptions(NamedTuple):
     """Files and folders of CRDs or JSON Schemas."""
 
     def inputs(
-        self, file: File, beside: Objects | None = None, profile_diagnostics: Iterable[Diagnostic] = ()
+        self,
+        file: File,
+        beside: Objects | None = None,
+        *,
+        profile: ProfileRead = NO_PROFILE,
+        only_specs: bool = False,
     ) -> Inputs:
-        """Return a file with what decides about its objects; `beside` are objects of other files."""
+        """Return a file with what decides about its objects: `beside` are objects of other files, and `profile` is the
+        text of these options' profile, if the call's findings include its own.
+        """
         return Inputs(
             [file],
             self.profile,
@@ -69,7 +87,9 @@ class LintOptions(NamedTuple):
             beside=beside,
             schemas=self.schemas,
             extensions=self.extensions,
-            profile_diagnostics=profile_diagnostics,
+            profile_diagnostics=profile.diagnostics,
+            profile_source=profile.source,
+            only_specs=only_specs,
         )
 
 
@@ -129,24 +149,72 @@ def lint(
     Mistakes in the stream or profile never raise. Raises ValueError for a selector that selects nothing, for an invalid
     version, and for a path in `schemas` that cannot be read or contains no definition.
     """
-    arguments.check(filename=filename, kubernetes=kubernetes, extensions=extensions, pause=pause)
+    arguments.check(filename=filename, pause=pause)
     others = None if beside is None else read_beside(beside)
     repeated = None if earlier is None else arguments.mapping(earlier, "earlier")
     profile = read_profile(cluster)
+    options = read_options(
+        profile.profile,
+        kubernetes=kubernetes,
+        webhooks=webhooks,
+        unknown_kinds=unknown_kinds,
+        select=select,
+        ignore=ignore,
+        severity=severity,
+        schemas=schemas,
+        extensions=extensions,
+    )
+    return lint_source(
+        source,
+        filename,
+        options,
+        beside=others,
+        profile=profile,
+        pause=pause,
+        earlier=repeated,
+    )
+
+
+def read_options(
+    profile: ClusterProfile | None,
+    *,
+    kubernetes: str | None,
+    webhooks: bool,
+    unknown_kinds: UnknownKinds,
+    select: Iterable[str] | None,
+    ignore: Iterable[str],
+    severity: Mapping[str, str] | None,
+    schemas: Iterable[str | os.PathLike[str]],
+    extensions: Extensions | None,
+) -> LintOptions:
+    """Return the options that a function's arguments mean; `lint` describes them, and what they raise."""
+    arguments.check(kubernetes=kubernetes, extensions=extensions)
     codes = extensions.codes if extensions is not None else NO_CODES
-    options = LintOptions(
-        profile=profile.profile,
-        versions=releases_of(profile.profile, kubernetes),
+    return LintOptions(
+        profile=profile,
+        versions=releases_of(profile, kubernetes),
         webhooks=webhooks,
         selection=selection(select, ignore, codes, severity),
         unknown_kinds=unknown_kinds,
         extensions=extensions,
         schemas=arguments.paths(schemas, "schemas"),
     )
+
+
+def lint_source(
+    source: StreamSource,
+    filename: str | None,
+    options: LintOptions,
+    *,
+    beside: Objects | None = None,
+    profile: ProfileRead = NO_PROFILE,
+    pause: Callable[[], None] | None = None,
+    earlier: Mapping[ObjectIdentity, str] | None = None,
+) -> Report:
+    """Return the report of one source, which is all that there is to look at."""
     parsed = streams.read(source, filename, kubectl=options.versions.kubernetes)
     file = File(parsed, arguments.filename(source, filename))
-    inputs = options.inputs(file, others, profile.diagnostics)
-    report = lint_inputs(inputs, options, pause=pause, earlier=repeated)
+    report = lint_inputs(options.inputs(file, beside, profile=profile), options, pause=pause, earlier=earlier)
     parsed.documents = ()  # breaks the reference cycle between documents and source
     return report
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.files import is_inside, leads_out, root_of
+from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
@@ -157,6 +158,19 @@ def profile_path(options: Namespace) -> str | None:
 def extensions() -> Extensions | None:
     """Return the extensions that the nearest configuration adds. Raises `UsageError` that lists every mistake in it."""
     return load(None).extensions
+
+
+class Plugins:
+    """The extensions of the nearest configuration, loaded once in each process: they cannot be pickled."""
+
+    @cached_property
+    def loaded(self) -> Extensions | None:
+        """The extensions. Raises `UsageError` that lists every mistake in the configuration."""
+        return extensions()
+
+    def __reduce__(self) -> tuple[type[Plugins], tuple[()]]:
+        """Pickle nothing, for spawned processes."""
+        return Plugins, ()
 
 
 def _find_nearest(start: str | None) -> str | None:

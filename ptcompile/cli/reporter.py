@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 _DOCUMENT_FORMATS = frozenset({"json", "sarif", "junit", "gitlab"})
 """Formats that are printed even without findings."""
-_EXTENSION_FAILED = "extension-failed"
-"""A finding that does not concern the file: a plugin raised an exception."""
+_NOT_ABOUT_FINDINGS = frozenset({"extension-failed", "no-documents"})
+"""Findings after which a run has no answer: a plugin raised an exception, or there was nothing to look at."""
 
 
 _ONCE_PER_KIND = "structure-only"
@@ -107,7 +107,10 @@ class Findings:
         baseline: Baseline | None = None,
         active_codes: Collection[str] = (),
         extensions: Extensions | None = None,
+        may_be_empty: bool = True,
     ) -> None:
+        self._may_be_empty = may_be_empty
+        """Whether a run may have no document at all; verbs whose function says so itself need not ask."""
         self._format = printed_format(formats)
         self._written = [report for report in formats if report.file is not None]
         """The reports that are written to files."""
@@ -241,6 +244,7 @@ class Findings:
         without fixes, which only lint applies.
         """
         self._apply_baseline()
+        self._report_emptiness()
         if not always:
             self._diagnostics = [diagnostic._replace(fix=None) for diagnostic in self._diagnostics]
         self._write_reports()
@@ -251,9 +255,18 @@ class Findings:
             files.print_error(self._summary(is_lint=always))
         if self._diagnostics and self._format == "full" and not self._groupings:
             files.print_error(self._code_help())
-        if self._unreadable or status or any(d.name == _EXTENSION_FAILED for d in self._diagnostics):
+        if self._unreadable or status or any(d.name in _NOT_ABOUT_FINDINGS for d in self._diagnostics):
             return 2
         return int(any(map(self._is_failing, self._diagnostics)) and not self._exit_zero)
+
+    def _report_emptiness(self) -> None:
+        """Add a finding for each file if none of them has a document, so that there was nothing to look at."""
+        has_anything = self._documents or self._diagnostics or self._unchecked or self._known
+        if has_anything or self._may_be_empty:
+            return
+        from ptcompile.source import streams
+
+        self._diagnostics = [streams.to_diagnostic(streams.no_documents(), None, name) for name in self._names]
 
     def _is_failing(self, diagnostic: Diagnostic) -> bool:
         """Return whether a finding fails the run: an error, and with `--fail-on warning` a warning that is not about

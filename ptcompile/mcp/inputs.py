@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from ptcompile._internal import files
 from ptcompile._internal.files import SUFFIXES, is_inside
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.api.inputs import File, Inputs, ProfileRead
+from ptcompile.api.lint import LintOptions
 from ptcompile.report.layout import safe_text, shorten
+from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,14 +30,22 @@ class CallError(Exception):
     """Raised for a call that cannot be answered; the message is for the caller."""
 
 
+class Settings(NamedTuple):
+    """What judges one file."""
+
+    options: LintOptions
+    profile: ProfileRead
+    """The profile of the options, as it was read."""
+
+
 class Call(NamedTuple):
     """A call of a tool: its arguments, which have the declared types, and what the server was started with."""
 
     arguments: Json
     roots: Sequence[str]
     """Folders whose files may be read."""
-    settings: Callable[[str], Json]
-    """The configuration's arguments of `lint` for a file, by its name. Raises `CallError`."""
+    settings: Callable[[str, bytes | None], Settings]
+    """What judges a file, by its name, for the profile with this text or for the configured one. Raises `CallError`."""
 
 
 class NamedText(NamedTuple):
@@ -52,12 +63,18 @@ def document(call: Call, prefix: str = "") -> NamedText:
     return NamedText(text.encode(errors="replace")) if text is not None else read(str(path), call.roots)
 
 
-def settings(call: Call, item: NamedText) -> dict[str, Any]:
-    """Return the arguments of `lint` for an input; the profile that the call names goes before the configured one."""
-    keywords = dict(call.settings(item.filename or _TEXT_NAME))
-    if {"cluster_text", "cluster_path"} & set(call.arguments):
-        keywords["cluster"] = document(call, "cluster_").content
-    return {**keywords, "filename": item.filename}
+def settings(call: Call, item: NamedText) -> Settings:
+    """Return what judges an input; the profile that the call names goes before the configured one."""
+    names_profile = {"cluster_text", "cluster_path"} & set(call.arguments)
+    profile = document(call, "cluster_").content if names_profile else None
+    return call.settings(item.filename or _TEXT_NAME, profile)
+
+
+def inputs(call: Call, item: NamedText, *, only_specs: bool = False) -> Inputs:
+    """Return an input as it is read, with what decides about its objects."""
+    options, profile = settings(call, item)
+    file = File(streams.read(item.content, item.filename, kubectl=options.versions.kubernetes), item.filename)
+    return options.inputs(file, profile=profile, only_specs=only_specs)
 
 
 def read(path: str, roots: Sequence[str]) -> NamedText:

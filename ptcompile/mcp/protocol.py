@@ -7,7 +7,7 @@ unknown argument would be ignored, and the results would have other schemas than
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from ptcompile._internal.about import SITE, __version__
-from ptcompile.mcp.inputs import Call, CallError
+from ptcompile.mcp.inputs import Call, CallError, Settings
 from ptcompile.mcp.resources import FAMILIES, PAGES, read_page
 from ptcompile.mcp.tools import TOOLS, Tool, check_arguments
 
@@ -46,8 +46,8 @@ class _Lines:
         return line
 
 
-def make_server(roots: Sequence[str], settings: Callable[[str], Mapping[str, Any]]) -> Server[Any]:
-    """Return a server that reads files below `roots`; `settings` returns the configuration's arguments of `lint`."""
+def make_server(roots: Sequence[str], settings: Callable[[str, bytes | None], Settings]) -> Server[Any]:
+    """Return a server that reads files below `roots`; `settings` returns what judges a file."""
     one_at_a_time = anyio.CapacityLimiter(1)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.api.reference import SCHEMAS, schema
-from ptcompile.mcp.inputs import Call, CallError, document, settings
+from ptcompile.mcp.inputs import Call, CallError, document, inputs, settings
 from ptcompile.operators.targets import TARGETS
 from ptcompile.report.layout import format_json
 
@@ -123,20 +123,25 @@ def _masked(data: object) -> dict[str, Any]:
 
 
 def _lint(call: Call) -> dict[str, Any]:
-    from ptcompile.api.lint import lint
+    from ptcompile.api.lint import lint_source
 
     item = document(call)
-    return _to_report(lint(item.content, **settings(call, item)).diagnostics)
+    options, profile = settings(call, item)
+    return _to_report(lint_source(item.content, item.filename, options, profile=profile).diagnostics)
 
 
 def _fix(call: Call) -> dict[str, Any]:
     from ptcompile.api.fix import fix_findings_of
-    from ptcompile.api.lint import lint
+    from ptcompile.api.lint import lint_source
 
     item = document(call)
-    keywords = settings(call, item)
+    options, profile = settings(call, item)
     unsafe = call.arguments.get("unsafe", False)
-    fixed = fix_findings_of(item.content, lambda content: lint(content, **keywords), unsafe=unsafe)
+    fixed = fix_findings_of(
+        item.content,
+        lambda content: lint_source(content, item.filename, options, profile=profile),
+        unsafe=unsafe,
+    )
     return {
         "text": fixed.text,
         "applied": _to_report(fixed.applied),
@@ -148,21 +153,13 @@ def _fix_schema() -> Schema:
     return _object({"text": _text("the fixed text"), "applied": _report_schema(), "remaining": _report_schema()})
 
 
-def _pick(keywords: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return the arguments that have these names."""
-    return {name: keywords[name] for name in names if name in keywords}
-
-
 def _compile(call: Call) -> dict[str, Any]:
-    from ptcompile.api.compile import compile
+    from ptcompile.api.compile import compile_inputs
 
     item = document(call)
-    keywords = _pick(settings(call, item), *_COMPILER_ARGUMENTS)
-    result = compile(item.content, target=call.arguments.get("target"), **keywords)
+    selected = settings(call, item).options.selection
+    result = compile_inputs(inputs(call, item, only_specs=True), call.arguments.get("target"), selected)
     return _yaml_and_report(result.yaml() if result.manifests else "", result.diagnostics)
-
-
-_COMPILER_ARGUMENTS: Final = ("cluster", "filename", "select", "ignore", "severity", "extensions")
 
 
 def _yaml_and_report(yaml: str, diagnostics: tuple[Diagnostic, ...]) -> dict[str, Any]:
@@ -174,21 +171,22 @@ def _yaml_schema() -> Schema:
 
 
 def _simulate(call: Call) -> dict[str, Any]:
-    from ptcompile.api.simulate import DEFAULT, simulate
+    from ptcompile.api.simulate import DEFAULT, simulate_inputs
 
-    item = document(call)
-    keywords = _pick(settings(call, item), "cluster", "filename", "extensions")
-    return _masked(simulate(item.content, target=call.arguments.get("target", DEFAULT), **keywords).to_dict())
+    world = simulate_inputs(inputs(call, document(call)), call.arguments.get("target", DEFAULT))
+    return _masked(world.to_dict())
 
 
 def _admit(call: Call) -> dict[str, Any]:
-    from ptcompile.api.admit import admit
+    from ptcompile.api.admit import admit_inputs
+    from ptcompile.api.inputs import File
+    from ptcompile.source import streams
 
-    item = document(call)
-    keywords = _pick(settings(call, item), "cluster", "filename")
+    dumps = None
     if {"state_text", "state_path"} & set(call.arguments):
-        keywords["state"] = document(call, "state_").content
-    return _masked(admit(item.content, **keywords).to_dict())
+        state = document(call, "state_")
+        dumps = [File(streams.read_dump(state.content, state.filename, "state"), state.filename)]
+    return _masked(admit_inputs(inputs(call, document(call)), dumps).to_dict())
 
 
 def _explain(call: Call) -> dict[str, Any]:
@@ -199,11 +197,11 @@ def _explain(call: Call) -> dict[str, Any]:
         return {"rule": explain_rule(call.arguments["rule"])}
     if "field" in subjects:
         return {"field": explain_field(call.arguments["field"])}
-    from ptcompile.api.explain import explain
+    from ptcompile.api.explain import explain_inputs
 
     item = document(call)
-    keywords = _pick(settings(call, item), *_COMPILER_ARGUMENTS)
-    explanation = explain(item.content, target=call.arguments.get("target"), **keywords)
+    selected = settings(call, item).options.selection
+    explanation = explain_inputs(inputs(call, item, only_specs=True), call.arguments.get("target"), selected)
     at = call.arguments.get("at")
     if at is not None and explanation.causes:
         causes = explanation.at(at)
@@ -246,41 +244,27 @@ def _explanation_schema() -> Schema:
 
 
 def _diff(call: Call) -> dict[str, Any]:
-    from ptcompile.api.diff import diff
+    from ptcompile.api.diff import diff_inputs
+    from ptcompile.differ.applying import ApplyMode
 
-    old, new = document(call, "old_"), document(call, "new_")
-    keywords = settings(call, new)
-    cluster = keywords.get("cluster")
-    difference = diff(
-        old.content,
-        new.content,
-        target=call.arguments.get("target"),
-        from_cluster=cluster,
-        to_cluster=cluster,
-        filenames=(old.filename, new.filename),
-        **_pick(keywords, "schemas", "extensions"),
-    )
+    old, new = (inputs(call, document(call, prefix)) for prefix in ("old_", "new_"))
+    difference = diff_inputs(old, new, call.arguments.get("target"), ApplyMode(), None)
     return _masked(difference.to_dict())
 
 
 def _convert(call: Call) -> dict[str, Any]:
-    from ptcompile.api.convert import convert
+    from ptcompile.api.convert import convert_inputs
 
-    item = document(call)
-    keywords = _pick(settings(call, item), "cluster", "filename")
-    result = convert(
-        item.content, target=call.arguments["target"], lossy=call.arguments.get("lossy", False), **keywords
-    )
+    lossy = call.arguments.get("lossy", False)
+    result = convert_inputs(inputs(call, document(call)), call.arguments["target"], lossy=lossy)
     return _yaml_and_report(result.yaml() if result.manifests else "", result.diagnostics)
 
 
 def _import(call: Call) -> dict[str, Any]:
-    from ptcompile.api.import_manifests import import_manifests
+    from ptcompile.api.import_manifests import import_inputs
     from ptcompile.source.emitter import emit_all
 
-    item = document(call)
-    keywords = _pick(settings(call, item), "cluster", "filename")
-    imported = import_manifests(item.content, lossy=call.arguments.get("lossy", False), **keywords)
+    imported = import_inputs(inputs(call, document(call)), lossy=call.arguments.get("lossy", False))
     return {
         **_yaml_and_report(imported.yaml(), imported.diagnostics),
         "profile": imported.profile_yaml() or "",

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api import compile
+from ptcompile.api.inputs import File, Inputs
 from ptcompile.cli import files
 from ptcompile.cli.config import load
 from ptcompile.cli.files import InputFile, UsageError
@@ -136,6 +137,8 @@ def _read(config: str | None, report: Findings) -> _FunctionInput | None:
         return None
     if config is not None and len(configs) != 1:
         raise UsageError(f"{config}: {len(configs)} documents; the configuration of a function is one")
+    if not documents:
+        raise UsageError("standard input has no document: there is nothing to look at")
     function_config = configs[0] if configs else {}
     if not any(map(_is_resource_list, documents)):
         objects = [item for document in documents for _, item in streams.objects_in(document)]
@@ -213,16 +216,13 @@ def _compile_specs(
             continue
         file = _as_file(item)
         config = settings.config
-        result = compile.compile(
-            file.content,
-            target=settings.target,
-            cluster=settings.profile,
-            filename=file.name,
-            select=config.selected(),
-            ignore=config.ignored(file.name),
-            severity=config.severities(file.name),
+        inputs = Inputs(
+            [File(streams.read(file.content, file.name), file.name)],
+            settings.profile,
             extensions=config.extensions,
+            only_specs=True,
         )
+        result = compile.compile_inputs(inputs, settings.target, config.selection(file.name))
         report.add(file, result.diagnostics)
         findings += [_Finding(diagnostic, item) for diagnostic in result.diagnostics]
         codes = frozenset(diagnostic.code for diagnostic in (*result.diagnostics, *result.meant))
@@ -255,18 +255,13 @@ def _place(manifest: dict[str, Any], spec: Json) -> dict[str, Any]:
 
 def _lint(objects: Sequence[_Object], settings: _Settings, report: Findings) -> list[_Finding]:
     """Lint objects as one stream, and return the findings that their specs do not have."""
-    from ptcompile.api.lint import lint
+    from ptcompile.api.lint import lint_source
 
+    if not objects:
+        return []
     inputs = [_as_file(item.data) for item in objects]
-    config = settings.config
-    result = lint(
-        b"---\n".join(file.content for file in inputs),
-        cluster=settings.profile,
-        select=config.selected(),
-        ignore=config.ignored("-"),
-        severity=config.severities("-"),
-        extensions=config.extensions,
-    )
+    options = settings.config.lint_options("-", settings.profile)
+    result = lint_source(b"---\n".join(file.content for file in inputs), None, options)
     by_document: dict[int, list[Diagnostic]] = {}
     for diagnostic in result.diagnostics:
         by_document.setdefault(diagnostic.document, []).append(diagnostic)

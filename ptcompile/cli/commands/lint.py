@@ -294,6 +294,8 @@ def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Finding
     fixed_files = [_FixedFile(*pair) for pair in zip(inputs, fixed, strict=True)]
     for fixed_file in fixed_files:
         _report_skipped(fixed_file)
+    if not any(fixed.result.report.documents or fixed.result.report.diagnostics for fixed in fixed_files):
+        return _write_fixed(fixed_files, findings)  # there is nothing to look at
     return _print_patch(fixed_files, findings) if options.diff else _write_fixed(fixed_files, findings)
 
 
@@ -399,6 +401,7 @@ def _findings(options: argparse.Namespace, config: Config, baseline: Baseline | 
         baseline=baseline,
         active_codes=() if baseline is None else _active_codes(config),
         extensions=config.extensions,
+        may_be_empty=options.allow_empty,
     )
 
 

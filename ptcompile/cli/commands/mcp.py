@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
+from functools import partial
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
+
+    from ptcompile.mcp.inputs import Settings
 
 _EPILOG = """\
 Assistants start it and talk to it in the Model Context Protocol. docs/guide/assistants.md has the settings of several.
@@ -53,32 +55,27 @@ def run(options: argparse.Namespace) -> int:
     gc.enable()
     files.enter_untrusted_mode()
     stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
-    anyio.run(serve, make_server(roots, lambda name: _settings(roots[0], name)), stdin)
+    anyio.run(serve, make_server(roots, partial(_settings, roots[0])), stdin)
     return 0
 
 
-def _settings(root: str, filename: str) -> Mapping[str, Any]:
-    """Return the arguments of `lint` for a file, from the configuration that applies to the first root.
+def _settings(root: str, filename: str, cluster: bytes | None) -> Settings:
+    """Return what judges a file, by the configuration that applies to the first root, for the profile with this text or
+    for the configured one.
 
-    It is read for each call, because a user may change it meanwhile.
+    The configuration is read for each call, because a user may change it meanwhile.
     """
-    from ptcompile.mcp.inputs import CallError
+    from ptcompile.api.inputs import read_profile
+    from ptcompile.mcp.inputs import CallError, Settings
 
     try:
         settings = config.load(None, start=root)
-        keywords: dict[str, Any] = {
-            "select": settings.selected(),
-            "ignore": settings.ignored(filename),
-            "severity": settings.severities(filename),
-            "extensions": settings.extensions,
-            "kubernetes": settings.kubernetes_version,
-            "schemas": settings.schemas,
-        }
-        if settings.cluster is not None:
-            keywords["cluster"] = files.read(settings.cluster)
-    except UsageError as error:
+        if cluster is None and settings.cluster is not None:
+            cluster = files.read(settings.cluster)
+        profile = read_profile(cluster)
+        return Settings(settings.lint_options(filename, profile.profile), profile)
+    except (UsageError, ValueError) as error:
         raise CallError(f"the configuration has an error: {error}") from None
-    return keywords
 
 
 PARSERS: Final = {"mcp": add}

@@ -13,16 +13,18 @@ from contextlib import closing
 from functools import partial
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.api.inputs import File, Inputs
 from ptcompile.cli import files
+from ptcompile.cli.config import Plugins
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_cluster, add_format, add_jobs, add_output_format, check_target
 from ptcompile.cli.reporter import Findings, map_files
+from ptcompile.kubernetes.index import Objects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile._internal.arguments import ProfileSource
     from ptcompile.api.compile import Result
     from ptcompile.api.import_manifests import Imported
     from ptcompile.converter.report import ConvertedFile
@@ -97,7 +99,7 @@ def run_convert(options: argparse.Namespace) -> int:
 
 def _convert_files(
     inputs: Sequence[InputFile],
-    profile: ProfileSource | ClusterProfile,
+    profile: ClusterProfile,
     options: argparse.Namespace,
     findings: Findings,
 ) -> list[ConvertedFile]:
@@ -105,23 +107,20 @@ def _convert_files(
     from ptcompile.converter.report import ConvertedFile
     from ptcompile.source import streams
 
-    objects = {
-        file.name: [
-            data
-            for document in streams.read(file.content, file.name).documents
-            for _, data in streams.objects_in(document.data)
-        ]
-        for file in inputs
-    }
+    given = [File(streams.read(file.content, file.name), file.name) for file in inputs]
+    objects = {file.name: [item.manifest for item in Inputs([file]).items] for file in given}
+    plugins = Plugins()
+    _ = plugins.loaded  # its mistakes are those of the run
     converter = partial(
         _convert_file,
         target=options.target,
-        cluster=profile if options.cluster else None,
+        profile=profile if options.cluster else None,
         lossy=options.lossy,
         objects=objects,
+        plugins=plugins,
     )
     converted: list[ConvertedFile] = []
-    with closing(map_files(converter, inputs, options.jobs, FILES_PER_PROCESS)) as results:
+    with closing(map_files(converter, given, options.jobs, FILES_PER_PROCESS)) as results:
         for file, result in zip(inputs, results, strict=True):
             diagnostics = result.diagnostics
             if not file.named and {item.name for item in diagnostics} == {"nothing-to-import"}:
@@ -132,24 +131,20 @@ def _convert_files(
 
 
 def _convert_file(
-    file: InputFile,
+    file: File,
     *,
     target: str,
-    cluster: ProfileSource | ClusterProfile | None,
+    profile: ClusterProfile | None,
     lossy: bool,
-    objects: Mapping[str, Sequence[Mapping[str, Any]]],
+    objects: Mapping[str | None, Sequence[Mapping[str, Any]]],
+    plugins: Plugins,
 ) -> Result:
     """Return the conversion of a file, to whose objects those of the other files are related (`objects`, by file)."""
-    from ptcompile.api.convert import convert
+    from ptcompile.api.convert import convert_inputs
 
-    return convert(
-        file.content,
-        target=target,
-        filename=file.name,
-        cluster=cluster,
-        lossy=lossy,
-        beside=[data for name, others in objects.items() if name != file.name for data in others],
-    )
+    beside = Objects(data for name, others in objects.items() if name != file.name for data in others)
+    inputs = Inputs([file], profile, beside=beside, extensions=plugins.loaded)
+    return convert_inputs(inputs, target, lossy=lossy)
 
 
 def _converted_files(converted: Sequence[ConvertedFile], folder: str) -> dict[str, str]:
@@ -232,20 +227,23 @@ class ImportedFile(NamedTuple):
 def _import_files(
     inputs: Sequence[InputFile],
     values: dict[str, str],
-    profile: ProfileSource | ClusterProfile,
+    profile: ClusterProfile,
     options: argparse.Namespace,
     findings: Findings,
 ) -> dict[str, ImportedFile]:
     """Return the import of each file that has a job, or that was named, by the file's name."""
-    from ptcompile.importer.profiles import MINIMAL
+    from ptcompile.importer.profiles import minimal_cluster
 
+    plugins = Plugins()
+    _ = plugins.loaded  # its mistakes are those of the run
     importer = partial(
         _import_file,
         values=values,
-        cluster=profile if options.cluster else MINIMAL if options.profile else None,
+        profile=profile if options.cluster else minimal_cluster() if options.profile else None,
         lossy=options.lossy,
         exact=options.exact,
         form=None if options.profile else options.format,
+        plugins=plugins,
     )
     imports: dict[str, ImportedFile] = {}
     with closing(map_files(importer, inputs, options.jobs, FILES_PER_PROCESS)) as results:
@@ -262,15 +260,18 @@ def _import_file(
     file: InputFile,
     *,
     values: dict[str, str],
-    cluster: ProfileSource | ClusterProfile | None,
+    profile: ClusterProfile | None,
     lossy: bool,
     exact: bool,
     form: str | None,
+    plugins: Plugins,
 ) -> ImportedFile:
-    from ptcompile.api.import_manifests import import_manifests
+    from ptcompile.api.import_manifests import import_inputs
+    from ptcompile.source import streams
 
-    content = _substitute(file.content, values)
-    imported = import_manifests(content, filename=file.name, cluster=cluster, lossy=lossy, exact=exact)
+    source = streams.read(_substitute(file.content, values), file.name)
+    inputs = Inputs([File(source, file.name)], profile, extensions=plugins.loaded)
+    imported = import_inputs(inputs, lossy=lossy, exact=exact)
     return ImportedFile(imported, "" if form is None or not imported.found else _format_specs(imported, form))
 
 

@@ -104,9 +104,9 @@ def run(options: argparse.Namespace) -> int:
     check_target(options.target, extensions=extensions)
     faults, limit = _parse_times(options)
     try:
-        job = _read_job(options, extensions)
+        job, status = _read_job(options, extensions)
         if job is None:
-            return 1
+            return status
         rehearsal = _rehearse(options, job, faults, limit)
     except RehearsalError as error:
         files.print_error(f"ptcompile: {error}")
@@ -132,8 +132,8 @@ def _parse_times(options: argparse.Namespace) -> tuple[list[Fault], float]:
         raise UsageError(str(error)) from error
 
 
-def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> SimulatedJob | None:
-    """Return the job to rehearse, or None after reporting findings."""
+def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> tuple[SimulatedJob | None, int]:
+    """Return the job to rehearse, or None and the exit status after reporting findings."""
     from ptcompile.api import simulate
     from ptcompile.api.inputs import read_beside
     from ptcompile.api.rehearse import only_job
@@ -142,8 +142,7 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> Sim
     findings.add_options(options)
     profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
-        findings.finish()
-        return None
+        return None, findings.finish()
     inputs, unreadable = files.read_all([options.path])
     findings.report_unreadable(unreadable)
     if len(inputs) != 1:
@@ -153,8 +152,8 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> Sim
     given = inputs_of(inputs, profile, options, beside=beside, extensions=extensions)
     world = simulate.simulate_inputs(given, options.target or simulate.DEFAULT)
     findings.add_all(inputs, overrides.point_at_options(world.diagnostics, options))
-    findings.finish()
-    return only_job(world) if world.jobs or world.ok else None
+    status = findings.finish()
+    return only_job(world) if world.jobs or world.ok else None, status
 
 
 def _parse_mounts(texts: list[str]) -> dict[str, str]:
