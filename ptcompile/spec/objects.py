@@ -10,15 +10,9 @@ from ptcompile.spec.checks import nnodes_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Protocol, Self
+    from typing import Any, Final, Self
 
-    class _Elastic(Protocol):
-        @property
-        def nnodes(self) -> int | str | None: ...
-
-    class _Role(Protocol):
-        @property
-        def replicas(self) -> int: ...
+    from ptcompile.spec.training_job import Elastic, Names, RoleSpec, Volcano
 
 
 class SpecFields:
@@ -54,10 +48,6 @@ class ResourceFields(SpecFields):
     __slots__ = ()
 
     if TYPE_CHECKING:
-        cpu: str | int | float | None
-        memory: str | int | float | None
-        gpu: str | int | float | None
-        ephemeral_storage: str | int | float | None
         devices: Mapping[str, str | int | float | None]
         model_fields_set: set[str]
 
@@ -89,11 +79,11 @@ class Nodes(SpecFields):
 
     if TYPE_CHECKING:
         nodes: int | None
-        elastic: _Elastic | None
-        master: _Role | None
-        worker: _Role | None
-        names: Any
-        volcano: Any
+        elastic: Elastic | None
+        master: RoleSpec | None
+        worker: RoleSpec | None
+        names: Names
+        volcano: Volcano
 
     def node_range(self) -> tuple[int, int]:
         """Return the minimum and maximum number of nodes, whichever fields set them."""
