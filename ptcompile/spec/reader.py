@@ -2,11 +2,12 @@
 
 The pydantic models are what Python callers construct, what the schemas in `schemas/` are generated from, and the
 reference for this reader: `tests/spec/test_reader.py` checks that both return equal values or equal violations.
-The reader does without them because importing pydantic takes two thirds of a cold compile. Checks that a schema cannot
-express are functions that the models run as validators and that the schema names as `x-check` (`checks.py`).
+The reader does without them because a cold compile that reads by the models takes 2.9 times the instructions (945 M
+instead of 324 M), most of them for importing pydantic and building the models. Checks that a schema cannot express
+are functions that the models run as validators and that the schema names as `x-check` (`checks.py`).
 
-Invalid values are left out: an optional field keeps its default, an entry of a mapping is dropped, and an invalid list
-item or a missing required field invalidates the parent. So the rest of a document can still be checked.
+Nothing is returned of an invalid document but its violations. `compiler/reader.py` takes the invalid parts out of it
+and reads the rest again.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     """Where a value is: the place of what holds it, and its key or index there; empty for the document itself. It
     becomes a path only for a fault."""
     Reader = Callable[[Any, Parent | tuple[()], "list[SpecViolation]"], Any]
-    """Take decoded data, its place, and the list that gets its faults. Return the value, or `MISSING`."""
+    """Take decoded data, its place, and the list that gets its faults. Return the value; None for a block with
+    faults, and anything for another value with faults."""
 
 
 SPEC_FILE: Final = "spec.schema.json"
@@ -85,10 +87,6 @@ def _referenced_definition(schema: Any, *, into_values: bool) -> str | None:
     )
 
 
-INVALID: Final = object()
-"""What a reader returns instead of an invalid value."""
-
-
 class SpecViolation(NamedTuple):
     """One violation of the schema, in the terms of pydantic's error details."""
 
@@ -106,25 +104,19 @@ class SpecViolation(NamedTuple):
 
 
 def read(document: Block, data: Any) -> tuple[Any, list[SpecViolation]]:
-    """Read a decoded document. Return the object and the violations in the order of the models.
-
-    Invalid values are missing from the object. It is None if a required field is missing or invalid.
-    """
+    """Read a decoded document. Return the object, or None and the violations in the order of the models."""
     violations: list[SpecViolation] = []
-    value = _definition_reader(document.file, document.name)(data, (), violations)
-    return (None if value is INVALID else value), violations
+    return _definition_reader(document.file, document.name)(data, (), violations), violations
 
 
 def read_spec(data: Any) -> Spec | None:
     """Return a decoded TrainingJob document as an object, or None if it is invalid."""
-    value, violations = read(SPEC, data)
-    return None if violations else cast("Spec", value)
+    return cast("Spec | None", read(SPEC, data)[0])
 
 
 def read_cluster(data: Any) -> ClusterProfile | None:
     """Return a decoded ClusterProfile document as an object, or None if it is invalid."""
-    value, violations = read(CLUSTER, data)
-    return None if violations else cast("ClusterProfile", value)
+    return cast("ClusterProfile | None", read(CLUSTER, data)[0])
 
 
 @cache
@@ -250,17 +242,14 @@ def _block_reader(file: str, schema: Schema) -> Reader:
         if not isinstance(data, dict):
             return _add_violation("model_type", location, data, violations)
         values, ordered_violations = _read_fields(fields, data, location)
-        missing = fields.required.keys() - values.keys()
-        if ordered_violations or missing:
-            for attribute in missing:
-                name = fields.required[attribute]
-                if name not in data:
-                    ordered_violations.append(
-                        (fields.order(name), [SpecViolation("missing", _path((location, name)), data)])
-                    )
-            for _, field_violations in sorted(ordered_violations, key=itemgetter(0)):
-                violations.extend(field_violations)
-        return INVALID if missing else object_class(fields.filled(values), {*values})
+        for attribute in fields.required.keys() - values.keys():
+            name = fields.required[attribute]
+            missing = SpecViolation("missing", _path((location, name)), data)
+            ordered_violations.append((fields.order(name), [missing]))
+
+        for _, field_violations in sorted(ordered_violations, key=itemgetter(0)):
+            violations.extend(field_violations)
+        return None if ordered_violations else object_class(fields.filled(values), {*values})
 
     return read_object
 
@@ -268,20 +257,18 @@ def _block_reader(file: str, schema: Schema) -> Reader:
 def _read_fields(
     fields: _FieldReaders, data: dict[Any, Any], location: Any
 ) -> tuple[dict[str, Any], list[tuple[int, list[SpecViolation]]]]:
-    """Read the fields of a block. Return the valid values, and the violations of each invalid field with its order."""
+    """Read the fields of a block. Return the values, and the violations of each invalid field with its order."""
     values: dict[str, Any] = {}
     ordered_violations: list[tuple[int, list[SpecViolation]]] = []
     violations: list[SpecViolation] = []
     for key, value in data.items():
         field = fields[key]
         if field is None:
-            ordered_violations.append(
-                (len(fields.properties), [SpecViolation("extra_forbidden", _path((location, key)), value)])
-            )
+            unknown = SpecViolation("extra_forbidden", _path((location, key)), value)
+            ordered_violations.append((len(fields.properties), [unknown]))
             continue
-        read_value = field.read(value, (location, key), violations)
-        if read_value is not INVALID:
-            values[field.attribute] = read_value
+
+        values[field.attribute] = field.read(value, (location, key), violations)
         if violations:
             ordered_violations.append((field.order, violations))
             violations = []
@@ -311,7 +298,7 @@ def _union_reader(file: str, schemas: list[Schema]) -> Reader:
             if len(collected) == before:
                 return read_value
         violations.extend(collected)
-        return INVALID
+        return None
 
     return read_either
 
@@ -338,9 +325,7 @@ def _list_reader(file: str, schema: Schema) -> Reader:
     def read_list(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(value, list):
             return _add_violation("list_type", location, value, violations)
-        before = len(violations)
-        items = [read(item, (location, index), violations) for index, item in enumerate(value)]
-        return items if len(violations) == before else INVALID
+        return [read(item, (location, index), violations) for index, item in enumerate(value)]
 
     return read_list
 
@@ -360,8 +345,8 @@ def _mapping_reader(read: Reader | None) -> Reader:
         for key, item in value.items():
             if not isinstance(key, str):
                 _add_violation("string_type", (location, key), key, violations)
-            elif (entry := item if read is None else read(item, (location, key), violations)) is not INVALID:
-                entries[key] = entry
+            else:
+                entries[key] = item if read is None else read(item, (location, key), violations)
         return entries
 
     return read_mapping
@@ -456,9 +441,8 @@ def _add_violation(
     expected: tuple[str, ...] = (),
     error: ValueError | None = None,
 ) -> Any:
-    """Add a violation, and return `INVALID` in place of the value."""
+    """Add a violation, and return None in place of the value."""
     violations.append(SpecViolation(kind, _path(location), value, message, expected, error))
-    return INVALID
 
 
 def _path(location: Any) -> Path:
