@@ -272,7 +272,7 @@ def _import_one(
     spec = draft.replace_images(best.spec, as_written)
     imported = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
     portable = draft.replace_images(inline_runtime(best.spec, manifest, related, profile), as_written)
-    return imported._replace(comments=comments(best, manifest), differences=sentences, portable=portable), problems
+    return imported._replace(comments=comments(best), differences=sentences, portable=portable), problems
 
 
 def _rejections(manifest: Mapping[str, Any], related: Objects, profile: ClusterProfile) -> list[Problem]:

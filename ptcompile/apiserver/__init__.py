@@ -19,7 +19,7 @@ from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes.index import Objects, objects
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import may_mention
-from ptcompile.kubernetes.versions import Version, Versions, parse_version
+from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 
 TYPE_CHECKING = False
@@ -70,7 +70,6 @@ def _find_definition(kind: GroupVersionKind, definitions: Definitions | None) ->
 def validate(
     manifest: Mapping[str, Any],
     *,
-    kubernetes: str | None = None,
     webhooks: bool = True,
     foreign: bool = True,
     versions: Versions | None = None,
@@ -80,18 +79,16 @@ def validate(
     """Return the problems that an API server and, with `webhooks`, the operators' admission report when the manifest is
     created.
 
-    `versions` are the cluster's releases (default: the newest supported); `kubernetes`, such as `"1.34"`, overrides
-    theirs. `others` are the objects that are created with this one, such as a TrainJob's runtime. `definitions` are
-    those of kinds that users supply. `foreign=False` leaves out the webhooks that check kinds of other operators. Kinds
-    that `is_supported` does not know only have problems of such webhooks. Raises ValueError if `kubernetes` is not a
-    version.
+    `versions` are the cluster's releases (default: the newest supported). `others` are the objects that are created
+    with this one, such as a TrainJob's runtime. `definitions` are those of kinds that users supply. `foreign=False`
+    leaves out the webhooks that check kinds of other operators. Kinds that `is_supported` does not know only have
+    problems of such webhooks.
     """
     kind = _kind_of(manifest)
     if kind is None:
         return []
     releases = versions or Versions()
-    server = parse_version(kubernetes) if kubernetes else releases.kubernetes
-    context = ApiServer(server, gates=releases.gates_of("kubernetes"))
+    context = ApiServer(releases.kubernetes, gates=releases.gates_of("kubernetes"))
     related = objects(others)
     problems = _server_problems(manifest, kind, context, releases, related, definitions, webhooks=webhooks)
     if not webhooks or not foreign:
@@ -211,7 +208,7 @@ def _other_kind_problems(
             return []
         from ptcompile.apiserver.validation import metadata_problems
 
-        return list(metadata_problems(manifest.get("metadata"), ("metadata",), context, built_in=False))
+        return metadata_problems(manifest.get("metadata"))
     from ptcompile.apiserver.crds.objects import defined_kind_problems
 
     budget = definitions.evaluations if definitions is not None else None
@@ -243,9 +240,7 @@ def _operator_kind_problems(
     violations = [] if exact else structure_violations(defaulted, kind, server, context.gates, installed)
     violations = [violation for violation in violations if not _is_default_of_newer(violation, current)]
     pods = list(template_problems(defaulted, context._replace(exact=exact)))
-    layers: list[Iterable[Problem]] = [
-        metadata_problems(defaulted.get("metadata"), ("metadata",), context, built_in=False)
-    ]
+    layers: list[Iterable[Problem]] = [metadata_problems(defaulted.get("metadata"))]
     layers.append(operator_kind.crd_rules(defaulted))
     if checks_webhooks:
         for violation in violations:

@@ -52,12 +52,12 @@ class StoredObject(NamedTuple):
     written: tuple[WrittenValue, ...]
 
 
-def as_created(manifest: Json, definitions: Definitions | None = None) -> dict[str, Any]:
+def as_created(manifest: Json) -> dict[str, Any]:
     """Return an object of a file as the API server creates it, without operators' webhooks.
 
     Accepts any data; never raises.
     """
-    return admitted(manifest, ClusterState(definitions=definitions))
+    return admitted(manifest, ClusterState())
 
 
 def as_updated(old: Json, merged: Json) -> dict[str, Any]:

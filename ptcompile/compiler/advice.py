@@ -35,7 +35,7 @@ def findings_of_rules(
     profile: ClusterProfile,
     selection: Selection | None,
     to_diagnostic: Callable[[Problem], Diagnostic],
-    extensions: Extensions | None = None,
+    extensions: Extensions | None,
 ) -> ReportedFindings:
     """Return the diagnostics of the rules, and those that are ignored by name; none if `selection` is None.
 
@@ -55,7 +55,7 @@ def findings_of_rules(
 
 
 def rule_findings(
-    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None = None
+    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None
 ) -> Iterator[Problem]:
     """Yield the rules' findings and the API server's warnings about the manifests of a document, at the spec lines that
     caused them.

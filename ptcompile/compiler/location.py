@@ -214,7 +214,7 @@ def locate_stages(
     return tuple(kept)
 
 
-def locate(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None = None) -> list[Problem]:
+def locate(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None) -> list[Problem]:
     """Return the distinct problems of one stage at the paths of the document."""
     problems: list[Problem] = []
     for stage, group in groupby(findings, key=attrgetter("stage")):

@@ -283,7 +283,7 @@ def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
 
 def trace_of(plain: Built) -> Trace:
     """Build again with traced values. The manifests equal those of the plain build."""
-    spec = _trace_fields(plain.spec, ())
+    spec = traced_block(plain.spec, ())
     lowered = _record_pod_writer(_trace_node_counts(lower(spec, plain.context.cluster), plain.spec), "spec")
     built = build(spec, lowered, plain.context, plain.passes, _record_writer)
     return Trace(built.job, built.manifests)
@@ -294,12 +294,8 @@ def _record_writer(name: str, before: Job, after: Job) -> Job:
     return after if after is before else _record_pod_writer(_record_job_writer(after, before, name), name, before)
 
 
-def traced_block(fields: SpecFields, path: Path) -> Any:
+def traced_block(fields: Any, path: Path) -> Any:
     """Return a block of a spec whose values carry their paths. `path` is the block's."""
-    return _trace_fields(fields, path)
-
-
-def _trace_fields(fields: Any, path: Path) -> Any:
     names = fields.model_fields_set - _UNTRACED
     if getattr(fields, "generate_name", None) is not None:
         names = names - {"name"}  # a placeholder
@@ -310,7 +306,7 @@ def _trace_fields(fields: Any, path: Path) -> Any:
 
 def _trace_value(value: Any, path: Path) -> Any:
     if isinstance(value, SpecFields):
-        return _trace_fields(value, path)
+        return traced_block(value, path)
     if isinstance(value, Mapping):
         pairs = ((key, (*path, str(key)), item) for key, item in value.items())
         return {with_origin(key, Origin((item_path,))): _trace_value(item, item_path) for key, item_path, item in pairs}

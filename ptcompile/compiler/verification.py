@@ -243,7 +243,7 @@ VERIFICATIONS: tuple[Callable[[Built], Iterator[PlacedProblem]], ...] = (
 )
 
 
-def verify(built: Built, *, notes: bool = True) -> list[PlacedProblem]:
+def verify(built: Built, *, notes: bool) -> list[PlacedProblem]:
     """Run all verifications of a build, without `notes` except for unused fields, and last check whether the server may
     complete the name.
     """

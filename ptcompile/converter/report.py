@@ -39,7 +39,7 @@ class _Row(NamedTuple):
 
 def to_markdown(files: Sequence[ConvertedFile], target: str) -> str:
     """Return the report as Markdown: a summary and a row for each object."""
-    rows = [row for file in files for row in _rows(file, target)]
+    rows = [row for file in files for row in _rows(file)]
     jobs = [row for row in rows if row.outcome in {"moved", "stayed"}]
     moved = sum(row.outcome == "moved" for row in jobs)
     lines = [
@@ -57,7 +57,7 @@ def to_markdown(files: Sequence[ConvertedFile], target: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rows(file: ConvertedFile, target: str) -> Iterator[_Row]:
+def _rows(file: ConvertedFile) -> Iterator[_Row]:
     errors = [item for item in file.diagnostics if item.severity == "error"]
     warnings = [item for item in file.diagnostics if item.severity == "warning"]
     if not file.objects:

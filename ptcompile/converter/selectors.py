@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ptcompile.simulator.job import SimulatedJob
 
     Json = dict[str, Any]
-    Labels = Mapping[str, str]
 
 _HOLDERS: Final = frozenset({"labelSelector", "podSelector", "selector"})
 """Keys whose values select pods."""

@@ -164,9 +164,6 @@ class ApplyMode(NamedTuple):
     force_conflicts: bool = False
 
 
-_CLIENT_SIDE: Final = ApplyMode()
-
-
 class AppliedObject(NamedTuple):
     """The outcome of an apply."""
 
@@ -178,7 +175,7 @@ class AppliedObject(NamedTuple):
 
 
 def apply_outcome(
-    old: Json, new: Json, versions: Versions, mode: ApplyMode = _CLIENT_SIDE, definitions: Definitions | None = None
+    old: Json, new: Json, versions: Versions, mode: ApplyMode, definitions: Definitions | None
 ) -> AppliedObject:
     """Return the outcome of applying `new` over `old`. `definitions` are those of kinds that users supply.
 

@@ -64,9 +64,7 @@ def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
     )
 
 
-def same_objects(
-    before: Sequence[Json], after: Sequence[Json], namespace: str | None = None
-) -> list[tuple[Json, Json]]:
+def same_objects(before: Sequence[Json], after: Sequence[Json], namespace: str | None) -> list[tuple[Json, Json]]:
     """Return the objects that an apply would change: those with equal group, kind, namespace and name on both sides.
 
     An object without a namespace is in `namespace`, kubectl's `-n`; without that, it is also the only object of its

@@ -95,7 +95,7 @@ def order_fields(job: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: job[key] for key in _FIELD_ORDER if key in job}, **job}
 
 
-def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None = None) -> Converted:
+def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> Converted:
     """Convert any task: `config` is PyTorch, Elastic or None, ours or flytekitplugins-kfpytorch's.
 
     `called` is the task's function; it runs unless the task names another program.

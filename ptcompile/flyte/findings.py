@@ -226,7 +226,7 @@ Origins = Sequence[tuple[Path, Path]]
 """Pairs like those of `ORIGINS`, of one task."""
 
 
-def shape_problems(document: dict[str, Any], problems: Sequence[Problem], origins: Origins = ()) -> list[Problem]:
+def shape_problems(document: dict[str, Any], problems: Sequence[Problem], origins: Origins) -> list[Problem]:
     """Return problems with the document's shape, except at paths that already have an error."""
     from ptcompile.compiler.frontend.reader import decode_spec
 
@@ -241,7 +241,7 @@ def shape_problems(document: dict[str, Any], problems: Sequence[Problem], origin
     return out
 
 
-def call_path(path: Path, origins: Origins = ()) -> Path:
+def call_path(path: Path, origins: Origins) -> Path:
     """Return the path in the Flyte call for a path in the spec; a task's own `origins` come first."""
     for spec_path, flyte_path in (*origins, *ORIGINS):
         if path[: len(spec_path)] == spec_path:
@@ -278,7 +278,7 @@ def in_flyte_terms(text: str, origins: Origins = ()) -> str:
     return text.replace("`spot: true`", f"{name('spot')}=True")
 
 
-def to_call_diagnostic(diagnostic: Diagnostic, origins: Origins = ()) -> Diagnostic:
+def to_call_diagnostic(diagnostic: Diagnostic, origins: Origins) -> Diagnostic:
     """Return a diagnostic about a task's spec with its path and its terms in the Flyte call."""
     if not (diagnostic.resource or "").startswith("TrainingJob/"):
         return diagnostic  # about a manifest or a profile

@@ -134,7 +134,7 @@ def node_device_name(name: str, devices: Mapping[str, str] = DEVICES) -> str:
     return devices.get(name.upper(), name)
 
 
-def entry_name(device: Device, devices: Mapping[str, str] = DEVICES) -> str:
+def entry_name(device: Device, devices: Mapping[str, str]) -> str:
     """Return a device's name in a profile's catalog: `nvidia-h100`, or `nvidia-h100/1g.10gb`."""
     part = WHOLE if device.unpartitioned else device.partition
     name = node_device_name(device.name, devices)

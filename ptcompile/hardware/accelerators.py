@@ -266,7 +266,7 @@ def row_of(name: str) -> tuple[AcceleratorRow | None, str]:
     return ROWS.get(ALIASES.get(base, base)), part
 
 
-def find(name: str, cloud: str = ANYWHERE) -> CloudAccelerator | None:
+def find(name: str, cloud: str) -> CloudAccelerator | None:
     """Return an accelerator as a cloud offers it, or None if the name is unknown, or the cloud lacks it or the
     slice.
     """

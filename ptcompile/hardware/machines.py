@@ -95,8 +95,8 @@ def _series(family: str, memory: int) -> Machines:
     )
 
 
-def _nd(name: str, memory: int, cpu: int = 96) -> Machine:
-    return Machine(f"Standard_{name}", 8, cpu, memory, {"infiniband": 8})
+def _nd(name: str, memory: int) -> Machine:
+    return Machine(f"Standard_{name}", 8, 96, memory, {"infiniband": 8})
 
 
 _TRN1 = (

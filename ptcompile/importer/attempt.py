@@ -325,12 +325,12 @@ _MAX_LAUNCH_LENGTH = 80
 _NULL_ELASTIC_COMMENT = "null: left to torchrun, as in the manifest"
 
 
-def comments(attempt: Attempt, manifest: Json) -> dict[Path, str]:
+def comments(attempt: Attempt) -> dict[Path, str]:
     """Return YAML comments for the spec, keyed by the path of their line."""
-    return dict(_comments(attempt, manifest))
+    return dict(_comments(attempt))
 
 
-def _comments(attempt: Attempt, manifest: Json) -> Iterator[tuple[Path, str]]:
+def _comments(attempt: Attempt) -> Iterator[tuple[Path, str]]:
     spec: SpecData = attempt.spec["spec"]
     if spec.get("sharedMemory") is False:
         yield ("spec", "sharedMemory"), "none in the manifest; delete this line to get one (PTC302)"

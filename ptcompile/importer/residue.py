@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
-    JsonDict = dict[str, Any]
-
 
 NamedPath = tuple[str, ...]
 """A path as `diff` writes it: list items by name, in brackets."""

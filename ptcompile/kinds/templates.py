@@ -76,13 +76,13 @@ def restarts_by_rule(template: Json, exit_code: int | None) -> bool:
     return container.get("restartPolicy") != "Never"
 
 
-def limit_sentences(spec: Json, subject: str, *, ttl: str = "deletes it with its pods") -> Iterator[str]:
+def limit_sentences(spec: Json, subject: str) -> Iterator[str]:
     """Yield sentences on the deadline and the time to live of a finished object, if the spec sets them."""
     deadline, keep = spec.get("activeDeadlineSeconds"), spec.get("ttlSecondsAfterFinished")
     if deadline is not None:
         yield f"activeDeadlineSeconds {deadline}: {subject} fails when it has run that long"
     if keep is not None:
-        yield f"ttlSecondsAfterFinished {keep}: that long after its end the cluster {ttl}"
+        yield f"ttlSecondsAfterFinished {keep}: that long after its end the cluster deletes it with its pods"
 
 
 def job_labels(name: str) -> dict[str, str]:

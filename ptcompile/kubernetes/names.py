@@ -207,9 +207,9 @@ def why_not_port_name(text: str) -> str | None:
     return "must not start or end with '-'" if text[0] == "-" or text[-1] == "-" else None
 
 
-def longest_name(suffixes: Iterable[str], limit: int = DNS_LABEL_MAX) -> int:
-    """Return the maximum length of an object's name so that the name with each suffix fits in `limit` characters.
+def longest_name(suffixes: Iterable[str]) -> int:
+    """Return the maximum length of an object's name so that the name with each suffix is a DNS label.
 
     An operator appends the suffixes to name pods and Services (`-worker-0`, `-master-0`).
     """
-    return max(0, limit - max(map(len, suffixes), default=0))
+    return max(0, DNS_LABEL_MAX - max(map(len, suffixes), default=0))

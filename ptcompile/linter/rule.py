@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 def found_at(
     path: Path,
     text: str,
-    help: str | None = None,
+    help: str | None,
     fix: Fix | None = None,
     *,
     on_key: bool = False,

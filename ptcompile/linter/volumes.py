@@ -118,9 +118,9 @@ def mount_path(mount: Json) -> str:
     return _normalize(path) if path else ""
 
 
-def mount_at(container: ManifestContainer, path: str) -> tuple[Path, Json] | None:
-    """Return the mount at exactly this path, with its document path, or None."""
-    return next(((field_path, mount) for field_path, mount in container.mounts if mount_path(mount) == path), None)
+def shm_mount(container: ManifestContainer) -> tuple[Path, Json] | None:
+    """Return the mount at /dev/shm, with its document path, or None."""
+    return next(((path, mount) for path, mount in container.mounts if mount_path(mount) == SHM_PATH), None)
 
 
 def volume_of(template: ManifestTemplate, mount: Json) -> tuple[Path, Json] | None:

@@ -134,8 +134,8 @@ class Course:
         backend: Backend,
         settings: RehearsalSettings,
         logs: Sequence[PodLog],
-        recreated: Sequence[range] = (),
-        operator: Restarts | None = None,
+        recreated: Sequence[range],
+        operator: Restarts | None,
     ) -> None:
         """Prepare the course. `recreated[pod]` are the pods that the operator recreates if it loses `pod`."""
         self._actors, self._faults, self._places, self._backend = actors, faults, places, backend

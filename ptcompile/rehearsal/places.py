@@ -70,7 +70,7 @@ class Places:
         """Return a pod's folder, the only one it can write to."""
         return os.path.join(self._root, f"pod{pod}")
 
-    def renew(self, pod: int, *, keep_volumes: bool = False) -> None:
+    def renew(self, pod: int, *, keep_volumes: bool) -> None:
         """Create a pod's folder and volumes, without anything that an earlier life of the pod wrote there.
 
         `keep_volumes`: only the container starts again, so the volumes of its pod remain.

@@ -85,7 +85,7 @@ class ProfileDraft(NamedTuple):
         return join_escaped(f"# {line}" for line in lines) + emitter.emit(self.document)
 
 
-def draft_profile(objects: Sequence[Json], name: str = "cluster") -> ProfileDraft:
+def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
     """Return the profile of the cluster that these objects are from. Accepts any objects; never raises."""
     by_kind: defaultdict[str, list[Json]] = defaultdict(list)
     for manifest in objects:
@@ -115,7 +115,7 @@ def draft_profile(objects: Sequence[Json], name: str = "cluster") -> ProfileDraf
     document = {
         "apiVersion": "ptcompile/v1",
         "kind": "ClusterProfile",
-        "metadata": {"name": name},
+        "metadata": {"name": "cluster"},
         "spec": {field: value for field, value in spec.items() if value},
     }
     return ProfileDraft(document, (*unknown, *unknown_queues, *_NOT_SHOWN))

@@ -63,13 +63,10 @@ class Setup(NamedTuple):
         return head + (f"---\n{emitter.emit_all(self.manifests)}" if self.manifests else "")
 
 
-def plan_setup(cluster: ClusterProfile, specs: Sequence[Spec] = (), *, targets: Iterable[str] = ()) -> Setup:
-    """Return the setup of a cluster for these jobs. The specs must compile.
-
-    `targets` are the platform's, in addition to those of the specs; without either, the setup is for PyTorchJobs.
-    """
+def plan_setup(cluster: ClusterProfile, specs: Sequence[Spec] = ()) -> Setup:
+    """Return the setup of a cluster for these jobs, or for PyTorchJobs if there are none. The specs must compile."""
     jobs = [(target_of(spec, cluster), spec) for spec in specs]
-    target_names = list(dict.fromkeys((*targets, *(name for name, _ in jobs)))) or ["pytorchjob"]
+    target_names = list(dict.fromkeys(name for name, _ in jobs)) or ["pytorchjob"]
     values = operator_values(cluster) if _deploys_operator(target_names, cluster) else {}
     queues = _queue_objects(jobs, cluster)
     manifests = (

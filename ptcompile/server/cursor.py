@@ -60,11 +60,6 @@ class Flow:
         """The current path, including a key once its colon has been read."""
         return (*self.base, *(frame.part for frame in self.frames if frame.valued))
 
-    @property
-    def quoted(self) -> bool:
-        """Whether the current character is inside quotes."""
-        return bool(self._quote)
-
     def feed(self, text: str, offset: int) -> Iterator[OutlineEntry]:
         """Read `text` up to the end of the outermost bracket, and yield each entry when it ends."""
         for index, character in enumerate(text):
@@ -338,12 +333,11 @@ def _cursor_in_line(outline: Outline, typed: str, offset: int) -> Cursor:
     if in_comment(typed):
         return _NO_CURSOR._replace(part="comment", prefix=typed, start=offset)
     outline.block = None
-    depth = len(outline.steps)
     column, text = outline.dashes(typed)
     text = typed[column:]
     key = key_of(text)
     if key is None:
-        return _cursor_in_token(outline, text, column, offset, depth, typed)
+        return _cursor_in_token(outline, text, column, offset, typed)
     name, end = key
     outline.leave(column)
     path = (*outline.path(), name)
@@ -354,7 +348,7 @@ def _cursor_in_line(outline: Outline, typed: str, offset: int) -> Cursor:
     return _cursor_in_value(path, "value", value, start)._replace(glued=not text[end:])
 
 
-def _cursor_in_token(outline: Outline, text: str, column: int, offset: int, depth: int, typed: str) -> Cursor:
+def _cursor_in_token(outline: Outline, text: str, column: int, offset: int, typed: str) -> Cursor:
     """Return the cursor in a token that may become a key of the mapping at its column."""
     if text[:1] in ("{", "["):
         return _cursor_in_flow(Flow(outline.path()), text, offset + column)

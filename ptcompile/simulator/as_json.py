@@ -41,7 +41,7 @@ def mask_jobs(jobs: Sequence[SimulatedJob], masker: Masker | None = None) -> lis
     return masked_jobs
 
 
-def mask_pod(pod: Pod, job: SimulatedJob | None = None) -> Pod:
+def mask_pod(pod: Pod, job: SimulatedJob | None) -> Pod:
     """Return the pod simulated from its masked manifest. `job` is the pod's job as `mask_jobs` returns it."""
     job = job or mask_jobs([cast("SimulatedJob", pod.job)])[0]
     if job is pod.job:

@@ -85,11 +85,6 @@ def scalar(value: Any) -> str:
     return _scalar_text(value, "  ")
 
 
-def double_quote(text: str) -> str:
-    """Return a string in double quotes, as JSON and every YAML reader accept it."""
-    return _quoted(text)
-
-
 def _emit_mapping(data: dict[Any, Any], first: str, indent: str, lines: list[str]) -> None:
     """Append `key: value` lines; `first` begins the first line (`- ` within a list), `indent` the others."""
     lead, deeper = first, indent + "  "
@@ -98,7 +93,7 @@ def _emit_mapping(data: dict[Any, Any], first: str, indent: str, lines: list[str
             raise TypeError(f"a key of a YAML mapping must be a string, not {type(key).__name__}")
         name = _keys[key]
         if not name:
-            lines.append(f"{lead}? {_quoted(key)}")
+            lines.append(f"{lead}? {double_quote(key)}")
             lead, name = indent, ":"
         value_type = type(value)
         if value_type is str:
@@ -165,7 +160,7 @@ def _line(value: str) -> str:
         return ""
     if not needs_quotes(value):
         return value
-    return f"'{value}'" if _is_clearer_in_single_quotes(value) else _quoted(value)
+    return f"'{value}'" if _is_clearer_in_single_quotes(value) else double_quote(value)
 
 
 def _is_clearer_in_single_quotes(value: str) -> bool:
@@ -175,7 +170,7 @@ def _is_clearer_in_single_quotes(value: str) -> bool:
 
 def _key(key: str) -> str:
     """Return a key with its colon; empty if it is too long for a simple key."""
-    text = _lines[key] or _quoted(key)
+    text = _lines[key] or double_quote(key)
     return f"{text}:" if len(text) <= _MAX_SIMPLE_KEY else ""
 
 
@@ -183,7 +178,7 @@ _lines: Final = _Cache(_line, _CACHE_SIZE)
 _keys: Final = _Cache(_key, _CACHE_SIZE)
 
 
-def _quoted(value: str) -> str:
+def double_quote(value: str) -> str:
     """Return a string in double quotes with JSON's escapes, which all readers share; no surrogate pairs, which kubectl
     rejects.
     """
@@ -200,7 +195,7 @@ def _escape(match: Match[str]) -> str:
 def _block(value: str, indent: str) -> str:
     """Return multi-line text as a literal block if that is safe, else quoted."""
     if not _literal_is_safe(value):
-        return _quoted(value)
+        return double_quote(value)
     body = value.rstrip("\n")
     chomp = {0: "-", 1: ""}.get(len(value) - len(body), "+")
     lines = value.split("\n") if chomp == "-" else value[:-1].split("\n")

@@ -11,8 +11,6 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from ptcompile.spec import checks
 from ptcompile.spec.objects import ResourceFields, SpecFields, yaml_name
 
-API_VERSION = "ptcompile/v1"
-
 
 class _ModelSignature:
     """The signature of a model for `help()` and `inspect`: its fields as keywords, under their Python names.

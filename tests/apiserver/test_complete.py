@@ -212,17 +212,6 @@ def test_old_servers_reject_a_port_that_go_cannot_decode() -> None:
     ]
 
 
-def test_a_server_newer_than_the_profile() -> None:
-    """The webhook has the rules of the profile's Kubernetes, the API server those of the requested version."""
-    container = {"name": "c", "image": "x", "restartPolicy": "Never"}
-    task = put(TASK, ("template", "spec", "containers"), [container])
-    old = Versions(kubernetes=(1, 33))
-    problems = validate(volcano_job(task), kubernetes="1.36", versions=old)
-    assert problems == [
-        problem for problem in validate(volcano_job(task), versions=old) if problem.name == "webhook-refusal"
-    ]
-
-
 def test_equal_templates_of_different_types() -> None:
     """4.0 == 4 in Python, so plain equality is only enough without fractions."""
     security = {"securityContext": {"runAsUser": -1}}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver import is_supported, validate
+from ptcompile.kubernetes.versions import Versions
 
 Json = dict[str, Any]
 
@@ -104,10 +105,9 @@ def test_a_webhook_rejection_is_not_repeated_for_the_pods() -> None:
 def test_rules_depend_on_the_kubernetes_version() -> None:
     manifest = pod()
     manifest["spec"]["hostnameOverride"] = "x"  # Kubernetes 1.34
-    assert [p.name for p in validate(manifest, kubernetes="1.33")] == ["version-unknown-field"]
-    assert [p for p in validate(manifest, kubernetes="1.34") if p.name == "version-unknown-field"] == []
-    with pytest.raises(ValueError, match="version"):
-        validate(manifest, kubernetes="newest")
+    older, newer = Versions(kubernetes=(1, 33)), Versions(kubernetes=(1, 34))
+    assert [p.name for p in validate(manifest, versions=older)] == ["version-unknown-field"]
+    assert [p for p in validate(manifest, versions=newer) if p.name == "version-unknown-field"] == []
 
 
 def test_the_manifest_is_left_unchanged() -> None:

@@ -150,7 +150,7 @@ COMMENTS: list[tuple[dict[str, Any], dict[tuple[str, ...], str]]] = [
 
 @pytest.mark.parametrize(("spec", "expected"), COMMENTS)
 def test_comments(spec: dict[str, Any], expected: dict[tuple[str, ...], str]) -> None:
-    assert comments(attempt(spec=spec), {}) == {("spec", *path): text for path, text in expected.items()}
+    assert comments(attempt(spec=spec)) == {("spec", *path): text for path, text in expected.items()}
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_comments(spec: dict[str, Any], expected: dict[tuple[str, ...], str]) ->
     ],
 )
 def test_the_original_launch(spec: dict[str, Any], words: tuple[str, ...], comment: dict[Any, str]) -> None:
-    assert comments(attempt(spec=spec, lifted=True, words=words), {}) == comment
+    assert comments(attempt(spec=spec, lifted=True, words=words)) == comment
 
 
 def job(*words: str, **fields: Any) -> dict[str, Any]:

@@ -78,4 +78,3 @@ def test_longest_name() -> None:
     assert names.longest_name(["-worker-0", "-master-0"]) == 54
     assert names.longest_name(["-9"]) == 61  # docs/facts/api-server.md#jobs: an Indexed Job of 1 to 10 completions
     assert names.longest_name(["x" * 70]) == 0
-    assert names.longest_name([], limit=52) == 52

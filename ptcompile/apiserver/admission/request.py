@@ -157,7 +157,7 @@ class Request(NamedTuple):
 POD: Final = ("v1", "Pod")
 
 
-def requests_of(manifest: Json, state: ClusterState, old: Json | None = None) -> Iterator[Request]:
+def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterator[Request]:
     """Yield the request for an object, followed by one per role of the pods that its controller creates."""
     yield Request(manifest, (), manifest, 0, old)
     kind = kind_of(manifest)

@@ -64,9 +64,9 @@ def _default_pod_level_requests(spec: ObjectFields) -> None:
     fill_absent(new_child(resources, "requests"), **{name: total[name] for name in names})
 
 
-def default_template(holder: ObjectFields, key: str = "template") -> None:
-    """Set the defaults of the pod template under a key."""
-    template = child(holder, key)
+def default_template(holder: ObjectFields) -> None:
+    """Set the defaults of the pod template of an object's spec."""
+    template = child(holder, "template")
     if template:
         default_pod_spec(new_child(template, "spec"))
 

@@ -85,8 +85,8 @@ def is_outside(problem: Problem, paths: set[Path]) -> bool:
 def root_check(
     kind: tuple[str, str],
     kubernetes: str,
-    gates: Switches = (),
-    release: Release | None = None,
+    gates: Switches,
+    release: Release | None,
     *,
     complete: bool = False,
 ) -> ValueCheck:

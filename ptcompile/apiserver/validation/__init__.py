@@ -16,7 +16,7 @@ from ptcompile.apiserver.validation.metadata import (
     check_metadata,
     metadata_problems,
 )
-from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, pod_spec
+from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec
 from ptcompile.apiserver.validation.values import why_not_path_segment
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     KindCheck = Callable[[Mapping[str, Any], ApiServer, f.Problems], None]
 
 
-__all__ = ["KINDS", "ApiServer", "has_field_rules", "metadata_problems", "pod_spec"]
+__all__ = ["KINDS", "ApiServer", "has_field_rules", "metadata_problems"]
 
 
 def _pod_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:

@@ -119,9 +119,9 @@ def unsupported(
     )
 
 
-def not_found(problems: Problems, path: Path, value: object, help: str, field: str | None = None) -> None:
+def not_found(problems: Problems, path: Path, value: object, help: str) -> None:
     """Report a reference to a name that the object does not define."""
-    _add_problem(problems, "not-found-value", path, field, f"Not found: {quote_value(value)}", help)
+    _add_problem(problems, "not-found-value", path, None, f"Not found: {quote_value(value)}", help)
 
 
 def duplicate(problems: Problems, path: Path, value: object, help: str = "", field: str | None = None) -> None:

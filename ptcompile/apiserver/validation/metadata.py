@@ -10,7 +10,6 @@ from ptcompile.apiserver.validation.field_errors import forbidden_change, immuta
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,21 +28,14 @@ why_not_key = bounded_cache(4096)(names.why_not_qualified_name)
 why_not_value = bounded_cache(4096)(names.why_not_label_value)
 
 
-def metadata_problems(
-    meta: Any,
-    path: Path,
-    context: ApiServer,
-    *,
-    name_rule: NameRule = names.why_not_dns_subdomain,
-    built_in: bool = True,
-) -> Iterator[Problem]:
-    """Yield the problems that the server reports for an object's metadata.
+def metadata_problems(meta: Any) -> f.Problems:
+    """Return the problems that the server reports for the metadata of an object whose kind a CRD defines.
 
-    `name_rule` is the kind's name rule. Finalizers of kinds that a CRD defines (`built_in=False`) need no domain.
+    Finalizers of such kinds need no domain.
     """
     problems: f.Problems = []
-    check_metadata(meta, path, problems, name_rule, built_in)
-    return iter(problems)
+    check_metadata(meta, ("metadata",), problems, names.why_not_dns_subdomain, built_in=False)
+    return problems
 
 
 def check_metadata(meta: Any, path: Path, problems: f.Problems, name_rule: NameRule, built_in: bool = True) -> None:

@@ -167,24 +167,6 @@ def _check_windows(scope: PodContext, path: Path) -> None:
                 f.forbidden(scope.problems, (*context_path, name), "cannot be set for a windows pod")
 
 
-def pod_spec(
-    spec: Any,
-    path: Path,
-    context: ApiServer,
-    *,
-    template: bool,
-    extra_volumes: frozenset[str] = frozenset(),
-) -> Iterator[Problem]:
-    """Yield the problems that the server reports for a pod spec at `path`.
-
-    `template` is true inside a Job, whose template gets fewer defaults and fewer checks than a Pod. `extra_volumes` are
-    volumes that an operator adds to the pod.
-    """
-    problems: f.Problems = []
-    check_pod_spec(spec, path, context, problems, template=template, extra_volumes=extra_volumes)
-    return iter(problems)
-
-
 def check_pod_spec(
     spec: Any,
     path: Path,
@@ -194,7 +176,11 @@ def check_pod_spec(
     template: bool,
     extra_volumes: frozenset[str] = frozenset(),
 ) -> None:
-    """Append the problems of a pod spec to `problems`; see `pod_spec`."""
+    """Append the problems that the server reports for a pod spec at `path` to `problems`.
+
+    `template` is true inside a Job, whose template gets fewer defaults and fewer checks than a Pod. `extra_volumes` are
+    volumes that an operator adds to the pod.
+    """
     spec = {} if spec is None else spec
     if type(spec) is not dict:
         return

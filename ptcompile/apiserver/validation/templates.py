@@ -35,7 +35,7 @@ def template_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterat
 
 
 def check_template(
-    template: Any, path: Path, context: ApiServer, problems: f.Problems, volumes: frozenset[str], clean: Any = None
+    template: Any, path: Path, context: ApiServer, problems: f.Problems, volumes: frozenset[str], clean: Any
 ) -> Any:
     """Check a pod template as the Pod that will be created from it, and return it if it has no problems.
 

@@ -38,7 +38,7 @@ _ITEM_KEYS: Final = ("name", "manager")
 
 
 def stored_after_apply(
-    old: Mapping[str, Any], new: Mapping[str, Any], definitions: Definitions | None = None
+    old: Mapping[str, Any], new: Mapping[str, Any], definitions: Definitions | None
 ) -> tuple[Mapping[str, Any], list[Problem]]:
     """Return the custom resource that results from a server-side apply of `new` over `old`, and a problem for each null
     in `new`.
@@ -85,7 +85,7 @@ def _null_paths(value: Any, path: Path) -> Iterator[Path]:
             yield from _null_paths(item, (*path, key))
 
 
-def custom_update(kind: tuple[str, str], update: Update, definitions: Definitions | None = None) -> Iterator[Problem]:
+def custom_update(kind: tuple[str, str], update: Update, definitions: Definitions | None) -> Iterator[Problem]:
     """Yield the problems that a kind's CRD reports for an update."""
     if kind in CUSTOM:
         schema, document = load(CUSTOM[kind]), CUSTOM[kind]

@@ -55,7 +55,7 @@ def server_warnings(
 def unreported_warnings(
     manifest: Mapping[str, Any],
     findings: Sequence[Problem],
-    versions: Versions | None = None,
+    versions: Versions | None,
     definitions: Definitions | None = None,
 ) -> Iterator[Problem]:
     """Yield the server's warnings, except where the server rejects the object or a rule reports the same."""

@@ -281,7 +281,7 @@ def _check_role(
         reasons = "; ".join(f"{pool.name} {_rejection_reason(pool, role.template)}" for pool in pools)
         path: Path = ("spec", "accelerator") if "accelerator" in spec.model_fields_set else ("spec",)
         message = f"no node pool of the profile {cluster.metadata.name!r} takes these pods: {reasons}"
-        yield _error("fits-no-machine", path, message, "tolerate the taint, or name another accelerator or pool")
+        yield _error(path, message, "tolerate the taint, or name another accelerator or pool")
         return
     remaining = open_to
     for name in sorted(requests, key=lambda name: (not hardware.is_accelerator(cluster, name), name)):
@@ -297,7 +297,7 @@ def _check_role(
         message = (
             f"{requests[name]}: no node pool open to these pods has more than {limit} allocatable ({largest.name})"
         )
-        yield _error("fits-no-machine", path, message, f"request at most {limit} per node")
+        yield _error(path, message, f"request at most {limit} per node")
         return
 
 
@@ -356,5 +356,5 @@ def _amount_key(amounts: ResourceList, name: str) -> Path:
     return next((key for key, amount in candidates if amount is not None), ())
 
 
-def _error(name: str, path: Path, message: str, help: str) -> Problem:
-    return problem(name, path, f"{field_path(path)}: {message}", help, stage="run")
+def _error(path: Path, message: str, help: str) -> Problem:
+    return problem("fits-no-machine", path, f"{field_path(path)}: {message}", help, stage="run")

@@ -322,7 +322,7 @@ LOOSE: roundtrip.FieldShapes = {
 }
 
 
-def default(manifest: Json, *, complete: bool = False) -> Json:
+def default(manifest: Json, *, complete: bool) -> Json:
     """Fill in policies, Indexed completion, restartPolicy OnFailure, DNS host names and rule names (JobSet 0.12)."""
     user_spec = manifest.get("spec")
     if user_spec is not None and not isinstance(user_spec, Mapping):

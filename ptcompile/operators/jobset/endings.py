@@ -42,7 +42,7 @@ def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool
     if not by_role:
         yield from batch_endings.check_success_policy_support(job, cluster, kind)
     yield from batch_endings.disruption_needs_never(job, "the Job of a JobSet")
-    failure_action = endings.on_pod_failure(job, whole=True)
+    failure_action = endings.on_pod_failure(job)
     if failure_action == "RestartPod" and by_role:
         message = f"{kind} of two roles has a Job per pod, and each Job may fail {endings.retries(job)} times"
         yield endings.approximation(
@@ -55,7 +55,7 @@ def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool
 def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> Json:
     """Return the fields of a child Job that decide how it ends. `deadline` is in seconds."""
     in_place, disruption_action = endings.restarts_in_place(role), endings.on_disruption(job)
-    by_pod = endings.on_pod_failure(job, whole=True) == "RestartPod"
+    by_pod = endings.on_pod_failure(job) == "RestartPod"
     spec = batch_endings.ending_fields(
         endings.restarts(job, role) if in_place else endings.retries(job) if by_pod else 0,
         "FailJob" if disruption_action == "Ignore" and not endings.restarts_alone(job) else disruption_action,
@@ -70,7 +70,7 @@ def failure_policy(job: Job, deadline: int | None) -> Json | None:
     seconds.
     """
     in_place = all(endings.restarts_in_place(role) for role in job.roles)
-    whole = not in_place and endings.on_pod_failure(job, whole=True) == "RestartJob"
+    whole = not in_place and endings.on_pod_failure(job) == "RestartJob"
     disruption_action = endings.on_disruption(job)
     rules: list[Json] = []
     if disruption_action == "Ignore" and not endings.restarts_alone(job) and not in_place:

@@ -76,14 +76,14 @@ def restarts(job: Job, role: Role) -> int:
     return retries(job) if role.trains else RETRIES
 
 
-def on_pod_failure(job: Job, *, whole: bool) -> OnPodFailure:
-    """Return what happens when a pod fails. `whole`: whether the operator can restart all pods.
+def on_pod_failure(job: Job) -> OnPodFailure:
+    """Return what happens when a pod fails, for operators that can restart all pods.
 
     By default, a pod is restarted alone if it can rejoin the running job, that is, if the job has a range of nodes.
     """
     if retries(job) == 0:
         return "FailJob"
-    return job.run_policy.on_pod_failure or ("RestartJob" if whole and not job.elastic else "RestartPod")
+    return job.run_policy.on_pod_failure or ("RestartPod" if job.elastic else "RestartJob")
 
 
 def on_disruption(job: Job) -> OnDisruption:

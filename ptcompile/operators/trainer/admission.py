@@ -181,7 +181,7 @@ SPEC: roundtrip.FieldShapes = {
 LOOSE: roundtrip.FieldShapes = {}
 
 
-def default(manifest: Json, *, complete: bool = False) -> Json:
+def default(manifest: Json, *, complete: bool) -> Json:
     """Fill in group and kind of the runtime, suspend and managedBy (Trainer 2.3)."""
     user_spec = manifest.get("spec")
     if not isinstance(user_spec, Mapping):

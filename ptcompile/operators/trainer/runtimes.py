@@ -190,7 +190,7 @@ def runtime_in_cluster(manifest: Json, related: Iterable[Json], versions: Versio
     return find_runtime(manifest, related, versions.trainer)
 
 
-def find_runtime(manifest: Json, related: Iterable[Json] = (), version: Version = (2, 3)) -> Base:
+def find_runtime(manifest: Json, related: Iterable[Json], version: Version = (2, 3)) -> Base:
     """Return the runtime that a TrainJob names: from the stream, else built in, else from the examples.
 
     An unknown one is assumed to be a copy of `torch-distributed`. `version` is Trainer's: older releases install older

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver import roundtrip
-from ptcompile.apiserver.validation.pod import pod_spec
+from ptcompile.apiserver.validation.pod import check_pod_spec
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, webhook_rejection
 from ptcompile.diagnostics import Path, Problem
@@ -109,7 +109,9 @@ def check_task_template(task: Json, path: Path, versions: Versions, established:
     if spec is not None and as_mapping(spec).get("containers") is not None:
         if not (established.pods and _is_valid_if_pod_is(task["template"])):
             context = ApiServer(versions.kubernetes, gates=versions.gates_of("kubernetes"))
-            for problem in pod_spec(spec, spec_path, context, template=True):
+            problems: list[Problem] = []
+            check_pod_spec(spec, spec_path, context, problems, template=True)
+            for problem in problems:
                 if problem.severity == "error" and not _is_allowed_by_volcano(problem):
                     yield problem._replace(name="webhook-refusal", stage="apply", authority="volcano")
         yield from _check_metadata(task, (*path, "template", "metadata"))
@@ -222,7 +224,7 @@ SPEC: roundtrip.FieldShapes = {"tasks": [_TASKS]}
 LOOSE: roundtrip.FieldShapes = {"tasks": [{roundtrip.ZERO: {"template": {}}}]}
 
 
-def default(manifest: Json, *, complete: bool = False) -> Json:
+def default(manifest: Json, *, complete: bool) -> Json:
     """Fill in queue, scheduler, retries, task names, minimum sizes, and the plugins that others need (Volcano 1.16)."""
     spec = roundtrip.as_go_reads(manifest.get("spec"), SPEC, LOOSE, complete=complete)
     if not isinstance(spec, Mapping):

@@ -72,7 +72,7 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 
 
 def _failure_action(job: Job, cluster: ClusterProfile) -> OnPodFailure:
-    action = endings.on_pod_failure(job, whole=True)
+    action = endings.on_pod_failure(job)
     if action == "RestartPod" and not has_feature("volcano-restart-pod", cluster.versions()):
         return "RestartJob"
     return action

@@ -83,7 +83,7 @@ CONF_OPTIONS: Final = tuple(dict.fromkeys(name for options in BACKEND_OPTIONS.va
 """Options that at least one backend reads."""
 
 
-def why_not_option(name: str, value: str, backend: str | None = None) -> str | None:
+def why_not_option(name: str, value: str, backend: str | None) -> str | None:
     """Return why torchrun does not start with this value, or None. Without `backend`, any reader of the option is
     checked.
 

@@ -258,8 +258,3 @@ def _replace_secrets(value: Any, path: Path, masks: _Masks) -> Any:
         masked_keys = {key: MASK if (*path, key) in masks.keys else key for key in value}
         return {masked_keys[key]: _replace_secrets(item, (*path, key), masks) for key, item in value.items()}
     return [_replace_secrets(item, (*path, index), masks) for index, item in enumerate(value)]
-
-
-def secret_paths(data: object) -> list[Path]:
-    """Return the paths of the values that `without_secrets` masks, entirely or in part."""
-    return [secret.path for secret in secrets_of(data)]

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from ptcompile.apiserver import validate
+from ptcompile.kubernetes.versions import Versions, parse_version
 from tests.differ.applying.test_updates import changed
 
 Json = dict[str, Any]
@@ -24,7 +25,7 @@ def kind(api_version: str, name: str, **body: Any) -> Json:
 def messages(manifest: Json, kubernetes: str = "1.36") -> list[str]:
     """Return the messages of the field rules, and check that the object stays the same and each finding has a help."""
     before = copy.deepcopy(manifest)
-    problems = validate(manifest, kubernetes=kubernetes)
+    problems = validate(manifest, versions=Versions(kubernetes=parse_version(kubernetes)))
     assert manifest == before
     assert all(problem.help for problem in problems)
     return [problem.message for problem in problems]

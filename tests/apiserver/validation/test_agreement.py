@@ -24,7 +24,7 @@ def refused(manifest: dict[str, Any], stages: tuple[str, ...], under: list[Any])
     if kind in KINDS:
         problems = list(KINDS[kind](manifest, CONTEXT))
     else:
-        problems = list(metadata_problems(manifest.get("metadata"), ("metadata",), CONTEXT, built_in=False))
+        problems = metadata_problems(manifest.get("metadata"))
         problems += template_problems(manifest, CONTEXT)
     problems = [p for p in problems if p.authority == "kube-apiserver"]
     return any(p.stage in stages and list(p.path[: len(under)]) == under for p in problems)

@@ -119,7 +119,7 @@ def test_a_field_whose_gate_is_off_is_reported_and_not_checked(
 
 def test_the_warning_names_the_gate_its_default_and_the_profile() -> None:
     pod = changed(POD, "spec.volumes.0.emptyDir.mode", 0o750)
-    (problem,) = validate(pod, kubernetes="1.37")
+    (problem,) = validate(pod, versions=Versions(kubernetes=(1, 37)))
     assert problem[:6] == (
         "gate-off",
         ("spec", "volumes", 0, "emptyDir", "mode"),
@@ -154,7 +154,7 @@ def test_the_server_decodes_a_field_before_it_drops_it() -> None:
 
 def test_a_source_in_another_namespace_is_dropped_as_a_whole() -> None:
     source = {"kind": "PersistentVolumeClaim", "name": "a b", "namespace": "other"}
-    (problem,) = validate(changed(CLAIM, "spec.dataSourceRef", source), kubernetes="1.36")
+    (problem,) = validate(changed(CLAIM, "spec.dataSourceRef", source), versions=Versions(kubernetes=(1, 36)))
     assert (problem.name, "drops the whole dataSourceRef" in problem.message) == ("gate-off", True)
 
 

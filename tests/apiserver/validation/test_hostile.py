@@ -184,7 +184,7 @@ def places(node: Any) -> Iterator[tuple[Any, Any]]:
 def run(manifest: dict[str, Any]) -> int:
     check = KINDS.get((manifest["apiVersion"], manifest["kind"]), template_problems)
     problems = list(check(manifest, ApiServer()))
-    problems += metadata_problems(manifest.get("metadata"), ("metadata",), ApiServer())
+    problems += metadata_problems(manifest.get("metadata"))
     return len(problems)
 
 

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver import is_supported, validate
+from ptcompile.kubernetes.versions import Versions
 from tests.differ.applying.test_updates import changed
 
 Json = dict[str, Any]
+NEWER, OLDER = Versions(kubernetes=(1, 36)), Versions(kubernetes=(1, 32))
 POD = {"containers": [{"name": "c", "image": "i"}]}
 SELECTOR = {"matchLabels": {"a": "b"}}
 TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": POD}
@@ -284,12 +286,12 @@ BAD: list[tuple[str, str, Any, str]] = [
 @pytest.mark.parametrize("name", GOOD)
 def test_a_valid_object_is_accepted(name: str) -> None:
     assert is_supported(GOOD[name])
-    assert validate(GOOD[name], kubernetes="1.36") == []
+    assert validate(GOOD[name], versions=NEWER) == []
 
 
 @pytest.mark.parametrize(("name", "path", "value", "where"), BAD)
 def test_an_invalid_change_is_rejected(name: str, path: str, value: Any, where: str) -> None:
-    problems = validate(changed(GOOD[name], path, value), kubernetes="1.36")
+    problems = validate(changed(GOOD[name], path, value), versions=NEWER)
     assert where in {".".join(map(str, problem.path)) for problem in problems}
     assert {(problem.stage, problem.authority) for problem in problems} == {("apply", "kube-apiserver")}
 
@@ -322,7 +324,7 @@ def test_the_overhead_of_a_runtime_class_may_have_no_cpu_for_its_huge_pages() ->
 
 def test_configuration_of_a_driver() -> None:
     config = [{"opaque": {"driver": "a.b", "parameters": {"kind": "A"}}}]
-    assert validate(changed(GOOD["claim-template"], "spec.spec.devices.config", config), kubernetes="1.36") == []
+    assert validate(changed(GOOD["claim-template"], "spec.spec.devices.config", config), versions=NEWER) == []
 
 
 @pytest.mark.parametrize(
@@ -330,7 +332,7 @@ def test_configuration_of_a_driver() -> None:
     [("spec.revisionHistoryLimit", -1), ("spec.template.spec.hostname", "A"), ("spec.template.spec.subdomain", "*")],
 )
 def test_what_the_server_does_not_check_of_a_stateful_set(path: str, value: Any) -> None:
-    assert validate(changed(GOOD["stateful-set"], path, value), kubernetes="1.36") == []
+    assert validate(changed(GOOD["stateful-set"], path, value), versions=NEWER) == []
 
 
 def test_two_data_sources_of_a_claim_agree() -> None:
@@ -352,12 +354,12 @@ def test_a_gated_field_is_ignored_until_the_gate_is_on() -> None:
     pod = _kind(
         "v1", "Pod", spec=changed({"spec": POD}, "spec.containers.0.resizePolicy", [{"resourceName": "x"}])["spec"]
     )
-    assert validate(pod, kubernetes="1.36")
-    assert [problem.name for problem in validate(pod, kubernetes="1.32")] == ["gate-off"]
+    assert validate(pod, versions=NEWER)
+    assert [problem.name for problem in validate(pod, versions=OLDER)] == ["gate-off"]
 
 
 def test_a_kind_that_this_server_does_not_serve_yet() -> None:
-    (problem,) = validate(GOOD["device-class"], kubernetes="1.32")
+    (problem,) = validate(GOOD["device-class"], versions=OLDER)
     assert (problem.name, problem.path) == ("no-such-kind", ("apiVersion",))
     assert "v1beta1" in str(problem.help)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ptcompile.source.secrets.names import FIELDS, MASK, is_searched, is_secret, mask_value, normalize_name
-from ptcompile.source.secrets.scanner import secret_paths, without_secrets
+from ptcompile.source.secrets.scanner import secrets_of, without_secrets
 
 NAMES: list[tuple[str, bool]] = [
     ("HF_TOKEN", True),
@@ -77,7 +77,7 @@ def test_plain_data_and_the_paths_in_it() -> None:
     assert [hidden[key] for key in ("labels", "tolerations", "volumes")] == [
         data[key] for key in ("labels", "tolerations", "volumes")
     ]
-    assert secret_paths(data) == [("env", "HF_TOKEN"), ("containers", 0, "env", 0, "value")]
+    assert [secret.path for secret in secrets_of(data)] == [("env", "HF_TOKEN"), ("containers", 0, "env", 0, "value")]
 
 
 def test_data_without_secrets_is_returned_unchanged() -> None:

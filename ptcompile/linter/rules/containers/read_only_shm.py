@@ -35,12 +35,12 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import mount_at
+from ptcompile.linter.volumes import shm_mount
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        mount = mount_at(container, SHM)
+        mount = shm_mount(container)
         if mount is not None and mount[1].get("readOnly") is True:
             path = (*mount[0], "readOnly")
             yield found_at(

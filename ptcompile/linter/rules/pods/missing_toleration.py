@@ -70,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path,
                 f"nodes with this label have the taint {taint[0]}, which the pod does not tolerate",
                 f"add a toleration of {taint[0]}",
-                Fix(f"tolerate {taint[0]}", tuple(_edits(template, *taint)), safe=False),
+                Fix(f"tolerate {taint[0]}", tuple(_edits(template, taint[0])), safe=False),
             )
 
 
@@ -82,7 +82,7 @@ def _tolerates(toleration: Json, key: str, value: str) -> bool:
     return as_string(toleration.get("key")) == key and as_string(toleration.get("value")) == value
 
 
-def _edits(template: ManifestTemplate, key: str, value: str) -> Iterator[Edit]:
+def _edits(template: ManifestTemplate, key: str) -> Iterator[Edit]:
     tolerations_path: Path = (*template.path, "spec", "tolerations")
     toleration = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
     has_list = isinstance(template.spec.get("tolerations"), list)

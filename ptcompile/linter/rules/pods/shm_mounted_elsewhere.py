@@ -37,7 +37,7 @@ from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import is_in_memory, mount_at, mount_path, volume_of
+from ptcompile.linter.volumes import is_in_memory, mount_path, shm_mount, volume_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 if (
                     volume is None
                     or not is_in_memory(volume[1])
-                    or mount_at(container, SHM)
+                    or shm_mount(container)
                     or _is_below_shm(mount_path(mount))
                 ):
                     continue

@@ -37,14 +37,14 @@ from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import mount_at, volume_of
+from ptcompile.linter.volumes import shm_mount, volume_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         seen = set()
         for container in template.containers:
-            mount = mount_at(container, SHM)
+            mount = shm_mount(container)
             volume = volume_of(template, mount[1]) if mount is not None else None
             if volume is None or volume[0] in seen or "emptyDir" not in volume[1]:
                 continue

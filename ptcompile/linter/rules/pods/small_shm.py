@@ -35,11 +35,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import is_in_memory, mount_at, volume_of
+from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 
 _DEFAULT_BYTES = 64 * 2**20
 
@@ -47,7 +46,7 @@ _DEFAULT_BYTES = 64 * 2**20
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.main_containers:
-            mount = mount_at(container, SHM)
+            mount = shm_mount(container)
             volume = volume_of(template, mount[1]) if mount is not None else None
             size_limit = (
                 nested_map(volume[1], "emptyDir").get("sizeLimit")

@@ -55,12 +55,12 @@ from collections.abc import Iterator
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
-from ptcompile.operators.kueue.rules.reading import queues_of
+from ptcompile.operators.kueue.rules.reading import StreamQueues
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     name = queue_of(subject.metadata)
-    verdict = subject.stream.cached(queues_of).verdict(subject) if name else None
+    verdict = subject.stream.cached(StreamQueues).verdict(subject) if name else None
     if verdict is not None and not (verdict.fits or verdict.is_certain or verdict.lacks_nodes):
         message = f"metadata.labels[{QUEUE}]: queue {name} cannot admit this: {verdict.reason}"
         yield Finding(

@@ -58,7 +58,7 @@ from ptcompile.kubernetes.unstructured import as_string, nested_map, object_name
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
-from ptcompile.operators.kueue.rules.reading import StreamQueues, queues_of
+from ptcompile.operators.kueue.rules.reading import StreamQueues
 from ptcompile.operators.kueue.scheduler.openness import why_closed
 from ptcompile.operators.queues.queue_systems import KUEUE_PRIORITY
 
@@ -68,7 +68,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if not name:
         return
     yield from _missing_priority(subject)
-    queues, job_namespace = subject.stream.cached(queues_of), subject.namespace
+    queues, job_namespace = subject.stream.cached(StreamQueues), subject.namespace
     queue_names = [queue_name for namespace, queue_name in queues.cluster.local_queues if namespace == job_namespace]
     path = ("metadata", "labels", QUEUE)
     if queue_names and name not in queue_names:

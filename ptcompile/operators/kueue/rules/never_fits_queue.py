@@ -56,12 +56,12 @@ from collections.abc import Iterator
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
-from ptcompile.operators.kueue.rules.reading import queues_of
+from ptcompile.operators.kueue.rules.reading import StreamQueues
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     name = queue_of(subject.metadata)
-    verdict = subject.stream.cached(queues_of).verdict(subject) if name else None
+    verdict = subject.stream.cached(StreamQueues).verdict(subject) if name else None
     if verdict is None or verdict.fits or not (verdict.is_certain or verdict.lacks_nodes):
         return
     path, help = ("metadata", "labels", QUEUE), "request less, use another queue, or raise the quota"

@@ -51,8 +51,3 @@ class StreamQueues:
             except OutOfEvaluationsError:
                 self._verdicts[key] = None
         return self._verdicts[key]
-
-
-def queues_of(stream: Stream) -> StreamQueues:
-    """Return the queues of a stream."""
-    return StreamQueues(stream)

@@ -41,7 +41,7 @@ from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import PREFIX, queue_of
-from ptcompile.operators.kueue.rules.reading import queues_of
+from ptcompile.operators.kueue.rules.reading import StreamQueues
 from ptcompile.operators.kueue.webhooks.kinds import KINDS
 
 _DEFAULT_QUEUE = "default"
@@ -69,7 +69,7 @@ def _has_controller(subject: Subject) -> bool:
     is_managed = "managedBy" in nested_map(subject.manifest, "spec") or "managedBy" in nested_map(
         subject.spec, "runPolicy"
     )
-    queues = subject.stream.cached(queues_of).cluster.local_queues
+    queues = subject.stream.cached(StreamQueues).cluster.local_queues
     default_queue = (subject.namespace, _DEFAULT_QUEUE) in queues
     is_queued = any("queue" in str(key) or str(key).startswith(PREFIX) for key in keys)
     return bool(subject.metadata.get("ownerReferences")) or is_managed or default_queue or is_queued

@@ -78,7 +78,7 @@ class _Ordering:
         self.candidates = {name: list(items) for name, items in candidates.items()}
         self.pruned: set[QuotaNode] = set()
 
-    def next_queue(self, incoming: Incoming) -> QuotaNode | None:
+    def next_queue(self) -> QuotaNode | None:
         """Return the queue that gives next, or None if none is left."""
         root = self.queue.root
         if root is self.queue:
@@ -118,7 +118,7 @@ def _by_strategy(
     """Yield candidates by the first strategy; those that it spares are collected."""
     queue, state = incoming.queue, incoming.state
     is_within_nominal = not any(queue.would_borrow(key, incoming.usage.get(key, 0)) for key in incoming.contested)
-    while (chosen := ordering.next_queue(incoming)) is not None:
+    while (chosen := ordering.next_queue()) is not None:
         candidates = ordering.candidates[chosen.name]
         if chosen is queue or is_within_nominal:
             yield PreemptionTarget(candidates.pop(0), IN_QUEUE if chosen is queue else RECLAIMED)
@@ -138,7 +138,7 @@ def _by_strategy(
 
 def _by_initial_share(incoming: Incoming, ordering: _Ordering) -> Iterator[PreemptionTarget]:
     """Yield the first candidate of each queue whose share is larger than the preemptor's will be."""
-    while (chosen := ordering.next_queue(incoming)) is not None:
+    while (chosen := ordering.next_queue()) is not None:
         new_share, old_share = _shares(incoming, chosen)
         if new_share < old_share:
             yield PreemptionTarget(ordering.candidates[chosen.name].pop(0), FAIR_SHARING)

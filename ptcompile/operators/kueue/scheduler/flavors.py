@@ -149,7 +149,7 @@ class _Search(NamedTuple):
     simulate: Simulate
 
 
-def assign(workload: Workload, state: QueueState, simulate: Simulate, counts: Sequence[int] = ()) -> Assignment:
+def assign(workload: Workload, state: QueueState, simulate: Simulate, counts: Sequence[int]) -> Assignment:
     """Return what a workload would get, with other counts of pods if they are given."""
     assignment = Assignment()
     queue = state.queues[workload.cluster_queue]

@@ -87,7 +87,7 @@ def _job_problems(update: Update, kind: QueuedKind) -> Iterator[Problem]:
         yield from _check_job_change(update.old, update.new)
     if kind.rechecked:
         problems = check_object(update.new, request)
-        same_minimum = _annotation(update.old, MIN_PARALLELISM) == _annotation(update.new, MIN_PARALLELISM)
+        same_minimum = _min_parallelism(update.old) == _min_parallelism(update.new)
         skipped = set(check_min_parallelism(update.new)) if key[1] == "Job" and same_minimum else set()
         yield from (problem for problem in problems if problem not in skipped)
     else:
@@ -96,8 +96,8 @@ def _job_problems(update: Update, kind: QueuedKind) -> Iterator[Problem]:
         yield from check_topology(update.new, request)
 
 
-def _annotation(manifest: Json, name: str) -> str | None:
-    return annotations_of(manifest).get(name)
+def _min_parallelism(job: Json) -> str | None:
+    return annotations_of(job).get(MIN_PARALLELISM)
 
 
 def _check_change(update: Update, kind: QueuedKind) -> Iterator[Problem]:

@@ -57,23 +57,21 @@ from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 
 def _check(subject: Subject) -> Iterator[Finding]:
     runtime, assumed = runtime_of(subject)
     trainer = nested_map(subject.spec, "trainer")
     resources = trainer.get("resourcesPerNode")
-    if assumed or runtimes.policy_of(runtime) != "torch" or not isinstance(resources, Mapping) or _gpu_count(resources):
+    if assumed or runtimes.policy_of(runtime) != "torch":
+        return
+    if not isinstance(resources, Mapping) or runtimes.gpu_count(resources):
         return
     if trainer.get("numProcPerNode") is not None or any(
         "nproc-per-node" in item.launch.options for item in subject.training_roles
     ):
         return
     runtime_gpus = [
-        _gpu_count(nested_map(runtimes.find_container(item, "node") or {}, "resources"))
+        runtimes.gpu_count(nested_map(runtimes.find_container(item, "node") or {}, "resources"))
         for item in runtimes.replicated_jobs(runtime)
         if runtimes.step_label(item) == "trainer"
     ]
@@ -87,10 +85,6 @@ def _check(subject: Subject) -> Iterator[Finding]:
             else "loses its GPUs"
         )
         yield found_at(path, f"each node {effect}", "write the GPUs here as well", on_key=True)
-
-
-def _gpu_count(resources: Json) -> int:
-    return runtimes.gpu_count(resources)
 
 
 RULE = Rule("uncounted-gpus", _check, severity="warning", stage="run", authority="trainer")
