@@ -31,12 +31,10 @@ from ptcompile.apiserver.stored import as_created, as_updated
 from ptcompile.apiserver.validation.cluster import node_update
 from ptcompile.apiserver.validation.config import config_map_update, secret_update
 from ptcompile.apiserver.validation.context import UpdateValidator
-from ptcompile.apiserver.validation.csi import csi_node_update
 from ptcompile.apiserver.validation.job import job_update
 from ptcompile.apiserver.validation.metadata import metadata_update
 from ptcompile.apiserver.validation.networking import service_cidr_update
 from ptcompile.apiserver.validation.pod import pod_update
-from ptcompile.apiserver.validation.resource_slices import resource_slice_update
 from ptcompile.apiserver.validation.service import service_update
 from ptcompile.apiserver.validation.storage import persistent_volume_update
 from ptcompile.apiserver.validation.updates import (
@@ -150,8 +148,6 @@ _UPDATE_VALIDATORS: Final[dict[tuple[str, str], UpdateValidator]] = {
     ("batch", "Job"): job_update,
     ("apps", "StatefulSet"): stateful_set_update,
     ("networking.k8s.io", "ServiceCIDR"): service_cidr_update,
-    ("resource.k8s.io", "ResourceSlice"): resource_slice_update,
-    ("storage.k8s.io", "CSINode"): csi_node_update,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): custom_definition_update,
 }
 """Update validators by API group and kind."""

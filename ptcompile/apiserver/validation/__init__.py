@@ -202,22 +202,10 @@ def _batch_checks() -> Mapping[str, KindCheck]:
     return {"CronJob": check_cron_job}
 
 
-def _certificates_checks() -> Mapping[str, KindCheck]:
-    from ptcompile.apiserver.validation.certificates import check_signing_request
-
-    return {"CertificateSigningRequest": check_signing_request}
-
-
 def _coordination_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.cluster import check_lease
 
     return {"Lease": check_lease}
-
-
-def _discovery_checks() -> Mapping[str, KindCheck]:
-    from ptcompile.apiserver.validation.endpoints import check_endpoint_slice
-
-    return {"EndpointSlice": check_endpoint_slice}
 
 
 def _events_checks() -> Mapping[str, KindCheck]:
@@ -279,14 +267,13 @@ def _rbac_checks() -> Mapping[str, KindCheck]:
 def _resource_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.devices import (
         check_device_class,
+        check_device_taint_rule,
         check_resource_claim,
         check_resource_claim_template,
     )
-    from ptcompile.apiserver.validation.resource_slices import check_device_taint_rule, check_resource_slice
 
     return {
         "DeviceTaintRule": check_device_taint_rule,
-        "ResourceSlice": check_resource_slice,
         "DeviceClass": check_device_class,
         "ResourceClaim": check_resource_claim,
         "ResourceClaimTemplate": check_resource_claim_template,
@@ -301,20 +288,13 @@ def _scheduling_checks() -> Mapping[str, KindCheck]:
 
 
 def _storage_checks() -> Mapping[str, KindCheck]:
-    from ptcompile.apiserver.validation.csi import (
-        check_csi_driver,
-        check_csi_node,
-        check_storage_capacity,
-        check_volume_attachment,
-    )
+    from ptcompile.apiserver.validation.csi import check_csi_driver, check_volume_attachment
     from ptcompile.apiserver.validation.storage import check_storage_class, check_volume_attributes_class
 
     return {
         "StorageClass": check_storage_class,
         "VolumeAttributesClass": check_volume_attributes_class,
         "CSIDriver": check_csi_driver,
-        "CSINode": check_csi_node,
-        "CSIStorageCapacity": check_storage_capacity,
         "VolumeAttachment": check_volume_attachment,
     }
 
@@ -327,9 +307,7 @@ _CHECKS_BY_GROUP: Final[dict[str, Callable[[], Mapping[str, KindCheck]]]] = {
     "apps": _apps_checks,
     "autoscaling": _autoscaling_checks,
     "batch": _batch_checks,
-    "certificates.k8s.io": _certificates_checks,
     "coordination.k8s.io": _coordination_checks,
-    "discovery.k8s.io": _discovery_checks,
     "events.k8s.io": _events_checks,
     "flowcontrol.apiserver.k8s.io": _flowcontrol_checks,
     "networking.k8s.io": _networking_checks,
@@ -340,7 +318,11 @@ _CHECKS_BY_GROUP: Final[dict[str, Callable[[], Mapping[str, KindCheck]]]] = {
     "scheduling.k8s.io": _scheduling_checks,
     "storage.k8s.io": _storage_checks,
 }
-"""Loaders of the checks per kind, keyed by API group. A loader imports its modules when it is called."""
+"""Loaders of the checks per kind, keyed by API group. A loader imports its modules when it is called.
+
+Kinds that only controllers and kubelets write are not among them: CertificateSigningRequest, CSINode,
+CSIStorageCapacity, EndpointSlice and ResourceSlice. Their structure and metadata are checked, which a note says.
+"""
 
 
 _METADATA_ALONE: Final = frozenset({("", "ServiceAccount")})

@@ -1,32 +1,26 @@
-"""CSIDriver, CSINode, CSIStorageCapacity and VolumeAttachment.
+"""CSIDriver and VolumeAttachment.
 
 Source: Kubernetes 1.36 `pkg/apis/storage/validation`, in its order and words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.metadata import check_selector, why_not_key
 from ptcompile.apiserver.validation.storage import check_inline_volume
 from ptcompile.apiserver.validation.values import check_driver_name
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_string
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.kubernetes.requests import Update
-
 
 _TOKEN_SECONDS_MIN: Final = 600
 _TOKEN_SECONDS_MAX: Final = 1 << 32
-_NODE_ID_MAX: Final = 256
 _UPDATE_SECONDS_MIN: Final = 10
 
 
@@ -69,50 +63,6 @@ def _check_token_requests(requests: Any, path: Path, problems: f.Problems) -> No
             f.invalid(problems, (*path, index, "expirationSeconds"), seconds, why)
 
 
-def check_csi_node(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
-    """Check a CSINode, except its metadata."""
-    seen: set[str] = set()
-    for index, driver in f.indexed_mappings(f.as_field_mapping(manifest.get("spec")).get("drivers")):
-        path, name, node_id = ("spec", "drivers", index), driver.get("name"), driver.get("nodeID")
-        check_driver_name(name, (*path, "name"), problems)
-        if f.is_empty(node_id):
-            f.required(problems, (*path, "nodeID"))
-        elif type(node_id) is str and len(node_id.encode("utf-8", "surrogatepass")) > _NODE_ID_MAX:
-            f.invalid(problems, (*path, "nodeID"), node_id, f"must be {_NODE_ID_MAX} characters or less")
-        count = f.as_field_mapping(driver.get("allocatable")).get("count")
-        f.check_not_negative(problems, (*path, "allocatable", "count"), count)
-        if type(name) is str:
-            if name in seen:
-                f.duplicate(problems, (*path, "name"), name)
-            seen.add(name)
-        _check_topology_keys(driver.get("topologyKeys"), path, problems)
-
-
-def _check_topology_keys(keys: Any, path: Path, problems: f.Problems) -> None:
-    seen: set[str] = set()
-    for index, key in f.indexed_texts(keys):
-        key_path = (*path, "topologyKeys", index)
-        if not key:
-            f.required(problems, key_path)
-        elif why := why_not_key(key):
-            f.invalid(problems, key_path, key, why)
-        if key in seen:
-            f.duplicate(problems, key_path, key)
-        seen.add(key)
-
-
-def check_storage_capacity(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
-    """Check a CSIStorageCapacity, except its metadata."""
-    check_selector(manifest.get("nodeTopology"), ("nodeTopology",), problems)
-    storage_class = manifest.get("storageClassName") or ""
-    if type(storage_class) is str and (why := names.why_not_dns_subdomain(storage_class)):
-        f.invalid(problems, ("storageClassName",), storage_class, why)
-    for key in ("capacity", "maximumVolumeSize"):
-        amount = parse(manifest.get(key))
-        if amount is not None and amount.nano < 0:
-            f.invalid(problems, (key,), str(amount), "must be greater than or equal to 0")
-
-
 def check_volume_attachment(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check a VolumeAttachment, except its metadata."""
     spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
@@ -137,18 +87,3 @@ def _check_attached(source: dict[str, Any], path: Path, context: ApiServer, prob
         check_inline_volume(inline, (*path, "inlineVolumeSpec"), context, problems)
     if type(volume) is str and volume and (why_name := names.why_not_dns_subdomain(volume)):
         f.invalid(problems, (*path, "persistentVolumeName"), volume, why_name)
-
-
-def csi_node_update(update: Update) -> Iterator[Problem]:
-    """Yield a problem for each driver of a CSINode that changes; drivers may come and go."""
-    old, new = (f.as_field_mapping(node.get("spec")).get("drivers") for node in (update.old, update.new))
-    before = {as_string(driver.get("name")): driver for _, driver in f.indexed_mappings(old)}
-    for index, driver in f.indexed_mappings(new):
-        earlier = before.get(as_string(driver.get("name")))
-        if earlier is None:
-            continue
-        fixed = [key for key in ("nodeID", "topologyKeys") if (driver.get(key) or None) != (earlier.get(key) or None)]
-        if not update.versions.kubernetes >= (1, 35) and driver.get("allocatable") != earlier.get("allocatable"):
-            fixed.append("allocatable")
-        for key in fixed:
-            yield f.immutable(("spec", "drivers", index, key), driver.get(key))

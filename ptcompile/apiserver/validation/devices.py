@@ -1,4 +1,4 @@
-"""ResourceClaim, ResourceClaimTemplate, DeviceClass, and their CEL selectors."""
+"""ResourceClaim, ResourceClaimTemplate, DeviceClass, their CEL selectors, and DeviceTaintRule."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel.cost import SELECTOR_LIMIT, device_selector_cost
 from ptcompile.apiserver.cel.environments import why_invalid_device_expression
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key
+from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key, why_not_value
 from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
@@ -25,6 +25,8 @@ _ALTERNATIVES_MAX: Final = 8
 _DRIVER_MAX: Final = 63
 _IDENTIFIER_MAX: Final = 32
 _EXPRESSION_MAX: Final = 10 * 1024
+_POOL_NAME_MAX: Final = 253
+_TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
 _MODES: Final = ("All", "ExactCount")
 _NOT_IN_TEMPLATE_METADATA: Final = (
     "name",
@@ -264,3 +266,40 @@ def _check_config(config: dict[str, Any], path: Path, problems: f.Problems) -> N
     check_driver_name(opaque.get("driver"), (*path, "opaque", "driver"), problems)
     if opaque.get("parameters") is None:
         f.required(problems, (*path, "opaque", "parameters"))
+
+
+def check_device_taint_rule(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a DeviceTaintRule, except its metadata."""
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec", "deviceSelector")
+    selector = f.as_field_mapping(spec.get("deviceSelector"))
+    if selector.get("driver") is not None:
+        check_driver_name(selector["driver"], (*path, "driver"), problems)
+    if selector.get("pool") is not None:
+        _check_pool_name(selector["pool"], (*path, "pool"), problems)
+    device = selector.get("device")
+    if type(device) is str and (why := names.why_not_dns_label(device)):
+        f.invalid(problems, (*path, "device"), device, why)
+    _check_taint(f.as_field_mapping(spec.get("taint")), ("spec", "taint"), problems)
+
+
+def _check_pool_name(name: Any, path: Path, problems: f.Problems) -> None:
+    if f.is_empty(name):
+        f.required(problems, path)
+    elif type(name) is str and len(name) > _POOL_NAME_MAX:
+        f.too_long(problems, path, _POOL_NAME_MAX)
+    elif type(name) is str:
+        for part in name.split("/"):
+            if why := names.why_not_dns_subdomain(part):
+                f.invalid(problems, path, part, why)
+
+
+def _check_taint(taint: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    key, value, effect = (taint.get(name) or "" for name in ("key", "value", "effect"))
+    if type(key) is str and (why := why_not_key(key)):
+        f.invalid(problems, (*path, "key"), key, why)
+    if type(value) is str and value and (why := why_not_value(value)):
+        f.invalid(problems, (*path, "value"), value, why)
+    if not effect:
+        f.required(problems, (*path, "effect"))
+    else:
+        f.check_choice(problems, (*path, "effect"), effect, _TAINT_EFFECTS)

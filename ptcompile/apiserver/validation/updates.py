@@ -158,7 +158,6 @@ _IMMUTABLE_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str]
     ("apps", "ReplicaSet"): (_IMMUTABLE_SELECTOR,),
     ("apps", "ControllerRevision"): ((("data",), ""),),
     ("", "PersistentVolume"): (),
-    ("discovery.k8s.io", "EndpointSlice"): ((("addressType",), ""),),
     ("", "ResourceQuota"): ((("spec", "scopes"), ""),),
     ("networking.k8s.io", "IngressClass"): ((("spec", "controller"), ""),),
     ("networking.k8s.io", "IPAddress"): ((("spec", "parentRef"), ""),),
@@ -175,7 +174,6 @@ _IMMUTABLE_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str]
     ("scheduling.k8s.io", "PodGroup"): tuple((("spec", name), "") for name in _POD_GROUP_FIELDS),
     ("scheduling.k8s.io", "Workload"): ((("spec", "podGroups"), ""),),
     ("storage.k8s.io", "CSIDriver"): ((("spec", "attachRequired"), ""), (("spec", "volumeLifecycleModes"), "")),
-    ("storage.k8s.io", "CSIStorageCapacity"): ((("nodeTopology",), ""), (("storageClassName",), "")),
     ("storage.k8s.io", "VolumeAttachment"): ((("spec",), ""),),
     ("storage.k8s.io", "StorageClass"): (
         (("parameters",), "updates to parameters are forbidden."),

@@ -1,4 +1,4 @@
-"""CSIDriver, CSINode, CSIStorageCapacity and VolumeAttachment, as kube-apiserver 1.36 validates them."""
+"""CSIDriver and VolumeAttachment, as kube-apiserver 1.36 validates them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ GROUP = "storage.k8s.io/v1"
 CSI = {"csi": {"driver": "d.io", "volumeHandle": "h"}, "accessModes": ["ReadWriteOnce"]}
 GOOD = {
     "driver": kind(GROUP, "CSIDriver", spec={"tokenRequests": [{"audience": "a", "expirationSeconds": 600}]}),
-    "node": kind(GROUP, "CSINode", spec={"drivers": [{"name": "d.io", "nodeID": "n", "topologyKeys": ["a/b"]}]}),
-    "capacity": kind(GROUP, "CSIStorageCapacity", storageClassName="s", nodeTopology={"matchLabels": {"a": "b"}}),
     "attachment": kind(
         GROUP, "VolumeAttachment", spec={"attacher": "d.io", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
     ),
@@ -36,18 +34,6 @@ ROWS: list[Row] = [
     ("driver", "spec.tokenRequests", [{"audience": "a"}, {"audience": "a"}], "spec.tokenRequests[1].audience: Dupli"),
     ("driver", "spec.nodeAllocatableUpdatePeriodSeconds", 9, "spec.nodeAllocatableUpdatePeriodSeconds: Invalid value"),
     ("driver", "spec", {"serviceAccountTokenInSecrets": False}, "spec.serviceAccountTokenInSecrets: Invalid value"),
-    ("node", "spec.drivers.0.name", "", "spec.drivers[0].name: Required value"),
-    ("node", "spec.drivers.0.nodeID", "", "spec.drivers[0].nodeID: Required value"),
-    ("node", "spec.drivers.0.nodeID", "x" * 256, ""),
-    ("node", "spec.drivers.0.nodeID", "x" * 257, "spec.drivers[0].nodeID: Invalid value"),
-    ("node", "spec.drivers.0.allocatable", {"count": -1}, "spec.drivers[0].allocatable.count: Invalid value: -1"),
-    ("node", "spec.drivers.0.topologyKeys", ["a", "a"], "spec.drivers[0].topologyKeys[1]: Duplicate value"),
-    ("node", "spec.drivers.0.topologyKeys", [None], "spec.drivers[0].topologyKeys[0]: Required value"),
-    ("node", "spec.drivers.0.topologyKeys", ["a b"], "spec.drivers[0].topologyKeys[0]: Invalid value"),
-    ("node", "spec.drivers", [{"name": "d", "nodeID": "n"}] * 2, "spec.drivers[1].name: Duplicate value"),
-    ("capacity", "storageClassName", "", "storageClassName: Invalid value"),
-    ("capacity", "nodeTopology", {"matchLabels": {"a": "b c"}}, "nodeTopology.matchLabels: Invalid value"),
-    ("capacity", "capacity", "-1", 'capacity: Invalid value: "-1": must be greater than or equal to 0'),
     ("attachment", "spec.attacher", "", "spec.attacher: Required value"),
     ("attachment", "spec.nodeName", "", "spec.nodeName: Invalid value"),
     ("attachment", "spec.source", {}, "spec.source: Required value: must specify exactly one of"),
@@ -83,12 +69,6 @@ def test_older_servers_drop_newer_fields_of_a_driver() -> None:
     [
         ("driver", "spec.attachRequired", False, "spec.attachRequired"),
         ("driver", "spec.fsGroupPolicy", "File", ""),
-        ("node", "spec.drivers.0.nodeID", "m", "spec.drivers[0].nodeID"),
-        ("node", "spec.drivers", [], ""),
-        ("node", "spec.drivers", [{"name": "e.io", "nodeID": "n"}], ""),
-        ("node", "spec.drivers.0.allocatable", {"count": 3}, ""),
-        ("capacity", "storageClassName", "t", "storageClassName"),
-        ("capacity", "capacity", "1Gi", ""),
         ("attachment", "spec.nodeName", "m", "spec"),
     ],
 )

@@ -7,13 +7,12 @@ import pytest
 import ptcompile
 from ptcompile.apiserver import validate
 from tests.apiserver.validation import (
-    test_certificates,
     test_cluster,
     test_csi,
+    test_device_taints,
     test_endpoints,
     test_flow_control,
     test_networking,
-    test_resource_slices,
 )
 from tests.apiserver.validation.small_kinds import Json
 from tests.apiserver.validation.test_other_kinds import paths
@@ -22,13 +21,12 @@ from tests.differ.applying.test_updates import changed
 GOOD: dict[str, Json] = {
     f"{module.__name__.rpartition('.')[2]}-{name}": manifest
     for module in (
-        test_certificates,
         test_cluster,
         test_csi,
+        test_device_taints,
         test_endpoints,
         test_flow_control,
         test_networking,
-        test_resource_slices,
     )
     for name, manifest in module.GOOD.items()
 }

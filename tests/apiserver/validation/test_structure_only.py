@@ -41,6 +41,14 @@ def test_the_note_says_what_is_checked() -> None:
         ("policy/v1", "Eviction", 1),
         ("resource.k8s.io/v1alpha2", "ResourceClaim", 0),  # not served any more, which is an error
         ("v1", "ServiceAccount", 0),  # the server checks no more
+        ("certificates.k8s.io/v1", "CertificateSigningRequest", 1),  # written by controllers and kubelets alone
+        ("discovery.k8s.io/v1", "EndpointSlice", 1),
+        ("resource.k8s.io/v1", "ResourceSlice", 1),
+        ("storage.k8s.io/v1", "CSINode", 1),
+        ("storage.k8s.io/v1", "CSIStorageCapacity", 1),
+        ("v1", "Endpoints", 0),
+        ("resource.k8s.io/v1beta2", "DeviceTaintRule", 0),
+        ("storage.k8s.io/v1", "CSIDriver", 0),
         ("v1", "Node", 0),
         ("v1", "ConfigMap", 0),
         ("kubeflow.org/v1", "PyTorchJob", 0),
