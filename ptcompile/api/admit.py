@@ -127,14 +127,14 @@ def admit_inputs(inputs: Inputs, dumps: Sequence[File] | None) -> Admission:
         return Admission((), (*inputs.diagnostics, *diagnostics, too_much), by_quota_alone)
 
     quotas = {object_name(o.manifest): o for o in (*existing, *items) if o.manifest.get("kind") == "ClusterQueue"}
-    found = [
+    of_jobs = [
         job.to_diagnostic(problem)
         for job, answer in zip(jobs, answers, strict=True)
         if answer is not None
         for problem in _problems(job, answer, _quota_place(answer, quotas), authority, by_quota_alone=by_quota_alone)
     ]
     admitted = tuple([answer for answer in answers if answer is not None])
-    return Admission(admitted, inputs.limited(*state.diagnostics, *diagnostics, *found), by_quota_alone)
+    return Admission(admitted, inputs.limited(*state.diagnostics, *diagnostics, *of_jobs), by_quota_alone)
 
 
 def _too_much() -> Problem:

@@ -99,9 +99,9 @@ def diff_inputs(
     names = first.filename or "a", second.filename or "b"
     old, old_problems = first.compile_specs(target, fallback=_target_of(second))
     new, new_problems = second.compile_specs(target, fallback=_target_of(first))
-    found = _unique([*first.limited(*old_problems), *second.limited(*new_problems)])
-    if any(diagnostic.severity == "error" for diagnostic in found):
-        return Difference(names, (), found, compared=False)
+    mistakes = _unique([*first.limited(*old_problems), *second.limited(*new_problems)])
+    if any(diagnostic.severity == "error" for diagnostic in mistakes):
+        return Difference(names, (), mistakes, compared=False)
 
     before = DiffSide([item.manifest for item in old], first.versions)
     after = DiffSide([item.manifest for item in new], second.versions)
@@ -110,7 +110,7 @@ def diff_inputs(
     return Difference(
         names,
         compare(before, applied.after, applied.verdicts),
-        (*found, *streams.limit_findings(applied.diagnostics, second.filename)),
+        (*mistakes, *streams.limit_findings(applied.diagnostics, second.filename)),
     )
 
 

@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.extending import Extensions
+    from ptcompile.importer.attempt import Attempt
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -237,7 +238,6 @@ def _import_one(
         differences,
         import_object,
         inline_runtime,
-        prove_spec,
         without_nulls,
     )
 
@@ -247,12 +247,9 @@ def _import_one(
     stand_ins = draft.substitute_images(images, manifest)
     manifest = draft.replace_images(without_nulls(manifest), stand_ins)
     outcome = import_object(manifest, decoded, profile, exact=exact)
-    best = outcome.best
-    if best is None:
+    if outcome.best is None:
         return None, list(outcome.problems)
-    if inputs.extensions is not None:
-        proof = prove_spec(best.spec, manifest, decoded, profile, extensions=inputs.extensions)
-        best = best._replace(proof=proof)
+    best = _prove_with_plugins(outcome.best, manifest, decoded, profile, inputs.extensions)
     if not best.proof.compiled:
         return None, [
             _spec_problem("not-importable", f"a spec cannot express it: {error.message}")
@@ -273,6 +270,17 @@ def _import_one(
     imported = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
     portable = draft.replace_images(inline_runtime(best.spec, manifest, related, profile), as_written)
     return imported._replace(comments=comments(best), differences=sentences, portable=portable), problems
+
+
+def _prove_with_plugins(
+    attempt: Attempt, manifest: Json, related: Objects, profile: ClusterProfile, extensions: Extensions | None
+) -> Attempt:
+    """Return the attempt with the proof for the passes of plugins, which the search for it did not run."""
+    if extensions is None:
+        return attempt
+    from ptcompile.importer.attempt import prove_spec
+
+    return attempt._replace(proof=prove_spec(attempt.spec, manifest, related, profile, extensions=extensions))
 
 
 def _rejections(manifest: Mapping[str, Any], related: Objects, profile: ClusterProfile) -> list[Problem]:

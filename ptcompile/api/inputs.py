@@ -116,7 +116,7 @@ class Inputs:
         """The releases in force."""
         self.overrides = overrides
         self.beside = beside
-        """Objects of other files: they decide and have no findings. None if nobody looked for them."""
+        """Objects of other files, which decide and have no findings; None if there may be unknown ones."""
         self.schemas = schemas
         self.extensions = extensions
         self.settings_diagnostics = (*profile_diagnostics, *overrides.diagnostics)
@@ -143,7 +143,7 @@ class Inputs:
     ) -> Inputs:
         """Return the inputs of a function's call; `parameter` is the function's name for the source.
 
-        Raises TypeError for an argument of the wrong type, and ValueError for a version of `kubernetes` that is none.
+        Raises TypeError for an argument of the wrong type, and ValueError for an invalid version of `kubernetes`.
         """
         arguments.check(filename=filename, name=name, kubernetes=kubernetes, extensions=extensions)
         parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
@@ -198,7 +198,7 @@ class Inputs:
 
     @cached_property
     def definitions(self) -> Definitions | None:
-        """The kinds that `schemas`, CRDs of the files and CRDs beside them define, or None without any.
+        """The kinds that `schemas`, CRDs of these and of other files define, or None without any.
 
         Raises TypeError for a schema that is not a path, and ValueError for one that cannot be read or defines no kind.
         """
@@ -239,28 +239,30 @@ class Inputs:
 
     @property
     def related(self) -> Objects:
-        """The objects of other files, or none if nobody looked for them."""
+        """The objects of other files that are known."""
         return self.beside if self.beside is not None else Objects()
 
     @cached_property
     def text_diagnostics(self) -> list[Diagnostic]:
         """The mistakes in the texts, and a finding for each file without a document."""
-        found: list[Diagnostic] = []
+        diagnostics: list[Diagnostic] = []
         for file in self.files:
-            problems = file.source.problems
-            said = blocking_text(problems) if self.only_specs else text_problems(file.source, problems)
+            problems = self._text_problems(file.source)
             stamp = partial(streams.to_diagnostic, filename=file.name)
-            found += [stamp(problem, None) for problem in said]
+            diagnostics += [stamp(problem, None) for problem in problems]
             for document in file.source.documents:
-                found += [stamp(problem, document) for problem in streams.not_objects(document.data)]
+                diagnostics += [stamp(problem, document) for problem in streams.not_objects(document.data)]
             if is_empty(file.source):
-                found.append(stamp(streams.no_documents(blocks_compile=self.only_specs), None))
-        return found
+                diagnostics.append(stamp(streams.no_documents(blocks_compile=self.only_specs), None))
+        return diagnostics
+
+    def _text_problems(self, source: Source) -> Iterable[Problem]:
+        return blocking_text(source.problems) if self.only_specs else text_problems(source, source.problems)
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
         """The mistakes in what was given, for every verb in this order: the profile, overrides, texts, profiles that
-        nobody reads, and specs that cannot have the overrides.
+        are not read, and specs that cannot have the overrides.
         """
         unread = [item.to_diagnostic(_UNREAD_PROFILE) for item in self.items if self._is_unread_profile(item)]
         return [*self.settings_diagnostics, *self.text_diagnostics, *unread, *self._overridden[1]]
@@ -396,7 +398,7 @@ def read_profile(cluster: ProfileSource | ClusterProfile | None, *, filename: st
 def releases_of(profile: ClusterProfile | None, kubernetes: str | None = None) -> Versions:
     """Return the releases of a profile, with this version of Kubernetes if one is given.
 
-    Raises ValueError for a version that is none.
+    Raises ValueError for an invalid version.
     """
     versions = profile.versions() if profile is not None else Versions()
     return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions

@@ -108,8 +108,8 @@ def jobs_of(inputs: Inputs, target: str | None) -> StreamJobs:
 
 def requirements_of(jobs: Iterable[StreamJobs], inputs: Inputs, target: str | None) -> tuple[Requirement, ...]:
     """Return what jobs need, each requirement once; `inputs` have the profile and the plugins."""
-    found = (requirement for stream in jobs for requirement in _requirements_of_stream(stream, inputs, target))
-    return tuple(dict.fromkeys(found))
+    requirements = (item for stream in jobs for item in _requirements_of_stream(stream, inputs, target))
+    return tuple(dict.fromkeys(requirements))
 
 
 def _requirements_of_stream(jobs: StreamJobs, inputs: Inputs, target: str | None) -> Iterator[Requirement]:

@@ -92,7 +92,7 @@ def _object_problems(manifest: Mapping[str, Any]) -> list[Problem]:
 
 
 def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objects) -> World:
-    """Return a spec's worlds, one for each target that can express it; `around` are the objects beside the spec.
+    """Return a spec's worlds, one for each target that can express it; `around` are the other objects.
 
     If no target can, return the diagnostics for the target that `compile` would choose.
     """

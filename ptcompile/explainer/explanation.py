@@ -214,16 +214,16 @@ def explain(
     `diagnostics` are what is wrong with the texts, and `settings_diagnostics` with the profile, to which comments in
     the spec do not apply. Calls for the same files pass the same `shared`.
     """
-    found = [*diagnostics]
+    findings = [*diagnostics]
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
     for document in documents:
-        found += document.to_diagnostics((), shared.filename)
+        findings += document.to_diagnostics((), shared.filename)
         compiled = compile_document(document.data, cluster, target, extensions)
         stamp = partial(document.to_diagnostic, filename=shared.filename)
         rule_diagnostics = findings_of_rules(compiled, document.data, cluster, selection, stamp, extensions).reported
-        found += [*map(stamp, compiled.problems), *rule_diagnostics]
+        findings += [*map(stamp, compiled.problems), *rule_diagnostics]
         built = compiled.built
         if not compiled.manifests or built is None or document.rejected:
             continue
@@ -242,7 +242,7 @@ def explain(
         numbers = tuple(range(first, len(manifests)))
         jobs.append(Explained(resource, built.context.target.name, chosen_by, numbers, steps))
 
-    reported = apply_suppressions(shared.sources["spec"], found, selection, shared.filename).reported
+    reported = apply_suppressions(shared.sources["spec"], findings, selection, shared.filename).reported
     all_diagnostics = (*settings_diagnostics, *reported)
     return Explanation(tuple(jobs), tuple(manifests), tuple(causes), all_diagnostics, shared.texts)
 

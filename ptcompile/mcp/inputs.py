@@ -30,7 +30,7 @@ class CallError(Exception):
     """Raised for a call that cannot be answered; the message is for the caller."""
 
 
-class Settings(NamedTuple):
+class CallSettings(NamedTuple):
     """What judges one file."""
 
     options: LintOptions
@@ -44,7 +44,7 @@ class Call(NamedTuple):
     arguments: Json
     roots: Sequence[str]
     """Folders whose files may be read."""
-    settings: Callable[[str, bytes | None], Settings]
+    settings: Callable[[str, bytes | None], CallSettings]
     """What judges a file, by its name, for the profile with this text or for the configured one. Raises `CallError`."""
 
 
@@ -63,7 +63,7 @@ def document(call: Call, prefix: str = "") -> NamedText:
     return NamedText(text.encode(errors="replace")) if text is not None else read(str(path), call.roots)
 
 
-def settings(call: Call, item: NamedText) -> Settings:
+def settings(call: Call, item: NamedText) -> CallSettings:
     """Return what judges an input; the profile that the call names goes before the configured one."""
     names_profile = {"cluster_text", "cluster_path"} & set(call.arguments)
     profile = document(call, "cluster_").content if names_profile else None

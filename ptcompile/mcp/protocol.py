@@ -19,7 +19,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from ptcompile._internal.about import SITE, __version__
-from ptcompile.mcp.inputs import Call, CallError, Settings
+from ptcompile.mcp.inputs import Call, CallError, CallSettings
 from ptcompile.mcp.resources import FAMILIES, PAGES, read_page
 from ptcompile.mcp.tools import TOOLS, Tool, check_arguments
 
@@ -46,7 +46,7 @@ class _Lines:
         return line
 
 
-def make_server(roots: Sequence[str], settings: Callable[[str, bytes | None], Settings]) -> Server[Any]:
+def make_server(roots: Sequence[str], settings: Callable[[str, bytes | None], CallSettings]) -> Server[Any]:
     """Return a server that reads files below `roots`; `settings` returns what judges a file."""
     one_at_a_time = anyio.CapacityLimiter(1)
 

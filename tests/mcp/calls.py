@@ -8,7 +8,7 @@ from typing import Any
 
 from ptcompile.api.inputs import read_profile, releases_of
 from ptcompile.api.lint import LintOptions
-from ptcompile.mcp.inputs import Call, Settings
+from ptcompile.mcp.inputs import Call, CallSettings
 from ptcompile.mcp.tools import TOOLS, check_arguments
 
 SPEC = """\
@@ -75,10 +75,10 @@ spec: {queueSystem: kueue, defaults: {queue: research}}
 """
 
 
-def no_settings(_name: str, cluster: bytes | None) -> Settings:
+def no_settings(_name: str, cluster: bytes | None) -> CallSettings:
     """Return the settings without a configuration, for the profile that the call names."""
     profile = read_profile(cluster)
-    return Settings(LintOptions(profile.profile, releases_of(profile.profile)), profile)
+    return CallSettings(LintOptions(profile.profile, releases_of(profile.profile)), profile)
 
 
 def call(name: str, arguments: Mapping[str, Any], roots: Sequence[str | Path] = ()) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ptcompile import schema
 from ptcompile.api.inputs import NO_PROFILE
 from ptcompile.api.lint import LintOptions
 from ptcompile.diagnostics.selection import selection
-from ptcompile.mcp.inputs import Call, CallError, Settings
+from ptcompile.mcp.inputs import Call, CallError, CallSettings
 from ptcompile.mcp.tools import TOOLS
 from tests.mcp.calls import CLUSTER, MANIFEST, QUEUED, QUEUES, SPEC, call
 
@@ -154,9 +154,9 @@ def test_a_wrong_argument_is_named(name: str, arguments: dict[str, Any], message
 
 
 def test_the_configuration_applies_to_a_file_by_its_name() -> None:
-    def settings(name: str, _cluster: bytes | None) -> Settings:
+    def settings(name: str, _cluster: bytes | None) -> CallSettings:
         ignored = ["restarts-for-ever"] if name == "-" else []
-        return Settings(LintOptions(selection=selection(None, ignored)), NO_PROFILE)
+        return CallSettings(LintOptions(selection=selection(None, ignored)), NO_PROFILE)
 
     report = TOOLS["lint"].run(Call({"text": MANIFEST}, [], settings))
     assert report["diagnostics"] == []

@@ -137,7 +137,7 @@ def _read(config: str | None, report: Findings) -> _FunctionInput | None:
         return None
     if config is not None and len(configs) != 1:
         raise UsageError(f"{config}: {len(configs)} documents; the configuration of a function is one")
-    if not documents:
+    if not documents and not configs:
         raise UsageError("standard input has no document: there is nothing to look at")
     function_config = configs[0] if configs else {}
     if not any(map(_is_resource_list, documents)):

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.mcp.inputs import Settings
+    from ptcompile.mcp.inputs import CallSettings
 
 _EPILOG = """\
 Assistants start it and talk to it in the Model Context Protocol. docs/guide/assistants.md has the settings of several.
@@ -59,21 +59,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _settings(root: str, filename: str, cluster: bytes | None) -> Settings:
+def _settings(root: str, filename: str, cluster: bytes | None) -> CallSettings:
     """Return what judges a file, by the configuration that applies to the first root, for the profile with this text or
     for the configured one.
 
     The configuration is read for each call, because a user may change it meanwhile.
     """
     from ptcompile.api.inputs import read_profile
-    from ptcompile.mcp.inputs import CallError, Settings
+    from ptcompile.mcp.inputs import CallError, CallSettings
 
     try:
         settings = config.load(None, start=root)
         if cluster is None and settings.cluster is not None:
             cluster = files.read(settings.cluster)
         profile = read_profile(cluster)
-        return Settings(settings.lint_options(filename, profile.profile), profile)
+        return CallSettings(settings.lint_options(filename, profile.profile), profile)
     except (UsageError, ValueError) as error:
         raise CallError(f"the configuration has an error: {error}") from None
 

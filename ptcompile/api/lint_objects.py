@@ -1,0 +1,211 @@
+"""The problems of one object of a stream, and of the jobs, pods and manifests inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ptcompile.apiserver import is_seen_by_webhooks, is_supported, validate
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.linter import Stream, run
+from ptcompile.linter.foreign import is_about_written_text
+from ptcompile.linter.nested import nested_manifests, nested_objects
+from ptcompile.source import streams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.api.inputs import Inputs
+    from ptcompile.api.lint import LintOptions
+    from ptcompile.apiserver.admission import ClusterState
+    from ptcompile.kubernetes.unstructured import Json
+
+
+_ADMISSION_KINDS = frozenset(
+    {
+        "@namespace",
+        "@limitrange",
+        "@priorityclass",
+        "@resourcequota",
+        "@validatingadmissionpolicybinding",
+    }
+)
+"""Kinds whose objects make admission plugins reject others, as words of `Stream.kinds`."""
+ADMISSION_RULES = frozenset({"denied-by-policy", "exceeds-quota", "policy-not-evaluated"})
+"""Rules whose findings depend on what else exists, so that only creation decides."""
+_PRIORITY_FIELDS = frozenset({"priority", "preemptionPolicy"})
+"""Fields that admission rejects without an object beside."""
+
+
+_TYPE_RULES = frozenset({"wrong-type", "invalid-quantity"})
+_POD_COUNT_FIELDS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"})
+"""Fields that set the number of pods. If one of them is invalid, rules cannot tell whether there are enough pods."""
+
+
+_PARENT_KINDS = ("CronJob", "Deployment", "StatefulSet", "Ray", "ConfigMap", "Workflow")
+"""Parts of the names of kinds that create other objects."""
+
+
+class ObjectLinter:
+    """A function from an object of a stream to its problems."""
+
+    def __init__(self, inputs: Inputs, options: LintOptions, stream: Stream) -> None:
+        self._inputs = inputs
+        self._options = options
+        self._stream = stream
+        profile = inputs.given_profile
+        self._has_cluster_state = profile is not None and bool(profile.spec.objects or profile.spec.pod_security)
+        """Whether the profile has something that makes admission plugins reject objects."""
+
+    def problems(self, manifest: Json, unchecked: list[str], *, is_template: bool) -> list[Problem]:
+        """Return the problems of one object; if its kind is unknown, its name is appended to `unchecked`."""
+        problems: Iterable[Problem] | None
+        problems = streams.missing_keys(manifest) or self._own_problems(manifest)
+        if problems is not None and is_template:
+            problems = [problem for problem in problems if is_about_written_text(problem, manifest)]
+        if problems is None:
+            unchecked.append(streams.resource_name(manifest) or "a document without kind")
+            problems = self._problems_of_unknown_kind(manifest)
+
+        # compiling has run them for a spec
+        of_extensions = () if streams.is_ours(manifest) else self._extension_findings(manifest)
+        return [*problems, *of_extensions, *self._problems_inside(manifest)]
+
+    def _own_problems(self, manifest: Json) -> Iterable[Problem] | None:
+        """Return the problems of one object itself, or None if its kind is unknown."""
+        if is_supported(manifest, self._inputs.definitions):
+            rejections = self._rejections(manifest)
+            return [
+                *rejections,
+                *self._admission_problems(manifest, rejections),
+                *self._rule_findings(manifest, rejections),
+            ]
+        if not streams.is_ours(manifest):
+            from ptcompile.apiserver.kinds import check_api_version
+
+            return check_api_version(manifest, self._inputs.versions.kubernetes)
+        if manifest.get("kind") == "ClusterProfile":
+            from ptcompile.compiler import reader
+
+            return reader.read_profile(manifest)[1]
+        return self._spec_problems(manifest)
+
+    def _rejections(self, manifest: Json) -> list[Problem]:
+        """Return what the API server and the webhooks reject of an object."""
+        return validate(
+            manifest,
+            versions=self._inputs.versions,
+            webhooks=self._options.webhooks,
+            others=self._stream.objects,
+            definitions=self._inputs.definitions,
+        )
+
+    def _cluster_state(self, stream: Stream) -> ClusterState:
+        """Return what admission plugins know of the cluster."""
+        from ptcompile.apiserver.admission import ClusterState
+
+        profile = self._inputs.given_profile
+        level = profile.spec.pod_security if profile is not None else None
+        existing = profile.spec.objects if profile is not None else ()
+        return ClusterState(stream.objects, self._inputs.versions, level, self._inputs.definitions, existing)
+
+    def _admission_problems(self, manifest: Json, rejections: Sequence[Problem]) -> Iterable[Problem]:
+        """Return the rejections of admission plugins, by the objects of the stream and the profile."""
+        if not self._has_cluster_state and _ADMISSION_KINDS.isdisjoint(self._stream.kinds):
+            texts = self._stream.texts.get(id(manifest))
+            if texts is not None and _PRIORITY_FIELDS.isdisjoint(texts):
+                return ()
+        from ptcompile.apiserver.admission import admission_problems
+
+        valid = not any(problem.severity == "error" for problem in rejections)
+        return admission_problems(manifest, self._stream.cached(self._cluster_state), valid=valid)
+
+    def _rule_findings(self, manifest: Json, rejections: Sequence[Problem]) -> Iterator[Problem]:
+        """Yield the rules' findings, except on paths that are already rejected.
+
+        Rules of stage "apply" stand for a webhook.
+        """
+        rejected_paths = {problem.path for problem in rejections}
+        mistyped_paths = {problem.path for problem in rejections if problem.name in _TYPE_RULES}
+        is_count_unknown = any(path[-1:] and path[-1] in _POD_COUNT_FIELDS for path in mistyped_paths)
+        for problem in run(manifest, versions=self._inputs.versions, stream=self._stream):
+            is_below_mistyped = any(problem.path[:end] in mistyped_paths for end in range(len(problem.path)))
+            is_guess = is_below_mistyped or (is_count_unknown and problem.authority == "torchrun")
+            is_of_webhook = problem.stage == "apply" and not self._options.webhooks
+            if problem.path not in rejected_paths and not is_guess and not is_of_webhook:
+                yield problem
+
+    def _spec_problems(self, document: Json) -> Iterable[Problem]:
+        """Return the problems of a TrainingJob, and the rules' findings in its manifests, located in the spec."""
+        from ptcompile.compiler.advice import rule_findings
+        from ptcompile.compiler.pipeline import compile_document
+
+        profile, extensions = self._inputs.profile, self._inputs.extensions
+        compiled = compile_document(document, profile, None, extensions)
+        return [*compiled.problems, *rule_findings(compiled, document, profile, extensions)]
+
+    def _extension_findings(self, manifest: Json) -> Iterable[Problem]:
+        """Return the findings of rules from plugins and the configuration."""
+        if self._inputs.extensions is None:
+            return ()
+        from ptcompile.extending.calls import rule_problems
+
+        return rule_problems(self._inputs.extensions, manifest, self._stream.objects)
+
+    def _problems_of_unknown_kind(self, manifest: Json) -> list[Problem]:
+        """Return what webhooks reject of an object without a schema, and its unknown kind if that is an error."""
+        problems = [_unknown_kind(manifest)] if self._options.unknown_kinds == "error" else []
+        if self._options.webhooks and is_seen_by_webhooks(manifest):
+            problems += validate(manifest, versions=self._inputs.versions, others=self._stream.objects)
+        return [*problems, *self._rule_findings(manifest, problems)]
+
+    def _problems_inside(self, manifest: Json) -> Iterator[Problem]:
+        """Yield the problems of the jobs and pods inside an object that creates others, with paths in that object."""
+        kind = manifest.get("kind")
+        if not isinstance(kind, str) or not any(name in kind for name in _PARENT_KINDS):
+            return
+        for path, inner, rule_names in nested_objects(manifest):
+            if rule_names is None:
+                problems = [*_after_creation(self._own_problems(inner) or (), manifest)]
+                problems += self._extension_findings(inner)
+            else:
+                selected = self._options.selection.select
+                names = rule_names if selected is None else rule_names & selected
+                problems = [*run(inner, versions=self._inputs.versions, stream=self._stream, only=names)]
+            yield from (_at_outer_path(problem, path) for problem in problems)
+        for path, content in nested_manifests(manifest):
+            yield from self._problems_in_text(path, content)
+
+    def _problems_in_text(self, path: Path, content: str) -> Iterator[Problem]:
+        """Yield the problems of manifests inside a string, at the string's path; ignore template placeholders."""
+        documents = streams.read(content, None).documents
+        objects = [manifest for document in documents for _, manifest in streams.objects_in(document.data)]
+        stream = Stream(objects, self._inputs.versions, frameworks=self._inputs.frameworks)
+        inner_linter = ObjectLinter(self._inputs, self._options, stream)
+        for manifest in objects:
+            problems = inner_linter._own_problems(manifest) if is_supported(manifest) else None
+            for problem in problems or ():
+                if is_about_written_text(problem, manifest):
+                    message = f"{field_path(path)}: in {streams.resource_name(manifest)}: {problem.message}"
+                    yield problem._replace(path=path, message=message, fix=None, on_key=False, span=None)
+
+
+def _after_creation(problems: Iterable[Problem], outer: Json) -> Iterator[Problem]:
+    """Yield the problems of an object that a controller creates from `outer`. What the API server rejects of its parts
+    is reported for `outer` itself; admission plugins and webhooks see the object only when it is created.
+    """
+    for problem in problems:
+        if problem.stage != "apply" or not is_supported(outer):
+            yield problem
+        elif problem.authority not in ("kube-apiserver", "ptcompile") or problem.name in ADMISSION_RULES:
+            yield problem._replace(stage="pod")
+
+
+def _at_outer_path(problem: Problem, parent: Path) -> Problem:
+    """Return a problem of an inner object as one of the outer object."""
+    message = problem.message.replace(field_path(problem.path), field_path((*parent, *problem.path)), 1)
+    return problem._replace(path=(*parent, *problem.path), message=message, fix=None)
+
+
+def _unknown_kind(manifest: Json) -> Problem:
+    """Return the problem of an object of an unknown kind, for callers that treat it as an error."""
+    kind = f"{manifest.get('apiVersion')}/{manifest.get('kind')}"
+    return Problem("unknown-kind", ("kind",), f"{kind} is not checked: unknown kind", None, authority="ptcompile")
