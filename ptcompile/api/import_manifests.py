@@ -273,7 +273,7 @@ def _import_one(
 
 
 def _prove_with_plugins(
-    attempt: Attempt, manifest: Json, related: Objects, profile: ClusterProfile, extensions: Extensions | None
+    attempt: Attempt, manifest: Any, related: Objects, profile: ClusterProfile, extensions: Extensions | None
 ) -> Attempt:
     """Return the attempt with the proof for the passes of plugins, which the search for it did not run."""
     if extensions is None:
