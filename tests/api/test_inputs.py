@@ -123,7 +123,6 @@ def test_kinds_are_defined_by_schemas_by_files_and_by_other_files(tmp_path: Path
         Inputs.read(CRD),
         Inputs.read(POD, beside=[CRD]),
         Inputs.read(POD, schemas=[path]),
-        Inputs.read(POD, schemas=path),
     ):
         assert inputs.definitions is not None
         assert ("acme.io/v1", "Run") in inputs.definitions.kinds
