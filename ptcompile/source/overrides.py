@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import has
 from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path
-from ptcompile.diagnostics.paths import MAX_PATH_PARTS, PathSyntaxError, parse_path
 from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
 
@@ -99,6 +98,10 @@ def override_filename(number: int) -> str:
 
 def read_overrides(overrides: Sequence[tuple[str | Path, Any]], name: str | None = None) -> Overrides:
     """Parse overrides, whose path is a tuple or a text for `diagnostics.paths`, and add the run's name last."""
+    if not overrides and name is None:
+        return NO_OVERRIDES
+    from ptcompile.diagnostics.paths import MAX_PATH_PARTS, PathSyntaxError, parse_path
+
     values: list[tuple[int, Path, Any]] = []
     diagnostics: list[Diagnostic] = []
     for number, (target, value) in enumerate(overrides):
