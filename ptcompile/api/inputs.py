@@ -14,10 +14,9 @@ from functools import partial
 from ptcompile._internal import arguments
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import get, nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source

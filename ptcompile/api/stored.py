@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.paths import get
 from ptcompile.api.inputs import Inputs
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import kind_of, object_name
+from ptcompile.kubernetes.unstructured import get, kind_of, object_name
 from ptcompile.source import streams
 from ptcompile.source.documents import read as read_text
 from ptcompile.source.emitter import emit

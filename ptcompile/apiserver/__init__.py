@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile._internal.paths import has
 from ptcompile.apiserver.evaluations import ASK_SERVER
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
 from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
@@ -18,7 +17,7 @@ from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes.index import Objects, objects
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
-from ptcompile.kubernetes.unstructured import may_mention
+from ptcompile.kubernetes.unstructured import has, may_mention
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 

@@ -11,10 +11,10 @@ from itertools import groupby
 from operator import attrgetter
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.paths import get, has
 from ptcompile.compiler.frontend.parts import to_source_field, with_path
 from ptcompile.compiler.trace import Trace, existing_prefix
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kubernetes.unstructured import get, has
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, field_path
-from ptcompile.kubernetes.feature_gates import first_stage, gates_of, is_group, stage_in
+from ptcompile.kubernetes.versions import first_stage, gates_of, is_group, stage_in
 from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
 

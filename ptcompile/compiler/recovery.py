@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Edit, Path, Problem
 from ptcompile.diagnostics.fixes import nearest_label
+from ptcompile.kubernetes.unstructured import get
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ptcompile._internal.paths import get, has
 from ptcompile.converter.settings import set_values
 from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.importer.lifting import lift_launch
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, get, has, nested_map
 from ptcompile.operators.table import BY_TARGET
 from ptcompile.simulator.rendezvous import dns_names
 

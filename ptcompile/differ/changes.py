@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from ptcompile._internal.paths import get
 from ptcompile.apiserver.defaulting.meaning import is_default
 from ptcompile.differ.model import Change, KeyPath
 from ptcompile.differ.normal import Keyed, hidden, normalize, to_plain_data
+from ptcompile.kubernetes.unstructured import get
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from functools import partial
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile._internal.paths import MISSING
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes
 from ptcompile.compiler.advice import apply_suppressions, findings_of_rules
@@ -19,6 +18,7 @@ from ptcompile.explainer.sensitivity import InputName
 from ptcompile.explainer.values import ItemNames, differences, matches, path_parts, shown_path, shown_value, value_at
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
+from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source
 from ptcompile.source.overrides import OverriddenDocument

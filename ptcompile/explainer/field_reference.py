@@ -11,7 +11,6 @@ from copy import deepcopy
 from functools import cache
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile._internal.paths import MISSING
 from ptcompile._internal.schema_files import load
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.kinds import CORE, known_kinds
@@ -32,6 +31,7 @@ from ptcompile.explainer.fields import (
 )
 from ptcompile.explainer.values import differences, shown_path, shown_value
 from ptcompile.hardware.accelerators import names as accelerator_names
+from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.operators.targets import TARGETS
 from ptcompile.source.emitter import emit
 from ptcompile.spec.reader import default_cluster

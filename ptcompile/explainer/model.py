@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile._internal.paths import MISSING
 from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.explainer.sensitivity import InputName
+from ptcompile.kubernetes.unstructured import MISSING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.paths import MISSING
 from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.compiler.trace import Origin
@@ -25,6 +24,7 @@ from ptcompile.explainer.reasons import sentence
 from ptcompile.explainer.sensitivity import Variant, Variants, Variation, outcomes, variant_of
 from ptcompile.explainer.values import changed_leaves, changed_paths, shown_leaves, value_at
 from ptcompile.ir.job import Context, Target
+from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.operators.targets import default_target, every_target
 from ptcompile.source.secrets.scanner import without_secrets
 

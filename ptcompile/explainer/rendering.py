@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from ptcompile._internal.paths import MISSING
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, PassChange, PassExplanation
 from ptcompile.explainer.values import ItemNames, shown_path, shown_value
+from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.report.layout import safe_text
 from ptcompile.source import streams
 

@@ -16,12 +16,12 @@ from typing import Literal  # noqa: TID253 - hints of a public type; no cold sta
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.paths import MISSING
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import with_placeholder_name
 from ptcompile.diagnostics import Path
 from ptcompile.explainer.values import identity, leaves, value_at
+from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.spec import reader
 from ptcompile.spec.reader import CLUSTER, SPEC, Block
 

@@ -10,9 +10,9 @@ from itertools import compress, count
 from operator import ne
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile._internal.paths import MISSING, get
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
+from ptcompile.kubernetes.unstructured import MISSING, get
 from ptcompile.report.layout import safe_text
 from ptcompile.source import emitter
 

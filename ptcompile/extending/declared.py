@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, get_args  # noqa: TID253 - rules of a configuration
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.paths import get
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.cel import evaluate, fresh_budget, why_invalid
 from ptcompile.apiserver.cel.values import CelError
@@ -28,6 +27,7 @@ from ptcompile.diagnostics.paths import PathSyntaxError, parse_path
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.extending import Found, Rule, found_at
 from ptcompile.extending.calls import shared
+from ptcompile.kubernetes.unstructured import get
 from ptcompile.operators.table import templates_of
 
 TYPE_CHECKING = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.feature_gates import is_switched
+from ptcompile.kubernetes.versions import is_switched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     Json = Mapping[str, Any]
     """A Kubernetes object or a part of one, as plain data. Never changed in place."""
@@ -131,3 +131,25 @@ def _drop_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _drop_nulls(v) for k, v in value.items() if v is not None}
     return [_drop_nulls(v) for v in value] if isinstance(value, list) else value
+
+
+Missing = type("Missing", (), {"__slots__": (), "__repr__": lambda _self: "MISSING"})
+MISSING: Final = Missing()
+"""The result for an absent value where None is a value."""
+
+
+def get(data: Any, path: Iterable[str | int], default: Any = None) -> Any:
+    """Return the value at a path, or the default if the path does not exist in the data."""
+    for part in path:
+        if isinstance(data, Mapping):
+            if part not in data:
+                return default
+        elif not isinstance(data, list | tuple) or not isinstance(part, int) or not 0 <= part < len(data):
+            return default
+        data = data[part]
+    return data
+
+
+def has(data: Any, path: Iterable[str | int]) -> bool:
+    """Return whether a value exists at a path, null included."""
+    return get(data, path, MISSING) is not MISSING

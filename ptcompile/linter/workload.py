@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
-from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, get, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.operators.table import RUNS_PODS, kind_named, templates_of

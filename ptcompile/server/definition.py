@@ -8,10 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from lsprotocol.types import Location, Position, Range
 
-from ptcompile._internal.paths import get
 from ptcompile.api.inputs import Item
 from ptcompile.diagnostics import Path, Span
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, get, nested_map
 from ptcompile.operators.queues.queue_systems import QUEUE_OBJECT_KINDS
 from ptcompile.server.document import OpenDocument
 from ptcompile.source import documents as source

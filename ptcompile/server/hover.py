@@ -10,7 +10,6 @@ from typing import Final
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 
-from ptcompile._internal.paths import MISSING, get
 from ptcompile.api.inputs import Item
 from ptcompile.diagnostics import Path, shorten
 from ptcompile.explainer.fields import (
@@ -29,7 +28,7 @@ from ptcompile.hardware.accelerators import machines_of, row_of
 from ptcompile.hardware.fabric_machines import accelerators_with
 from ptcompile.hardware.fabrics import FABRICS
 from ptcompile.hardware.machines import MACHINES
-from ptcompile.kubernetes.unstructured import as_mapping, kind_of
+from ptcompile.kubernetes.unstructured import MISSING, as_mapping, get, kind_of
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.as_json import mask_jobs

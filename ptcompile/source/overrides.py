@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.paths import has
 from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path
+from ptcompile.kubernetes.unstructured import has
 from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
 

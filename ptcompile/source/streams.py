@@ -8,10 +8,9 @@ from itertools import islice
 from ptcompile._internal import arguments
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
-from ptcompile._internal.paths import get
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path
-from ptcompile.kubernetes.unstructured import as_mapping, namespace_of
+from ptcompile.kubernetes.unstructured import as_mapping, get, namespace_of
 from ptcompile.source import documents as source
 from ptcompile.source.dumps import read_dumped_document
 from ptcompile.source.fast_reader import read_document

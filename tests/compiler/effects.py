@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 
 import ptcompile
-from ptcompile._internal.paths import MISSING
 from ptcompile.diagnostics import field_path
 from ptcompile.explainer.values import differences
+from ptcompile.kubernetes.unstructured import MISSING
 from tests.making import smallest
 from tests.variations import variations
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import ptcompile
-from ptcompile._internal.paths import MISSING
 from ptcompile.compiler import pipeline
 from ptcompile.compiler.reader import load_profile
 from ptcompile.explainer import provenance as asked, sensitivity
 from ptcompile.ir.job import Job
+from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.source import streams
 from ptcompile.spec.cluster_profile import ClusterProfile

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile._internal.paths import MISSING
 from ptcompile.compiler import passes
 from ptcompile.compiler.passes import PASSES, PassRun
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.explainer.explanation import closest_path, explain_passes, job_view
+from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.source.secrets.scanner import without_secrets
 from tests.conftest import ABLE, Case, pair_name, thinned
 from tests.explainer.cases import explained

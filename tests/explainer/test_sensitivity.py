@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import ptcompile
-from ptcompile._internal.paths import MISSING
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause
 from ptcompile.explainer.sensitivity import Variation, outcomes, replace_at, spec_variations
+from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import ABLE, Case, thinned

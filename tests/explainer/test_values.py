@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ptcompile._internal.paths import MISSING
 from ptcompile.explainer.values import (
     changed_leaves,
     changed_paths,
@@ -21,6 +20,7 @@ from ptcompile.explainer.values import (
     shown_path,
     value_at,
 )
+from ptcompile.kubernetes.unstructured import MISSING
 
 A, B, C = ({"name": name, "value": name.lower()} for name in "ABC")
 

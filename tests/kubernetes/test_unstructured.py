@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes import unstructured
+from ptcompile.kubernetes.unstructured import MISSING, get, has
 
 
 @pytest.mark.parametrize(("metadata", "expected"), [({"namespace": "ml"}, "ml"), ({}, "default"), (None, "default")])
@@ -67,3 +68,39 @@ def test_mentions() -> None:
     assert unstructured.may_mention({"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "q"}}}, "kueue.x-k8s.io/")
     assert not unstructured.may_mention({"metadata": {"labels": {"app": "kueue"}}}, "kueue.x-k8s.io/")
     assert unstructured.may_mention(deep, "kueue.x-k8s.io/"), "too deep to tell"
+
+
+DATA = {"spec": {"args": ["a", "b"], "command": None, "env": ({"name": "A"},)}, 1: "one"}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ((), DATA),
+        (("spec", "args", 1), "b"),
+        (("spec", "env", 0, "name"), "A"),
+        (("spec", "command"), None),
+        ((1,), "one"),
+    ],
+)
+def test_what_is_there(path: tuple[str | int, ...], value: Any) -> None:
+    assert get(DATA, path, MISSING) == value
+    assert has(DATA, path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("metadata",),
+        ("spec", "args", 2),
+        ("spec", "args", -1),
+        ("spec", "args", "0"),
+        ("spec", "args", 0, 0),
+        ("spec", "command", "x"),
+        ("spec", 0),
+    ],
+)
+def test_what_is_missing(path: tuple[str | int, ...]) -> None:
+    assert get(DATA, path) is None
+    assert get(DATA, path, MISSING) is MISSING
+    assert not has(DATA, path)

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.kubernetes.versions import Versions, parse_version
+from ptcompile.kubernetes.versions import (
+    GateStage,
+    Versions,
+    first_stage,
+    gates_of,
+    is_group,
+    is_switched,
+    parse_version,
+    stage_in,
+)
 from tests.recordings import recorded
 
 
@@ -29,3 +38,55 @@ def test_the_defaults_are_the_newest_releases_that_are_modeled() -> None:
     lines = recorded("operators/records.txt").partition("\n\n")[0].splitlines()
     newest = {name: parse_version(version) for name, version in map(str.split, lines)}
     assert {name: value for name, value in Versions()._asdict().items() if value} == newest
+
+
+@pytest.mark.parametrize(
+    ("gate", "minor", "expected"),
+    [
+        ("EmptyDirVolumeMode", 36, None),
+        ("EmptyDirVolumeMode", 37, GateStage(37, "alpha", default=False)),
+        ("ImageVolume", 34, GateStage(33, "beta", default=False)),
+        ("ImageVolume", 35, GateStage(35, "beta", default=True)),
+        ("MaxUnavailableStatefulSet", 36, GateStage(35, "beta", default=False)),
+        ("DynamicResourceAllocation", 35, GateStage(35, "stable", default=True, locked=True)),
+        ("NoSuchGate", 37, None),
+    ],
+)
+def test_the_stage_of_a_gate_in_a_release(gate: str, minor: int, expected: GateStage | None) -> None:
+    assert stage_in("kubernetes", gate, (1, minor)) == expected
+
+
+def test_a_gate_of_jobset_begins_with_a_release() -> None:
+    assert stage_in("jobset", "InPlaceRestart", (0, 10)) is None
+    assert first_stage("jobset", "InPlaceRestart") == GateStage(11, "alpha", default=False)
+    assert first_stage("jobset", "NoSuchGate") is None
+
+
+@pytest.mark.parametrize(
+    ("switches", "expected"),
+    [
+        ((), None),
+        ((("ImageVolume", False),), None),
+        ((("EmptyDirVolumeMode", True),), True),
+        ((("AllAlpha", True),), True),
+        ((("AllBeta", True),), None),
+        ((("AllAlpha", True), ("EmptyDirVolumeMode", False)), False),
+    ],
+)
+def test_a_profile_switches_a_gate_by_name_or_by_stage(
+    switches: tuple[tuple[str, bool], ...], expected: bool | None
+) -> None:
+    assert is_switched("kubernetes", "EmptyDirVolumeMode", (1, 37), switches) is expected
+
+
+@pytest.mark.parametrize(("gate", "expected"), [("AllAlpha", True), ("AllBeta", True), ("ImageVolume", False)])
+def test_gates_that_switch_a_whole_stage(gate: str, expected: bool) -> None:
+    assert is_group(gate) is expected
+
+
+@pytest.mark.parametrize("software", ["kubernetes", "jobset"])
+def test_the_stages_of_each_gate_are_in_order(software: str) -> None:
+    for gate, stages in gates_of(software).items():
+        releases = [int(str(stage[0])) for stage in stages]
+        assert releases == sorted(set(releases)), gate
+        assert all(len(stage) == 3 or stage[3:] == ["locked"] for stage in stages), gate

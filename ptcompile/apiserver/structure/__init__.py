@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.structure.violations import ValueCheck
-    from ptcompile.kubernetes.feature_gates import Switches
+    from ptcompile.kubernetes.versions import Switches
 
 
 _UNKNOWN_FIELD_RULES: Final = frozenset({"unknown-field", "version-unknown-field"})

@@ -40,8 +40,7 @@ from ptcompile.apiserver.structure.violations import (
     wrong_version,
 )
 from ptcompile.diagnostics.fixes import NO_ITEM, fix_list
-from ptcompile.kubernetes.feature_gates import is_switched
-from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.kubernetes.versions import Version, Versions, is_switched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.violations import ValueCheck
-    from ptcompile.kubernetes.feature_gates import Switches
+    from ptcompile.kubernetes.versions import Switches
 
 
 NEWEST: Final = Versions().kubernetes

@@ -9,7 +9,7 @@ from ptcompile._internal.spelling import closest
 from ptcompile.apiserver.kinds import as_tuple
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path
 from ptcompile.diagnostics.fixes import FixTemplate, fix_key, fix_type
-from ptcompile.kubernetes.feature_gates import is_switched, stage_in
+from ptcompile.kubernetes.versions import is_switched, stage_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.diagnostics.terms import Severity, Stage
-    from ptcompile.kubernetes.feature_gates import Switches
-    from ptcompile.kubernetes.versions import Version
+    from ptcompile.kubernetes.versions import Switches, Version
 
     FieldsOf = Callable[[Schema], Mapping[str, Any]]
     """Returns the fields of a schema node, following references, list items and map values."""

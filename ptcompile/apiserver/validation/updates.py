@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition, transition_problems
 from ptcompile.apiserver.crds.rules import explain_rule
@@ -22,7 +21,7 @@ from ptcompile.apiserver.validation.field_errors import (
     quote_value,
 )
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import get, kind_of
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False

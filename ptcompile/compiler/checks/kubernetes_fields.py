@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile._internal.paths import MISSING, get
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.structure import pod_decode_problems
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.lowering import pod_template_of
 from ptcompile.compiler.frontend.parts import blocks, with_path
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.kubernetes.unstructured import MISSING, get
 from ptcompile.spec.pod_fields import POD_FIELDS
 
 TYPE_CHECKING = False

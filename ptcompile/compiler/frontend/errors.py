@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
 from ptcompile._internal.spelling import closest_match, distance
 from ptcompile.compiler.frontend import aliases
@@ -21,7 +20,7 @@ from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes, s
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.kubernetes.unstructured import as_mapping, get
 from ptcompile.spec.reader import SPEC_FILE
 
 TYPE_CHECKING = False

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir import pods
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import get
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.objects import AuxiliaryRole, typed_nullable_amounts
 

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.apiserver.webhooks import ProblemFactory
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.kubernetes.feature_gates import is_switched, stage_in
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-from ptcompile.kubernetes.versions import Versions
+from ptcompile.kubernetes.versions import Versions, is_switched, stage_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kinds.model import GangSystem
-from ptcompile.kubernetes.feature_gates import is_on
 from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.kubernetes.versions import is_on
 from ptcompile.operators.queues.queues import level_of, topology_system
 from ptcompile.operators.shared.emitting import (
     SPEC,

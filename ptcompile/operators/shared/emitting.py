@@ -19,9 +19,8 @@ from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, JobClaim, Role, channel_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names, quantity
-from ptcompile.kubernetes.feature_gates import is_switched
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.versions import Version
+from ptcompile.kubernetes.versions import Version, is_switched
 from ptcompile.operators.queues.queue_systems import MULTI_KUEUE, VOLCANO_QUEUE
 from ptcompile.operators.queues.queues import (
     gang_scheduler_of,

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, Role, backend
-from ptcompile.kubernetes.feature_gates import is_on
+from ptcompile.kubernetes.versions import is_on
 from ptcompile.operators.shared.emitting import RUN_POLICY, SPEC, unsupported_by_target
 
 TYPE_CHECKING = False

@@ -15,8 +15,7 @@ import ptcompile.apiserver.validation as package
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver import validate
 from ptcompile.apiserver.validation.context import FIELD_GATES
-from ptcompile.kubernetes.feature_gates import gates_of, stage_in
-from ptcompile.kubernetes.versions import Versions
+from ptcompile.kubernetes.versions import Versions, gates_of, stage_in
 
 Manifest = dict[str, Any]
 

@@ -37,9 +37,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, get
 from ptcompile.linter.devices import may_see_devices
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject

@@ -45,9 +45,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.paths import get
 from ptcompile.hardware.fabric_gaps import gaps
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
