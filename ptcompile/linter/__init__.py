@@ -19,8 +19,7 @@ from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, parse_needs, words_of
 from ptcompile.linter.oversized import oversized_parts
-from ptcompile.linter.rule import Finding, Rule
-from ptcompile.linter.subject import Subject, drop_subject, subject_of
+from ptcompile.linter.rule import Finding, Rule, Subject, drop_subject, subject_of
 from ptcompile.linter.workload import Stream
 from ptcompile.operators.table import KINDS, OPERATORS
 

@@ -15,7 +15,7 @@ from ptcompile.kubernetes.commands import SHELLS, basename
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Subject
 from ptcompile.linter.templates import ManifestContainer, Token
 
 LAUNCHERS = frozenset(

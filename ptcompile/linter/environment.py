@@ -12,7 +12,7 @@ from ptcompile._internal.lazy import bounded_cache
 from ptcompile._internal.spelling import nearest
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ptcompile.kubernetes.index import SERVICE, selector
 from ptcompile.kubernetes.names import is_label
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, kind_of, nested_map, object_name
 from ptcompile.linter.references import has_all_pods, meets_at_a_pod, service_selects
-from ptcompile.linter.subject import Subject, subject_of
+from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.linter.workload import POD, Stream
 from ptcompile.operators.table import KINDS, RUNS_PODS
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kinds.model import Kind, is_overridden
-from ptcompile.linter.subject import Subject, texts_of
+from ptcompile.linter.rule import Subject, texts_of
 from ptcompile.operators.table import KINDS
 
 TYPE_CHECKING = False

@@ -18,7 +18,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.linter.subject import Subject, subject_of
+from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.linter.workload import Stream
 from ptcompile.operators.table import kind_named, templates_of

@@ -2,11 +2,185 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path
-from ptcompile.linter.subject import Subject
+from ptcompile.kinds.model import Kind, is_overridden
+from ptcompile.kinds.templates import Template as WrittenTemplate
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.linter.workload import Stream, WorkloadView
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeVar
+
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.linter.training_roles import TrainingRole
+    from ptcompile.simulator.launchers.rendezvous import Rendezvous
+    from ptcompile.simulator.pod import Pod
+
+    T = TypeVar("T")
+
+
+class Subject(WorkloadView):
+    """One object of a stream. Rules share what is derived here; nothing is derived twice."""
+
+    def cached(self, compute: Callable[[Subject], T]) -> T:
+        """Return `compute(self)`, computed once. The rules of one operator share such results."""
+        cache = self._cache
+        if compute not in cache:
+            cache[compute] = compute(self)
+        return cast("T", cache[compute])
+
+    @cached_property
+    def _cache(self) -> dict[Callable[[Subject], object], object]:
+        return {}
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """All keys and texts of the object, each once."""
+        return self.stream.texts.get(id(self.manifest)) or texts_of(self.manifest)
+
+    @cached_property
+    def training_templates(self) -> tuple[ManifestTemplate, ...]:
+        """The pod templates; for a kind with its training container elsewhere, each role's as the controller writes it,
+        if the stream has the runtime that completes it.
+        """
+        if not self.record.launch_fields.container:
+            return self.templates
+        from ptcompile.linter.training_roles import completed_templates
+
+        return completed_templates(self)
+
+    @cached_property
+    def training_roles(self) -> tuple[TrainingRole, ...]:
+        """Training roles, each as its first pod sees it; empty for a kind or a job without pods."""
+        from ptcompile.linter.training_roles import training_roles
+
+        return training_roles(self)
+
+    @cached_property
+    def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
+        """Groups of torchrun's roles that should meet; empty if the files do not settle it."""
+        from ptcompile.linter.training_roles import torchrun_groups
+
+        return torchrun_groups(self.training_roles, self.rendezvous_groups)
+
+    @cached_property
+    def rendezvous_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
+        """Groups of roles that should meet, for every modeled launcher; empty if the files do not settle it."""
+        from ptcompile.linter.training_roles import rendezvous_groups
+
+        return rendezvous_groups(self, self.training_roles)
+
+    @cached_property
+    def env_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
+        """Groups of scripts without a launcher that should meet (env://); empty if the files do not settle it."""
+        from ptcompile.linter.training_roles import env_groups
+
+        return env_groups(self, self.training_roles)
+
+    @cached_property
+    def lacks_rendezvous(self) -> bool:
+        """Whether the operator gives the pods no rendezvous at all, which one of its rules reports."""
+        if not is_overridden(self.record, Kind.lacks_rendezvous):
+            return False
+        return self.record.lacks_rendezvous(
+            self.manifest, self.training_roles[0].launch.options if self.training_roles else {}
+        )
+
+    @cached_property
+    def first_pods(self) -> tuple[Pod, ...]:
+        """The first pod of each role that has one; empty if nothing in the manifest lets pods wait for others."""
+        from ptcompile.linter.training_roles import mentions_launcher
+
+        has_plugin = "pytorch" in nested_map(self.spec, "plugins")
+        if not has_plugin and not any(
+            mentions_launcher(template) or _is_ranked(template) for template in self.templates
+        ):
+            return ()
+        return tuple(pod for _, pod in self.job.first_pods()) if self.job is not None else ()
+
+    @cached_property
+    def waiting_roles(self) -> dict[str, Rendezvous]:
+        """The rendezvous of each role whose pods wait for others before they train, by role name."""
+        rendezvous_by_role = {pod.role: pod.rendezvous for pod in self.first_pods}
+        return {
+            role: rendezvous
+            for role, rendezvous in rendezvous_by_role.items()
+            if rendezvous.nodes is not None and rendezvous.nodes[0] > 1
+        }
+
+    @cached_property
+    def min_nodes_to_start(self) -> int:
+        """How many pods wait for one another before they train; 1 if they train alone or that is unknown.
+
+        Beside a role with a launcher, other roles need not train: Volcano sets WORLD_SIZE in every task.
+        """
+        waiting = self.waiting_roles.values()
+        launched = [rendezvous for rendezvous in waiting if rendezvous.launcher not in ("command", "image")]
+        return max((rendezvous.nodes[0] for rendezvous in launched or waiting if rendezvous.nodes), default=1)
+
+
+def subject_of(manifest: Json, stream: Stream) -> Subject:
+    """Return the `Subject` of an object of the stream. It is shared by all rules that read other objects."""
+    key = id(manifest)
+    if key not in stream.subjects:
+        stream.subjects[key] = Subject(manifest, stream=stream)
+    return cast("Subject", stream.subjects[key])
+
+
+def drop_subject(subject: Subject) -> None:
+    """Free an object whose rules have run; a long stream would keep every container.
+
+    A job and its pods reference each other. Breaking the cycle frees them and the document at once.
+    """
+    subject.stream.subjects.pop(id(subject.manifest), None)
+    job = subject.__dict__.pop("job", None)
+    if job is not None:
+        job.__dict__.clear()
+
+
+_COLLECTIONS: Final = (list, tuple, Mapping)
+_LEAVES: Final = frozenset({int, bool, float, type(None)})
+
+
+def texts_of(data: Any) -> frozenset[str]:
+    """Return all keys and texts of plain data, each once."""
+    texts: set[Any] = set()
+    collections = [data]
+    while collections:
+        collection = collections.pop()
+        if type(collection) is dict or (type(collection) is not list and isinstance(collection, Mapping)):
+            texts.update(collection)
+            collection = collection.values()
+        for item in collection:
+            kind = type(item)
+            if kind is str:
+                texts.add(item)
+            elif kind is dict or kind is list or (kind not in _LEAVES and isinstance(item, _COLLECTIONS)):
+                collections.append(item)
+            elif isinstance(item, str):
+                texts.add(item)
+    return frozenset([item for item in texts if isinstance(item, str)])
+
+
+def _is_ranked(template: ManifestTemplate) -> bool:
+    """Return whether a variable tells the training container the world size."""
+    return any(entry.name == "WORLD_SIZE" for container in template.main_containers for entry in container.env)
+
+
+def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:
+    """Return whether lost pods of the template are recreated, or None if that is unknown for this kind."""
+    written = WrittenTemplate(template.path, template.data, template.role, template.replicas, template.main_name)
+    recreates = subject.record.recreates(subject.manifest, written)
+    if recreates is None and subject.record.launch_fields.container:  # the runtime decides
+        lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
+        return None if lost is None else lost.recreated != "none"
+    return recreates
 
 
 class Finding(NamedTuple):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ptcompile.kinds.pods import ExpandedRole
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.linter.subject import Subject
+    from ptcompile.linter.rule import Subject
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.pod import Pod

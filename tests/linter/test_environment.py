@@ -14,7 +14,7 @@ from ptcompile.linter.environment import (
     pod_specific_part,
     variable_path,
 )
-from ptcompile.linter.subject import subject_of
+from ptcompile.linter.rule import subject_of
 from ptcompile.linter.workload import Stream
 from tests.linter.asking import container, fires
 

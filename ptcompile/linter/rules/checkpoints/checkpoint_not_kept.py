@@ -45,9 +45,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at, is_recreated
 from ptcompile.linter.spot import spot_label
-from ptcompile.linter.subject import Subject, is_recreated
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 

@@ -49,8 +49,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject, is_recreated
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at, is_recreated
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 
 _is_local_part = Pattern(

@@ -31,8 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.containers import shell_script, training_step
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

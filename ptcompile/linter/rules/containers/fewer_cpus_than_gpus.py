@@ -37,8 +37,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.devices import count_whole_gpus
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

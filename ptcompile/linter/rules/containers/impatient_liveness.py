@@ -38,8 +38,7 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.linter.containers import starts_training
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _MIN_PATIENCE_SECONDS = 300
 

@@ -34,8 +34,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import LEVEL_VARIABLES, NCCL_INTEGERS, THREAD_COUNTS
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _SWITCH_NUMBERS = {
     "true": "1",

@@ -39,8 +39,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.devices import WHOLE_GPUS
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _MAX_AMOUNTS = {"cpu": 1920, "memory": 32 * 2**40, **dict.fromkeys(WHOLE_GPUS, 16)}
 _LABELS = {"memory": "32Ti"}

@@ -36,8 +36,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import shorten
 from ptcompile.kubernetes.commands import LAUNCHERS, basename
 from ptcompile.linter.containers import mentions_training, shell_script
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import Token
 
 _PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")

@@ -35,8 +35,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 

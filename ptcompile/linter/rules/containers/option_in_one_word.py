@@ -33,8 +33,7 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.containers import is_command_written, starts_shell
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _OPTION = Pattern(r"(--[A-Za-z][\w.-]*) +([^-\s]\S*|-[0-9.]+)")
 

@@ -34,8 +34,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer
 from ptcompile.linter.volumes import node_devices
 

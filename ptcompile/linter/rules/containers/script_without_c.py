@@ -33,8 +33,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, shell_index, shell_script
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

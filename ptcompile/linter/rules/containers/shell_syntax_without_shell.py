@@ -34,8 +34,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, starts_shell
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _OPERATORS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
 _PROGRAMS_WITH_OPERATORS = frozenset({"find", "xargs", "expr", "test", "[", "jq", "awk"})

@@ -33,8 +33,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)")
 

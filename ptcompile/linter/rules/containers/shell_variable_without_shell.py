@@ -36,8 +36,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, starts_shell
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")

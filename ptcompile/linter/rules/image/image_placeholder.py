@@ -30,8 +30,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.linter.containers import image_references
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

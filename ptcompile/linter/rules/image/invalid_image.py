@@ -31,8 +31,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.linter.containers import image_references
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -33,8 +33,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.environment import is_never_number
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 

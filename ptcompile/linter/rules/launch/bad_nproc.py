@@ -33,8 +33,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.commands import PROCESS_WORDS
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import torch_version
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 

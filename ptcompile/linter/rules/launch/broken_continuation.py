@@ -32,8 +32,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import shorten
 from ptcompile.linter.containers import shell_script
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.launchers.shell import broken_continuation
 
 

@@ -48,9 +48,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.rules.launch.shared_rendezvous_store import can_meet_again
-from ptcompile.linter.subject import Subject
 from ptcompile.linter.training_roles import count_nodes, image_path, torch_version
 from ptcompile.simulator.launchers.torchrun import closes_on_sigterm
 

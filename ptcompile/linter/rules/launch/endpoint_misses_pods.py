@@ -56,8 +56,7 @@ from ptcompile.linter.references import (
     service_selects,
     template_labels,
 )
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

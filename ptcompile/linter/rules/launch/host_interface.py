@@ -47,8 +47,7 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False

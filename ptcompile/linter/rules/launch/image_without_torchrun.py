@@ -29,8 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, image_path, torch_version
 from ptcompile.simulator.launchers.torchrun import FIRST_RUN_MODULE, FIRST_TORCHRUN
 

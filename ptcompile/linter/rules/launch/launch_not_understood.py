@@ -48,9 +48,8 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command
-from ptcompile.linter.rule import Finding, Rule
+from ptcompile.linter.rule import Finding, Rule, Subject
 from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts
-from ptcompile.linter.subject import Subject
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.linter.workload import template_of
 from ptcompile.simulator.launchers import LAUNCHERS

@@ -46,8 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
 _INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")

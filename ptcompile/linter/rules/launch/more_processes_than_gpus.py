@@ -37,8 +37,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
 from ptcompile.linter.devices import count_one_process_devices
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 

@@ -33,8 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.environment import variable_path
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.workload import container_views
 
 _PATHS = {"NCCL_P2P_DISABLE": "P2P", "NCCL_SHM_DISABLE": "shared memory"}

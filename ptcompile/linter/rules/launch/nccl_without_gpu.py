@@ -40,8 +40,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, get
 from ptcompile.linter.devices import may_see_devices
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.workload import container_views
 
 TYPE_CHECKING = False

@@ -51,8 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.devices import count_one_process_devices
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _DEVICE_WORDS = (

@@ -38,8 +38,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 TYPE_CHECKING = False

@@ -35,8 +35,7 @@ from collections.abc import Iterator, Sequence
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import LAUNCHERS, basename, is_program
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch

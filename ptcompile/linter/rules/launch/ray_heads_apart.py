@@ -38,8 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.workload import template_of
 from ptcompile.simulator.launchers.ray import is_head
 

@@ -38,8 +38,7 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import shell_script
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer
 from ptcompile.simulator.launchers.ray import parse_ray_start
 from ptcompile.simulator.launchers.shell import split_statements

@@ -36,8 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.arguments import GivenOption
 from ptcompile.simulator.launchers.torchrun import TORCHRUN, given_options, is_int, is_literal, option_variable

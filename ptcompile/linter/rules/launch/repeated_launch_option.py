@@ -32,8 +32,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import SWITCHES, option_names
 
 

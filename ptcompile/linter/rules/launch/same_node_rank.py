@@ -44,8 +44,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.references import peers_in_other_objects
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import TORCHRUN, option_name, option_variable
 

@@ -46,8 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _NODES = frozenset({"trainer.num_nodes", "trainer.num-nodes", "num_nodes", "num-nodes"})

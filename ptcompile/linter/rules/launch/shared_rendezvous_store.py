@@ -51,8 +51,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes, torch_version
 from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_int
 

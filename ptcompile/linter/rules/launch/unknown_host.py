@@ -54,8 +54,7 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.linter.hosts import wrong_host
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer
 from ptcompile.linter.workload import container_views
 

@@ -36,8 +36,7 @@ from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.versions import Version
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, torch_version
 from ptcompile.simulator.launchers.torchrun import (
     FIRST_HYPHENS,

@@ -36,8 +36,7 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import COMMAND_LINE_ONLY, OPTIONS, WITHOUT_VARIABLE, option_variable
 
 _KNOWN_VARIABLES = frozenset(option_variable(option) for option in OPTIONS - WITHOUT_VARIABLE)

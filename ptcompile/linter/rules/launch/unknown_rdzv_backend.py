@@ -34,8 +34,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal
 
 _OPTION = "rdzv-backend"

@@ -33,8 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import (
     BACKENDS,
     CONF_OPTIONS,

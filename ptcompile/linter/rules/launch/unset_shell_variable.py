@@ -44,8 +44,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _OPERATOR_VARIABLES = "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"

@@ -36,8 +36,7 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

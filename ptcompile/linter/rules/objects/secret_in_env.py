@@ -37,8 +37,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import field_path
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.source.secrets.names import is_credential
 
 TYPE_CHECKING = False

@@ -36,8 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -45,8 +45,7 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command, is_command_written
 from ptcompile.linter.endless import SERVERS, endless_command, server_image
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
 

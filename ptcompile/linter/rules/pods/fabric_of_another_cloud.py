@@ -39,8 +39,7 @@ from collections.abc import Iterator
 
 from ptcompile.hardware.fabric_machines import home_of
 from ptcompile.linter.machines import missing_fabrics
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

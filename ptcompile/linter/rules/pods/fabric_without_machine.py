@@ -38,8 +38,7 @@ from collections.abc import Iterator
 
 from ptcompile.hardware.fabric_machines import accelerators_with, fabrics_of, home_of, shorten, without_fabric
 from ptcompile.linter.machines import missing_fabrics
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -38,8 +38,7 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _WHOLE_MACHINE = 8
 """Accelerators of the machines on which a pod shares /dev/shm with no other job: HGX boards, Gaudi, TPU hosts."""

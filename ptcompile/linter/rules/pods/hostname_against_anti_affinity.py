@@ -57,8 +57,7 @@ from ptcompile.hardware.nodes import HOST
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_strings, nested_map
 from ptcompile.linter.references import selects
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.workload import template_of
 
 TYPE_CHECKING = False

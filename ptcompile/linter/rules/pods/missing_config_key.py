@@ -44,8 +44,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import as_mapping
-from ptcompile.linter.rule import Finding, Rule
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject
 
 _DATA_FIELDS = {("v1", "ConfigMap"): ("data", "binaryData"), ("v1", "Secret"): ("data", "stringData")}
 

@@ -38,8 +38,7 @@ from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"

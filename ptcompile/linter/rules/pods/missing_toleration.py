@@ -33,8 +33,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestTemplate
 
 TYPE_CHECKING = False

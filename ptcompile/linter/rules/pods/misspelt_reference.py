@@ -42,8 +42,7 @@ from ptcompile._internal.spelling import nearest
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import namespace_of, object_name
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.workload import Stream
 
 TYPE_CHECKING = False

@@ -41,8 +41,7 @@ from collections.abc import Iterator
 
 from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

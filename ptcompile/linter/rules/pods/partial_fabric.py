@@ -47,8 +47,7 @@ from collections.abc import Iterator
 
 from ptcompile.hardware.fabric_gaps import gaps
 from ptcompile.kubernetes.unstructured import as_string, get, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestTemplate
 
 

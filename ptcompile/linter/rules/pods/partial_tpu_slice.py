@@ -45,8 +45,7 @@ from math import prod
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestTemplate
 
 _TPU = "google.com/tpu"

@@ -41,8 +41,7 @@ from collections.abc import Iterator
 from ptcompile.hardware.nodes import HOST
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.linter.machines import pinned_machines
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _USUAL_DEVICES = 8
 """Number of accelerators of the largest usual machine; few have 16."""

@@ -41,8 +41,7 @@ from posixpath import join, normpath
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Token
 from ptcompile.linter.volumes import mount_for, mount_path, volume_of
 

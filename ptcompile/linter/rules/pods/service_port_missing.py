@@ -44,8 +44,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.linter.references import endpoint_service
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -36,8 +36,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 
 _DEFAULT_BYTES = 64 * 2**20

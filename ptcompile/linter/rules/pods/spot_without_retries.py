@@ -34,9 +34,8 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.spot import spot_label
-from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
 
 _LIMIT_PATHS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "backoffLimit"))

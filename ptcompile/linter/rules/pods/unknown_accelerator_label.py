@@ -40,8 +40,7 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.machines import machines_by_name
 from ptcompile.hardware.nodes import ANYWHERE
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestTemplate
 
 TYPE_CHECKING = False

@@ -37,8 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

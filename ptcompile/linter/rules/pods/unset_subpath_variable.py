@@ -39,8 +39,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_mapping, as_string
 from ptcompile.linter.environment import names_from_stream
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.workload import container_views
 
 _REFERENCE = Pattern(r"\$\$|\$\(([A-Za-z_.-][\w.-]{0,253})\)")

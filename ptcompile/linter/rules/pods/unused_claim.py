@@ -40,8 +40,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.devices import CHANNEL_CLASS, GPU_CLASSES, claims_of, source_of_claim
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -36,8 +36,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.linter.containers import starts_training
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
 _MADE_UP_USERS = 10_000

@@ -64,8 +64,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.linter.references import selects
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject, subject_of
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
 from ptcompile.linter.training_roles import count_nodes
 from ptcompile.linter.workload import Stream
 

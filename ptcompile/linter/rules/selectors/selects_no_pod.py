@@ -51,8 +51,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.linter.references import selects, service_users
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject, subject_of
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
 from ptcompile.linter.workload import Stream
 from ptcompile.operators.table import RUNS_PODS, kind_named
 

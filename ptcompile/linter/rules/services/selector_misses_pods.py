@@ -39,8 +39,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_string, string_map
 from ptcompile.linter.references import meets_by_name, service_users
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

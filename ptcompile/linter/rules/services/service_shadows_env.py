@@ -28,8 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _SHADOWED_VARIABLES = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
 

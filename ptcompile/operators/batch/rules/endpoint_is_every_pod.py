@@ -53,8 +53,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import object_name
 from ptcompile.linter.references import endpoint_service, service_selects
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -48,8 +48,7 @@ from ptcompile.kinds.templates import job_labels
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 from ptcompile.linter.references import template_labels
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
 _POD = ("spec", "template", "spec")

@@ -53,8 +53,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
 

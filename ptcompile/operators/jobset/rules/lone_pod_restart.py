@@ -45,8 +45,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, child_path, min_nodes, name_of, replicated_jobs
 from ptcompile.simulator.launchers.rendezvous import Rendezvous
 

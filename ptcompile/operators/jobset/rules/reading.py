@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Subject
 from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 TYPE_CHECKING = False

@@ -40,8 +40,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

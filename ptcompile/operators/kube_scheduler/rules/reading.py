@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map
-from ptcompile.linter.subject import Subject, subject_of
+from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.operators.queues.gangs import NamedGroup, named_groups
 from ptcompile.operators.table import RUNS_PODS

@@ -52,8 +52,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Finding, Rule
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 

@@ -55,8 +55,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_string, nested_map, object_name, string_map
-from ptcompile.linter.rule import Finding, Rule
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 from ptcompile.operators.kueue.scheduler.openness import why_closed

@@ -37,8 +37,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import queue_of
 
 TYPE_CHECKING = False

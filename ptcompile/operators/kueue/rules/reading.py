@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Subject
 from ptcompile.linter.workload import Stream
 from ptcompile.operators.kueue.scheduler.admission import EmptyQueues, Verdict
 from ptcompile.operators.kueue.scheduler.objects import Cluster, read_cluster

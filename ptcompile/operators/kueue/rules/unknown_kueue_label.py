@@ -39,8 +39,7 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
 

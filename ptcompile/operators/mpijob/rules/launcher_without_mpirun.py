@@ -44,8 +44,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer
 
 _HOST_WORDS = ("mpi", "hostfile", "horovod", "ssh", "srun", "prterun", "ray")

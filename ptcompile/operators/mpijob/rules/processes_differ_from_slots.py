@@ -46,8 +46,7 @@ from itertools import pairwise
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import Token
 
 _COUNT = ("-np", "-n", "--np", "-c")

@@ -46,8 +46,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

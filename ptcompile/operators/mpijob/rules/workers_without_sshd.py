@@ -45,8 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.containers import idle_command, starts_training
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer
 
 

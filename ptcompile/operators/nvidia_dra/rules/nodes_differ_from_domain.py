@@ -47,8 +47,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, kind_of
 from ptcompile.linter.devices import channel_template
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.table import RUNS_PODS
 
 

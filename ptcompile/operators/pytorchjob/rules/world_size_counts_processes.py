@@ -49,8 +49,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _NPROC = ("spec", "nprocPerNode")

@@ -37,8 +37,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.ray.pods import RayGroup, has_autoscaler
 from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
 

@@ -42,8 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.ray.rules.reading import entrypoint_words, max_gpus, ray_groups
 
 

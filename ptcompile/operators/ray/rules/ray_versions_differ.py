@@ -42,8 +42,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.ray.pods import RayGroup, cluster_of, cluster_path
 from ptcompile.operators.ray.rules.reading import ray_groups
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Subject
 from ptcompile.operators.ray.pods import RayGroup, groups_of, has_autoscaler
 
 

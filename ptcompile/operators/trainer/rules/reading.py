@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptcompile.kinds.model import Base
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Subject
 
 
 def runtime_of(subject: Subject) -> Base:

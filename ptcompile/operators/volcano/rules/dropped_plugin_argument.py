@@ -47,8 +47,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.volcano.admission import PLUGINS
 from ptcompile.operators.volcano.rules.reading import flag_value, flags_of, pytorch_tasks, volcano_job
 

@@ -44,8 +44,7 @@ from collections.abc import Iterator
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 _QUEUE = ("scheduling.volcano.sh/v1beta1", "Queue")

@@ -40,8 +40,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import flags_of, volcano_job, with_argument
 
 

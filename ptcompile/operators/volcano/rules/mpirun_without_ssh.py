@@ -53,8 +53,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.templates import ManifestContainer
 from ptcompile.linter.volumes import mount_path
 from ptcompile.operators.volcano.rules.reading import volcano_job

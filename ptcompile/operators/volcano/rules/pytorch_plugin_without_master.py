@@ -41,8 +41,7 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, volcano_job, with_argument
 
 

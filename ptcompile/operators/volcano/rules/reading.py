@@ -10,7 +10,7 @@ from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
 from ptcompile.kubernetes.versions import Version
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Subject
 from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH, DefaultedJob, VolcanoTask
 from ptcompile.operators.volcano.pods import read_job
 

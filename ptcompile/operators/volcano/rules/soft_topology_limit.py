@@ -38,8 +38,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 TYPE_CHECKING = False

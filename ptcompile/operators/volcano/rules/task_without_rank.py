@@ -42,8 +42,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_mappings
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.volcano.plugins import VolcanoTask
 from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, tasks_with_pods, with_argument
 

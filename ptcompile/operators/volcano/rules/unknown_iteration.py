@@ -43,8 +43,7 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 

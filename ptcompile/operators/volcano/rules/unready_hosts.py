@@ -49,8 +49,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_mapping
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import (
     flag_value,
     pytorch_tasks,

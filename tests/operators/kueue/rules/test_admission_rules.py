@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Subject
 from ptcompile.linter.workload import Stream
 from ptcompile.operators.kueue.rules import exceeds_cohort, missing_queue, never_fits_queue
 from tests.operators.kueue.scheduler.answers import scenarios

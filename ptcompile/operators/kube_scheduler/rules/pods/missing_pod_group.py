@@ -44,8 +44,7 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import kind_of, namespace_of, object_name
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 from ptcompile.operators.queues.gangs import NamedGroup
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Subject
 from ptcompile.operators.trainer import runtimes
 
 TYPE_CHECKING = False

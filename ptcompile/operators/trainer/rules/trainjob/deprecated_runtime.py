@@ -48,8 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 

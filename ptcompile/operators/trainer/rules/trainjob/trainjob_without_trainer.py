@@ -24,8 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 

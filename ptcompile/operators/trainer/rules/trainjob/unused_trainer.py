@@ -44,8 +44,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
