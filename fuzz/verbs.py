@@ -27,7 +27,7 @@ from ptcompile.diagnostics import Diagnostic
 from ptcompile.explainer.page import html
 from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_text import overview
-from ptcompile.source import documents as source, dumps, streams
+from ptcompile.source import documents as source, fast_reader, streams
 from ptcompile.source.emitter import emit_all
 
 MARK = "zQ7xK2mV9w"
@@ -112,7 +112,7 @@ def _admit(data: bytes) -> None:
     """The input is the jobs with their queues, then the state of the cluster as well, then so as kubectl prints it."""
     items = [one.data for one in source.read(data).documents]
     printed = emit_all([{"apiVersion": "v1", "items": items, "kind": "List"}]) if items else data
-    with mock.patch.object(dumps, "_LARGE", 0):
+    with mock.patch.object(fast_reader, "_LARGE", 0):
         streams.read_dump(data, NAME, "state")
         if len(printed) <= 1 << 14:  # aliases are written out
             whole = streams.read_dump(printed, NAME, "state")

@@ -16,8 +16,10 @@ from ptcompile.converter.fields import rewrite_fields
 from ptcompile.converter.leftovers import (
     names_host,
     renamed_hosts,
+    renamed_variables,
     rewrite_host_files,
     with_new_hosts,
+    with_new_variables,
     without_old_metadata,
 )
 from ptcompile.converter.queueing import (
@@ -32,7 +34,6 @@ from ptcompile.converter.queueing import (
 from ptcompile.converter.runtimes import runtime_of, runtime_problems
 from ptcompile.converter.selectors import PodPair, rewrite_selectors
 from ptcompile.converter.settings import TIME_TO_LIVE, lost_settings, own_settings
-from ptcompile.converter.variables import renamed_variables, with_new_variables
 from ptcompile.diagnostics import Diagnostic, Problem, field_path
 from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images

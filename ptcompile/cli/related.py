@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 
 from ptcompile._internal.lazy import cached_property
@@ -17,6 +19,14 @@ from ptcompile.kubernetes.unstructured import nested_map, object_name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.index import ObjectIdentity
+
+    ObjectDigests = tuple[tuple[ObjectIdentity, str], ...]
+    """The objects of a file, each with a digest of its content."""
+    RepeatedObjects = dict[str, dict[ObjectIdentity, str]]
+    """The objects that a file repeats, each with the name of the earlier file; keyed by the file's path."""
+
 
 _KIND_WORDS: Final = tuple(kind.encode() for kind in sorted(DECIDING))
 _PARAM_KIND: Final = b"paramKind"
@@ -139,3 +149,30 @@ def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Re
                 related.origin = file.name
                 yield related
     parsed.documents = ()  # breaks the reference cycle between documents and source
+
+
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+def repeated_objects(files: Iterable[tuple[str, ObjectDigests]]) -> RepeatedObjects:
+    """Return the objects that files repeat from an earlier file of their folder.
+
+    Copies with the same content are left out, except jobs, whose digest is empty.
+    """
+    kustomized = cache(is_kustomized)
+    first: dict[tuple[str, ObjectIdentity], tuple[str, str]] = {}
+    repeated: RepeatedObjects = {}
+    for path, objects in files:
+        folder, name = os.path.split(path)
+        for key, digest in objects if path != "<stdin>" else ():
+            earlier, content = first.setdefault((folder, key), (name, digest))
+            same = digest != "" and digest == content
+            if earlier != name and not same and not kustomized(folder):
+                repeated.setdefault(path, {})[key] = earlier
+    return repeated
+
+
+def is_kustomized(folder: str) -> bool:
+    """Return whether a folder, or the one above it, has a kustomization: its files may be patches of one object."""
+    above = os.path.join(folder, os.pardir)
+    return any(os.path.isfile(os.path.join(place, name)) for place in (folder, above) for name in _KUSTOMIZATIONS)

@@ -85,7 +85,7 @@ def map_files(
         return
     from contextlib import closing
 
-    from ptcompile.cli.console import with_progress
+    from ptcompile.cli.presentation import with_progress
     from ptcompile.cli.processes import FILES_PER_PROCESS, map_in_processes, process_count
 
     count = process_count(jobs, len(items), files_per_process or FILES_PER_PROCESS)

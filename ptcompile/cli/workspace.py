@@ -15,7 +15,7 @@ from ptcompile.cli import config as configuration, files
 from ptcompile.cli.config import Config
 from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.repeated import is_kustomized
+from ptcompile.cli.related import is_kustomized
 from ptcompile.kubernetes.versions import parse_version
 from ptcompile.server.workspace import NAMED, FileSettings, WorkspaceFile
 

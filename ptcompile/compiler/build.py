@@ -5,19 +5,83 @@ compile, `explain`, `import` and `requires` all build here, with plain or traced
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes as passing
-from ptcompile.compiler.emission import apply_patches, with_generate_name
-from ptcompile.diagnostics import Problem
-from ptcompile.ir.job import Context, Job, Pass
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.ir import pods as pod_template
+from ptcompile.ir.job import Context, Job, Pass, Target
+from ptcompile.operators.targets import TARGETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.spec.training_job import Spec
+    from ptcompile.spec.training_job import JobSpec, Spec
 
     Json = dict[str, Any]
+
+
+def with_generate_name(manifests: Sequence[dict[str, Any]], spec: Spec) -> tuple[dict[str, Any], ...]:
+    """Return the manifests with the spec's generateName, if any, on the job, which is the last manifest."""
+    beginning = spec.metadata.generate_name
+    if beginning is None or not manifests:
+        return tuple(manifests)
+    *dependencies, job = manifests
+    metadata = {key: value for key, value in job["metadata"].items() if key != "name"}
+    return (*dependencies, {**job, "metadata": {"generateName": beginning, **metadata}})
+
+
+def apply_patches(manifests: Sequence[Json], patches: Mapping[str, Any], target: str) -> tuple[Json, ...]:
+    """Return the manifests with the target's patches: TARGET for the job's own object, which is the last manifest, and
+    TARGET/KIND for objects beside it, which null removes.
+    """
+    if not patches:
+        return tuple(manifests)
+    *dependencies, job = manifests
+    patched: list[Json] = []
+    for manifest in dependencies:
+        patch = patches.get(f"{target}/{manifest['kind']}", {})
+        if patch is not None:
+            patched.append(pod_template.merge(manifest, patch) if patch else manifest)
+    return (*patched, pod_template.merge(job, patches[target]) if patches.get(target) else job)
+
+
+def unsupported_patches(job: JobSpec, target: Target) -> Iterator[Problem]:
+    """Yield an error for a patch of an unknown target or an unused runtime, a warning for a patch of another target."""
+    for key, patch in job.manifest.items():
+        path: Path = ("spec", "manifest", key)
+        name, _, kind = key.partition("/")
+        if name not in TARGETS:
+            suggestion = closest_match(name, TARGETS)
+            help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(TARGETS)}"
+            message = f"{field_path(path)}: unknown target {name!r}"
+            yield Problem("unknown-target", path, message, help, authority="ptcompile", on_key=True)
+        elif name != target.name and patch and not _serves_names_only(kind, patch):
+            set_paths = ", ".join(field_path(leaf) for leaf in _leaves(patch))
+            message = f"{field_path(path)}: the target {target.name} ignores what this sets for {name}: {set_paths}"
+            help = f"set it in spec.manifest.{target.name} too, or compile for {name}"
+            yield Problem("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
+    if job.runtime_ref is not None and target.name != "trainjob":
+        path = ("spec", "runtimeRef")
+        message = f"{field_path(path)}: only a TrainJob runs with a Trainer runtime"
+        yield Problem("unsupported-by-target", path, message, "use the target trainjob", authority="ptcompile")
+
+
+def _serves_names_only(kind: str, patch: Any) -> bool:
+    """Return whether a patch only changes how a Service selects or publishes pods: each operator serves its own."""
+    return kind == "Service" and isinstance(patch, Mapping) and patch.keys() <= {"spec"}
+
+
+def _leaves(patch: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths that a patch sets, without the values."""
+    if isinstance(patch, Mapping) and patch:
+        for key, inner in patch.items():
+            yield from _leaves(inner, (*path, str(key)))
+    else:
+        yield path
 
 
 class PluginFailedError(Exception):

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from ptcompile.differ.model import Compared, Fact, ObjectDifference
 from ptcompile.differ.text import change_line, hidden_suffix, object_title
+from ptcompile.report.ci import html_code
 from ptcompile.report.layout import shorten
-from ptcompile.report.markdown import html_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ def _gitlab() -> Renderer:
 
 
 def _markdown() -> Renderer:
-    from ptcompile.report.markdown import markdown
+    from ptcompile.report.ci import markdown
 
     return markdown
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.report.ci import html_code, rule_link, table
 from ptcompile.report.layout import format_json, safe_text
-from ptcompile.report.markdown import html_code, rule_link, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

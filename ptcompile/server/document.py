@@ -23,8 +23,7 @@ from ptcompile.kubernetes.index import DECIDING, Objects
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.server.workspace import FileSettings, NamedObject, Surroundings, WorkspaceFile, named_objects
 from ptcompile.source import documents as source
-from ptcompile.source.documents import Source
-from ptcompile.source.kept import KeptDocuments
+from ptcompile.source.documents import KeptDocuments, Source
 
 if TYPE_CHECKING:
     from ptcompile.compiler.pipeline import Compiled

@@ -207,8 +207,8 @@ class Pod:
         config_file = invocation.options.get("config-file")
         if not config_file:
             return invocation
-        from ptcompile.simulator.launchers.accelerate import read_config
-        from ptcompile.simulator.mounted import mounted_text
+        from ptcompile.simulator.kubelet import mounted_text
+        from ptcompile.simulator.launchers import read_config
 
         text = mounted_text(self, config_file)
         return invocation if text is None else invocation._replace(options={**read_config(text), **invocation.options})

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from array import array
     from typing import Any, Final
 
+    from ptcompile.kubernetes.versions import Version
     from ptcompile.source.json_reader import JsonValue
+    from ptcompile.source.nodes import Parsed
+
 
 NEWEST_KUBECTL: Final = Versions().kubernetes
 
@@ -486,3 +489,35 @@ def _not_a_mapping(source: Source, start: int, end: int, data: object) -> Proble
     if isinstance(data, str) and data == source.text.strip() and data.endswith((".yaml", ".yml", ".json")):
         help = f"if it is the name of a file, pass pathlib.Path({data!r})"
     return _to_problem(source, start, ReaderProblem("not-a-mapping", message, help, position, root.end if root else 1))
+
+
+class KeptDocuments:
+    """Reads the versions of one text, and keeps the documents of the last version."""
+
+    def __init__(self) -> None:
+        self._parsed: dict[str, list[Parsed]] = {}
+        self._documents: dict[int, Document] = {}
+
+    def read(self, text: str, filename: str, kubectl: Version) -> Source:
+        """Read a version of the text, as `source.documents.read` does.
+
+        Documents with the same text as one of the last version share its data, positions and secrets.
+        """
+        parsed: dict[str, list[Parsed]] = {}
+
+        def parse(document: str) -> Parsed:
+            # a text that occurs twice was parsed twice, because documents never share a result
+            kept = self._parsed.get(document)
+            result = kept.pop(0) if kept else read_document(document)
+            parsed.setdefault(document, []).append(result)
+            return result
+
+        source = read(text, filename, kubectl, parse)
+        for document in source.documents:
+            earlier = self._documents.get(id(document.data))
+            if earlier is not None:
+                document.take_over(earlier)
+
+        self._parsed = parsed
+        self._documents = {id(document.data): document for document in source.documents}
+        return source

@@ -12,8 +12,7 @@ from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path
 from ptcompile.kubernetes.unstructured import as_mapping, get, namespace_of
 from ptcompile.source import documents as source
-from ptcompile.source.dumps import read_dumped_document
-from ptcompile.source.fast_reader import read_document
+from ptcompile.source.fast_reader import read_document, read_dumped_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

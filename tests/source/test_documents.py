@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,12 +15,15 @@ import ptcompile
 from ptcompile._internal import limits
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.explainer.values import leaves
-from ptcompile.source import fast_reader
-from ptcompile.source.documents import from_data, read
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.source import documents, fast_reader
+from ptcompile.source.documents import KeptDocuments, Source, from_data, read
 from ptcompile.source.emitter import emit
 from ptcompile.source.exact_reader import parse
 from ptcompile.source.json_reader import read_json
 from tests import kubectl, recorded
+from tests.conftest import thinned
+from tests.editing import Editor, examples, goldens
 
 LEAVES = [
     "a: 1\nb:\n- x\n- c: |\n    two\n    lines\nd: {}\ne: []\nf:\n",
@@ -464,3 +468,50 @@ def test_the_first_document_counts_without_its_line_too(text: str, count: int, m
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(documents=2)])
     stream = read(text)
     assert [problem.name for problem in stream.problems] == ["too-large"] * (count > 2)
+
+
+_EDITS = 40
+_KUBECTL = Versions().kubernetes
+
+
+def _facts(source: Source) -> list[Any]:
+    """Everything of each document that depends on where it is in the text."""
+    facts = [(document.data, document.index, document.first_line, document.texts) for document in source.documents]
+    positions = [list(document.leaf_spans()) for document in source.documents]
+    return [facts, positions, source.problems, source.text]
+
+
+@pytest.mark.parametrize("seed", thinned(range(64), 8))
+def test_every_edit_gives_the_documents_of_the_whole_text(seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - the same edits each time
+    editor = Editor(random, goldens() if seed % 12 == 0 else examples())
+    kept = KeptDocuments()
+    for _ in range(_EDITS):
+        again = kept.read(editor.text, "a.yaml", _KUBECTL)
+        assert _facts(again) == _facts(documents.read(editor.text, "a.yaml", _KUBECTL))
+        editor.edit()
+
+
+def test_only_a_changed_document_is_parsed() -> None:
+    kept = KeptDocuments()
+    first = kept.read("a: 1\n---\nb: 2\n---\nb: 2\n", "a.yaml", _KUBECTL)
+    second = kept.read("# moved\na: 3\n---\nb: 2\n---\nb: 2\n", "a.yaml", _KUBECTL)
+    is_kept = [before.data is now.data for before, now in zip(first.documents, second.documents, strict=True)]
+    assert is_kept == [False, True, True]
+
+
+def test_documents_of_the_version_before_the_last_are_forgotten() -> None:
+    kept = KeptDocuments()
+    first = kept.read("a: 1\n", "a.yaml", _KUBECTL)
+    kept.read("a: 2\n", "a.yaml", _KUBECTL)
+    again = kept.read("a: 1\n", "a.yaml", _KUBECTL)
+    assert again.documents[0].data is not first.documents[0].data
+
+
+def test_positions_and_secrets_of_a_kept_document_are_not_found_again() -> None:
+    kept = KeptDocuments()
+    first = kept.read("a: 1\n---\nb: 2\n", "a.yaml", _KUBECTL).documents[1]
+    root, first.secrets = first.positions(), object()
+    second = kept.read("a: 13\n---\nb: 2\n", "a.yaml", _KUBECTL).documents[1]
+    assert second.positions() is root
+    assert second.secrets is first.secrets

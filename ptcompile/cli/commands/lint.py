@@ -12,8 +12,7 @@ from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.options import add_cluster, add_jobs, add_output_format
-from ptcompile.cli.related import RelatedObjects
-from ptcompile.cli.repeated import repeated_objects
+from ptcompile.cli.related import RelatedObjects, repeated_objects
 from ptcompile.cli.reporter import Findings, LintedFile, map_files, printed_format, quoted_lines, shows_lines
 from ptcompile.diagnostics.selection import selection
 from ptcompile.kubernetes.index import Objects
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from ptcompile.api.lint import LintOptions, Report
     from ptcompile.cli.baseline import Baseline
     from ptcompile.cli.cache import ResultCache
-    from ptcompile.cli.repeated import ObjectDigests, RepeatedObjects
+    from ptcompile.cli.related import ObjectDigests, RepeatedObjects
     from ptcompile.source.documents import Source
     from ptcompile.spec.cluster_profile import ClusterProfile
 

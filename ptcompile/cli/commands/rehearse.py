@@ -7,10 +7,10 @@ import os
 import signal
 
 from ptcompile.cli import config, files, overrides, presentation
-from ptcompile.cli.console import has_terminal, show_progress
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of
 from ptcompile.cli.options import add_format, add_output_format, add_related, add_spec_options, check_target
+from ptcompile.cli.presentation import has_terminal, show_progress
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.compiler import emission
+from ptcompile.compiler.build import unsupported_patches
 from ptcompile.compiler.checks import devices, entry, job as checks, targets as budget
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.parts import SpecParts
@@ -93,7 +93,7 @@ def _queue_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
 
 
 def _patch_problems(spec: Spec, _: Job, context: Context) -> Iterator[Problem]:
-    return emission.unsupported_patches(spec.spec, context.target)
+    return unsupported_patches(spec.spec, context.target)
 
 
 def _claim_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:

@@ -9,16 +9,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ptcompile._internal.namedtuple import cast
+from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.simulator.launchers.arguments import OptionTable, read_arguments
-from ptcompile.simulator.launchers.launcher import Launcher
+from ptcompile.simulator.launchers.arguments import NO_SHORT_OPTIONS, OptionTable, read_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
+    from typing import Final, Literal
 
-    from ptcompile.simulator.launchers.launcher import LauncherName
+    LauncherName = Literal["accelerate", "deepspeed", "composer", "colossalai", "llamafactory-cli", "swift", "axolotl"]
+
+
+_NOTHING: Final[Mapping[str, str]] = {}
+
+
+class Launcher(NamedTuple):
+    """How a launcher names the options that torchrun has too."""
+
+    programs: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
+    """Subcommands that start processes; empty if the program has none."""
+    modules: frozenset[str] = frozenset()
+    """Modules that `python -m` starts it by."""
+    names: Mapping[str, str] = _NOTHING
+    """Its dashed options, keyed by torchrun's names. `num-processes` and `world-size` count all processes of the
+    job.
+    """
+    flags: frozenset[str] = frozenset()
+    """Its dashed options without a value."""
+    short: Mapping[str, str] = NO_SHORT_OPTIONS
+    """Dashed names of its one-letter options."""
+    variables: Mapping[str, str] = _NOTHING
+    """Variables from which it takes an option that is not passed, keyed by torchrun's names."""
+    defaults: Mapping[str, str] = _NOTHING
+    """Values of options that are neither passed nor in a variable, where they differ from torchrun's."""
+    machine_options: tuple[str, ...] = ()
+    """Beginnings of the arguments that name the other machines. Without one, each pod trains alone."""
+    machine_variables: tuple[str, ...] = ()
+    """Beginnings of the variables that name the other machines."""
+    over_ssh: bool = False
+    """Whether one process starts those of all machines, over ssh."""
 
 
 _ACCELERATE_FLAGS: Final = """
@@ -210,3 +241,13 @@ def resolve_options(name: str, options: Mapping[str, str], env: Mapping[str, str
         if "MIN_NNODES" in env and "MAX_NNODES" in env:
             resolved["nnodes"] = f"{env['MIN_NNODES']}:{env['MAX_NNODES']}"
     return resolved
+
+
+_setting = Pattern(r"(?m)^([a-z_]+):[ \t]*([^\s#]+)").finditer
+
+
+def read_config(text: str) -> Mapping[str, str]:
+    """Return the settings of a config file that are options of torchrun too, under torchrun's names."""
+    torchrun_names = {name: option for option, name in LAUNCHERS["accelerate"].names.items()}
+    settings = {match[1].replace("_", "-"): match[2].strip("'\"") for match in _setting(text[: 1 << 16])}
+    return {torchrun_names[name]: value for name, value in settings.items() if name in torchrun_names}

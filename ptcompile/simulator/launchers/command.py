@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final, Literal
 
-    from ptcompile.simulator.launchers.launcher import LauncherName
+    from ptcompile.simulator.launchers import LauncherName
 
     ProcessStarter = LauncherName | Literal["torchrun", "mpirun", "tune", "ray", "command", "image"]
     """What starts the processes. `command` is the command line itself; `image` is an image's own, unknown command."""

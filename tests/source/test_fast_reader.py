@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings, strategies as st
 
 import ptcompile
-from ptcompile.source import dumps, streams
+from ptcompile.source import fast_reader, streams
 from ptcompile.source.fast_reader import read_document
 from ptcompile.source.nodes import MAX_DOCUMENT
 
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def _divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dumps, "_LARGE", 0)
+    monkeypatch.setattr(fast_reader, "_LARGE", 0)
 
 
 def printed(*items: Json) -> str:
@@ -33,7 +33,7 @@ def config(**data: str) -> Json:
 
 def is_divided(text: str) -> bool:
     """Return whether the items were read one by one, so that metadata of the List is left out."""
-    return "metadata" not in dumps.read_dumped_document(text).data
+    return "metadata" not in fast_reader.read_dumped_document(text).data
 
 
 TEXTS = st.text(st.sampled_from("ab-: #\n'\"|>\t{}[]&*"), max_size=40)
@@ -45,7 +45,7 @@ OBJECTS = st.dictionaries(
 @settings(deadline=None)
 @given(st.lists(OBJECTS.map(lambda data: {"apiVersion": "v1", "kind": "X", "data": data}), min_size=1, max_size=4))
 def test_the_same_items(items: list[Json]) -> None:
-    assert dumps.read_dumped_document(printed(*items)).data["items"] == items
+    assert fast_reader.read_dumped_document(printed(*items)).data["items"] == items
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_same_items(items: list[Json]) -> None:
 )
 def test_what_is_divided(text: str) -> None:
     assert is_divided(text)
-    assert dumps.read_dumped_document(text).data["items"] == yaml.safe_load(text)["items"]
+    assert fast_reader.read_dumped_document(text).data["items"] == yaml.safe_load(text)["items"]
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,11 @@ def test_what_is_divided(text: str) -> None:
     ],
 )
 def test_other_documents_are_read_whole(text: str) -> None:
-    assert dumps.read_dumped_document(text) == read_document(text)
+    assert fast_reader.read_dumped_document(text) == read_document(text)
 
 
 def test_a_short_list_is_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dumps, "_LARGE", 1 << 19)
+    monkeypatch.setattr(fast_reader, "_LARGE", 1 << 19)
     assert not is_divided(printed(config(a="b")))
 
 
