@@ -38,7 +38,9 @@ def is_divided(text: str) -> bool:
 
 TEXTS = st.text(st.sampled_from("ab-: #\n'\"|>\t{}[]&*"), max_size=40)
 OBJECTS = st.dictionaries(
-    st.sampled_from("abcd"), st.recursive(TEXTS | st.integers() | st.none(), st.lists), max_size=4
+    st.sampled_from("abcd"),
+    st.recursive(TEXTS | st.integers(-(1 << 63), (1 << 63) - 1) | st.none(), st.lists),
+    max_size=4,
 )
 
 
