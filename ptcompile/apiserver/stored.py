@@ -12,8 +12,13 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.mutation import admitted, plugins_of, set_node_tolerations
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.apiserver.defaulting.built_in import CREATION_CHANGES
-from ptcompile.apiserver.defaulting.decoding import with_built_in_defaults, with_crd_defaults, with_defaults
-from ptcompile.apiserver.defaulting.encoding import as_encoded, copy_without_nulls
+from ptcompile.apiserver.defaulting.decoding import (
+    as_encoded,
+    copy_without_nulls,
+    with_built_in_defaults,
+    with_crd_defaults,
+    with_defaults,
+)
 from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import get, kind_of
 from ptcompile.kubernetes.versions import Versions

@@ -12,8 +12,7 @@ from ptcompile.apiserver.admission.limit_range import limits_of, with_container_
 from ptcompile.apiserver.admission.priority import with_class
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.defaulting.built_in import CREATION_CHANGES
-from ptcompile.apiserver.defaulting.decoding import with_defaults
-from ptcompile.apiserver.defaulting.encoding import copy_without_nulls
+from ptcompile.apiserver.defaulting.decoding import copy_without_nulls, with_defaults
 from ptcompile.apiserver.defaulting.fields import child, children, fill_absent, fill_empty, new_child
 from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import (

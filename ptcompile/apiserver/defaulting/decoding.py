@@ -2,19 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS
-from ptcompile.apiserver.defaulting.encoding import as_encoded, copy_without_nulls
 from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
-from ptcompile.apiserver.kinds import CUSTOM, is_built_in
+from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, is_built_in, other_kind, resolve
+from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from ptcompile.apiserver.crds import Definition, Definitions
+    from ptcompile.apiserver.kinds import Schema
     from ptcompile.kubernetes.unstructured import Json
+
+
+_POINTERS: Final = frozenset(
+    {
+        "adminAccess", "allNodes", "allocateLoadBalancerNodePorts", "allowPrivilegeEscalation",
+        "allowVolumeExpansion", "apiGroup", "appProtocol", "attachRequired", "automountServiceAccountToken",
+        "bindsToNode", "blockOwnerDeletion", "completionMode", "controller", "enableServiceLinks",
+        "externalTrafficPolicy", "failurePolicy", "fsGroupChangePolicy", "fsGroupPolicy", "hostProcess", "hostUsers",
+        "hostnameOverride", "immutable", "ingressClassName", "internalTrafficPolicy", "ipFamilyPolicy",
+        "loadBalancerClass", "localhostProfile", "managedBy", "manualSelector", "matchPolicy", "mountPropagation",
+        "namespace", "nodeAffinityPolicy", "nodeName", "nodeTaintsPolicy", "optional", "podInfoOnMount",
+        "podReplacementPolicy", "preemptionPolicy", "privileged", "procMount", "readOnlyRootFilesystem", "ready",
+        "reclaimPolicy", "recursiveReadOnly", "reinvocationPolicy", "requiresRepublish", "runAsNonRoot",
+        "runAsUserName", "runtimeClassName", "scope", "seLinuxMount", "selectPolicy", "service", "serving",
+        "setHostnameAsFQDN", "shareProcessNamespace", "sideEffects", "storageCapacity", "storageClassName",
+        "supplementalGroupsPolicy", "suspend", "terminating", "timeZone", "type", "unhealthyPodEvictionPolicy",
+        "volumeAttributesClassName", "volumeBindingMode", "volumeMode", "zone",
+    }
+)  # fmt: skip
+"""ObjectFields of type `*bool` and `*string`, and those that Go always writes."""
+
+
+def as_encoded(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of an object of a built-in kind in the server's form."""
+    kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
+    served = other_kind(kind)
+    if kind in BUILT_IN:
+        document, name = CORE, BUILT_IN[kind]
+    elif served is not None:
+        document, name = served.document, served.definition
+    else:
+        plain: dict[str, Any] = copy_without_nulls(manifest)
+        return plain
+    encoded: dict[str, Any] = _encode(manifest, load(document)["$defs"][name], document)
+    return encoded
+
+
+def copy_without_nulls(value: Any) -> Any:
+    """Return a copy of plain dicts and lists, without null entries of mappings."""
+    if isinstance(value, list | tuple):
+        return [copy_without_nulls(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): copy_without_nulls(item) for key, item in value.items() if item is not None}
+    return value
+
+
+def _encode(value: Any, schema: Schema, document: str) -> Any:
+    while "$ref" in schema:
+        document, name = resolve(document, schema["$ref"])
+        schema = load(document)["$defs"][name]
+    if isinstance(value, list | tuple):
+        items = schema.get("items", {})
+        return [_encode({} if item is None and "$ref" in items else item, items, document) for item in value]
+    if isinstance(value, Mapping):
+        return _encode_mapping(value, schema, document)
+    if schema.get("format") == "quantity":
+        parsed = quantity.parse(value)
+        return value if parsed is None else str(parsed)
+    return value
+
+
+def _encode_mapping(value: Mapping[str, Any], schema: Schema, document: str) -> dict[str, Any]:
+    properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+    required = schema.get("required", ())
+    encoded = {}
+    for key, item in value.items():
+        inner = properties.get(key, additional if isinstance(additional, dict) else {})
+        new = _encode(item, inner, document)
+        is_field = key in properties and key not in required
+        if new is None or (is_field and _is_left_out(key, new, inner)):
+            continue
+        encoded[str(key)] = new
+    return encoded
+
+
+def _is_left_out(field: str, value: Any, schema: Schema) -> bool:
+    """Return whether Go leaves an empty value out."""
+    if value in ("", False) and type(value) is not int:
+        return field not in _POINTERS
+    if value == []:
+        return True
+    return bool(value == {} and "additionalProperties" in schema and schema["additionalProperties"] is not False)
 
 
 def with_defaults(manifest: Json, definitions: Definitions | None = None) -> dict[str, Any]:

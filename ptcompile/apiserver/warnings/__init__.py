@@ -44,7 +44,7 @@ def server_warnings(
         yield from _custom_warnings(manifest, releases, definitions)
         return
     if kind[0] == "v1" or "beta" in kind[0]:
-        from ptcompile.apiserver.warnings.deprecations import built_in_version_warnings
+        from ptcompile.apiserver.warnings.metadata import built_in_version_warnings
 
         yield from built_in_version_warnings(kind, server)
     load = _TABLES.get((kind[0].rpartition("/")[0], kind[1]))
@@ -100,7 +100,7 @@ def _custom_version_warnings(
     operator = KINDS[kind][0] if definition.document and kind in KINDS else None
     if operator is not None and operator.release_in(versions) < operator.release_in(Versions()):
         return
-    from ptcompile.apiserver.warnings.deprecations import deprecated_version
+    from ptcompile.apiserver.warnings.metadata import deprecated_version
 
     yield deprecated_version(definition.deprecation, "use a newer apiVersion")
 

@@ -123,7 +123,7 @@ class Kueue(Operator):
         return QUEUES
 
     def default_foreign(self, manifest: Json, related: Sequence[Json]) -> Json:
-        from ptcompile.operators.kueue.webhooks.suspension import default
+        from ptcompile.operators.kueue.webhooks.creation import default
 
         return default(manifest, related)
 

@@ -8,7 +8,6 @@ from ptcompile.kinds.model import QueueSystem
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.kueue.frameworks import framework_off
 from ptcompile.operators.queues.queue_systems import (
     KUEUE_POD_SET_GROUP,
     KUEUE_QUEUE,
@@ -22,7 +21,21 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
+    from ptcompile.kubernetes.requests import GroupVersionKind
     from ptcompile.kubernetes.unstructured import Json
+
+
+_OFF_SINCE: Final = (0, 19)
+_OFF: Final = {
+    ("kubeflow.org/v1", kind): f"kubeflow.org/{kind.lower()}"
+    for kind in ("JAXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")
+}
+
+
+def framework_off(kind: GroupVersionKind, versions: Versions, switched_on: Collection[str]) -> str:
+    """Return the framework that must be switched on before Kueue manages a kind, or "" if it does without."""
+    name = _OFF.get(kind, "")
+    return name if versions.kueue >= _OFF_SINCE and name not in switched_on else ""
 
 
 PREFIX: Final = "kueue.x-k8s.io/"

@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.operators.jobset.placement import EXCLUSIVE, NODE_SELECTOR, annotated_parts
+from ptcompile.operators.jobset.pods import EXCLUSIVE, NODE_SELECTOR, annotated_parts
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.operators.jobset.placement import EXCLUSIVE, NODE_SELECTOR, annotated_parts
+from ptcompile.operators.jobset.pods import EXCLUSIVE, NODE_SELECTOR, annotated_parts
 from ptcompile.operators.jobset.rules.reading import child_job, child_path, replicated_jobs
 
 

@@ -38,8 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.operators.kueue.frameworks import framework_off
-from ptcompile.operators.kueue.queues import QUEUE, queue_of
+from ptcompile.operators.kueue.queues import QUEUE, framework_off, queue_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

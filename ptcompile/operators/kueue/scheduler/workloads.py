@@ -24,9 +24,8 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.kueue.frameworks import framework_off
 from ptcompile.operators.kueue.gates import gates_of, split_gates
-from ptcompile.operators.kueue.queues import PREFIX, queue_of
+from ptcompile.operators.kueue.queues import PREFIX, framework_off, queue_of
 from ptcompile.operators.kueue.scheduler.objects import Cluster, Configuration, amounts_of, priority_value
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate, pod_sets_of
 from ptcompile.operators.kueue.webhooks.topology import parse_constraints

@@ -12,7 +12,9 @@ from ptcompile.diagnostics import Problem
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import (
+    as_mapping,
     as_mappings,
+    as_strings,
     kind_of,
     namespace_of,
     nested_map,
@@ -20,9 +22,10 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
-from ptcompile.operators.kueue.webhooks.kinds import KINDS, SKIPPED_NAMESPACES
+from ptcompile.operators.kueue.webhooks.kinds import ADMISSION_GATE, KINDS, SKIPPED_NAMESPACES
 from ptcompile.operators.kueue.webhooks.labels import check_labels, check_suspend
 from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets, pod_sets_of
+from ptcompile.operators.kueue.webhooks.pods import MANAGED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,3 +141,34 @@ def check_topology(manifest: Json, request: KindContext) -> Iterator[Problem]:
         yield from check_template(pod_set, request.versions, is_bounded=key != _POD)
     if KINDS[key].grouped:
         yield from check_groups(pod_sets)
+
+
+def default(manifest: Json, related: Sequence[Json]) -> Json:
+    """Return an object of one of `KINDS` with its queue, suspended until it is admitted."""
+    if namespace_of(manifest) in SKIPPED_NAMESPACES:
+        return manifest
+    queued = with_default_queue(manifest, related)
+    kind = KINDS[kind_of(manifest)]
+    if not queue_of(nested_map(queued, "metadata")) or kind.serving:
+        return queued
+    return _suspended(queued, kind.suspend) if kind.suspend else _gated(queued)
+
+
+def _suspended(manifest: Json, path: tuple[str, ...]) -> Json:
+    """Return an object with `suspend` set in the mapping at a path."""
+    if not path:
+        return {**manifest, "suspend": True}
+    return {**manifest, path[0]: _suspended(as_mapping(manifest.get(path[0])), path[1:])}
+
+
+def _gated(pod: Json) -> Json:
+    """Return a Pod with Kueue's scheduling gate, label and finalizer."""
+    metadata: dict[str, Any] = {**nested_map(pod, "metadata")}
+    metadata["labels"] = {**nested_map(metadata, "labels"), MANAGED: "true"}
+    finalizers = as_strings(metadata.get("finalizers"))
+    metadata["finalizers"] = finalizers if MANAGED in finalizers else [*finalizers, MANAGED]
+    spec = nested_map(pod, "spec")
+    gates = as_mappings(spec.get("schedulingGates"))
+    if all(gate.get("name") != ADMISSION_GATE for gate in gates):
+        spec = {**spec, "schedulingGates": [*gates, {"name": ADMISSION_GATE}]}
+    return {**pod, "metadata": metadata, "spec": spec}
