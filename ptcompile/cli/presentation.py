@@ -1,6 +1,7 @@
-"""Results on a terminal: long lines folded to its width, and color.
+"""What a terminal shows: long lines of a result folded to its width, color, and a progress line.
 
-Piped output has neither, so that nothing is cut where a program or a file reads it.
+Piped output has neither folds nor color, so that nothing is cut where a program or a file reads it. The progress line
+appears after a second and is erased before anything else is printed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 _RESET: Final = "\x1b[0m"
 _BOLD, _RED, _GREEN, _YELLOW, _BLUE, _CYAN = (f"\x1b[{code}m" for code in (1, 31, 32, 33, 34, 36))
+_QUIET_SECONDS: Final = 1.0
+"""Time without a progress line; most runs end before."""
+_INTERVAL_SECONDS: Final = 0.1
+"""Time between two updates of the line."""
+_ERASE: Final = "\r\x1b[K"
 
 
 def _styles(*rows: tuple[str, str]) -> Styles:
@@ -112,13 +118,6 @@ def _rows(line: str, width: int) -> list[str]:
         placeholder=" …",
     )
     return wrapper.wrap(line)
-
-
-_QUIET_SECONDS: Final = 1.0
-"""Time without a progress line; most runs end before."""
-_INTERVAL_SECONDS: Final = 0.1
-"""Time between two updates of the line."""
-_ERASE: Final = "\r\x1b[K"
 
 
 def with_progress(items: Iterable[T], total: int, noun: str = "files") -> Iterator[T]:

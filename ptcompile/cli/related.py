@@ -1,6 +1,7 @@
-"""Objects in other files that affect the objects of a file: namespaces, queues, quotas, Services.
+"""Objects of other files: those that affect the objects of a file, and those that a file of the same folder repeats.
 
-`lint jobs/ queues/` checks each file separately, together with these objects of all other files.
+`lint jobs/ queues/` checks each file separately, together with the namespaces, queues, quotas and Services of all other
+files.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _KIND_WORDS: Final = tuple(kind.encode() for kind in sorted(DECIDING))
 _PARAM_KIND: Final = b"paramKind"
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 class RelatedObject(dict[str, object]):
@@ -149,9 +151,6 @@ def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Re
                 related.origin = file.name
                 yield related
     parsed.documents = ()  # breaks the reference cycle between documents and source
-
-
-_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 def repeated_objects(files: Iterable[tuple[str, ObjectDigests]]) -> RepeatedObjects:

@@ -1,4 +1,4 @@
-"""Build manifests from a spec and its lowered job: passes, target, the spec's patch, generateName.
+"""Build manifests from a spec and its lowered job: passes, target, the spec's patches, generateName.
 
 compile, `explain`, `import` and `requires` all build here, with plain or traced values.
 """

@@ -1,4 +1,6 @@
-"""What the output still says of the first operator: its labels and annotations, and the host names of its pods."""
+"""What the output still says of the first operator: its labels and annotations, the host names of its pods, and the
+variables from which commands take a pod's rank, such as JOB_COMPLETION_INDEX.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 _HOST_PATTERN: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 _METADATA: Final = ("labels", "annotations")
+RANK_VARIABLES: Final = ("RANK", "JOB_COMPLETION_INDEX", "PET_NODE_RANK")
+_COMMANDS: Final = ("command", "args")
 
 
 def without_old_metadata(
@@ -160,10 +164,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _error(text: str, help: str) -> Problem:
     return Problem("convert-differs", ("spec",), f"spec: {text}", help, "error", "run", "ptcompile")
-
-
-RANK_VARIABLES: Final = ("RANK", "JOB_COMPLETION_INDEX", "PET_NODE_RANK")
-_COMMANDS: Final = ("command", "args")
 
 
 def renamed_variables(spec: Mapping[str, Any], pairs: Pairs) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""Plain data of unknown shape: each function returns what Go would decode, or the zero value, and never raises."""
+"""Plain data of unknown shape: each function returns what Go would decode, or the zero value, and never raises.
+
+`get` and `has` read the value at a path, by keys of mappings and indexes of lists.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Releases of Kubernetes and the operators: what they do and what they reject depends on the version."""
+"""Releases of Kubernetes and the operators, and their feature gates: what they do and what they reject depends on both.
+
+A cluster's administrator switches gates with `--feature-gates` of kube-apiserver and of JobSet's manager; a profile
+repeats that in `featureGates`. `schemas/kubernetes/gates.json` has the default of each gate by release.
+Source: pkg/features/kube_features.go of Kubernetes 1.35, kubernetes.io's Feature Gates of 1.37, and
+pkg/features/features.go of JobSet 0.12; see docs/facts/feature-gates.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rule and the finding, the interface of every rule."""
+"""The interface of every rule: its subject, its findings, and the rule itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Findings for CI systems: GitHub commands, GitLab code quality, JUnit, SARIF."""
+"""Findings for CI systems: GitHub commands and Markdown, GitLab code quality, JUnit, SARIF.
+
+The Markdown is a comment or the summary of a job. Nothing in a manifest can break out of its markup.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 
 
 _GITHUB_COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
+_SAFE_CHARACTERS = frozenset(" ,-/=")
+"""Unescaped characters besides letters and digits. A dot is safe too if the text contains no www address."""
+_MAX_MESSAGE_LENGTH: Final = 500
 
 
 def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
@@ -214,11 +220,6 @@ def _fingerprint(diagnostic: Diagnostic, counts: Counter[str]) -> str:
     digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
     counts[digest] += 1
     return f"{digest}:{counts[digest]}"
-
-
-_SAFE_CHARACTERS = frozenset(" ,-/=")
-"""Unescaped characters besides letters and digits. A dot is safe too if the text contains no www address."""
-_MAX_MESSAGE_LENGTH: Final = 500
 
 
 def html_code(text: str, length: int = 120) -> str:

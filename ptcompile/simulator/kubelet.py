@@ -1,4 +1,7 @@
-"""Values that the kubelet computes: `$(X)` in env, command and args, and the QoS class (Kubernetes 1.36)."""
+"""What the kubelet computes and mounts: `$(X)` in env, command and args, the QoS class, and files from ConfigMaps.
+
+Source: Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.pod import Pod
+_CONFIG_MAP: Final = ("v1", "ConfigMap")
 
 
 def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None) -> str:
@@ -163,9 +167,6 @@ def _positive_quantities(resources: Json, kind: str) -> dict[str, quantity.Quant
         if parsed:
             quantities[name] = parsed
     return quantities
-
-
-_CONFIG_MAP: Final = ("v1", "ConfigMap")
 
 
 def mounted_text(pod: Pod, path: str) -> str | None:

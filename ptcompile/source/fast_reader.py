@@ -4,6 +4,8 @@
 anchors, tags and merges. Text for which they might differ is read by `exact_reader`, so the result never depends on the
 reader.
 
+The output of `kubectl get ... -o yaml` is one List, whose items are read one by one, since a cluster has any size.
+
 The extension module is loaded without its package, which imports typing for a few annotations at the cost of every
 start (`ptcompile._internal.namedtuple`). That workaround goes when ryaml no longer does so.
 """
@@ -24,6 +26,13 @@ if TYPE_CHECKING:
 
 
 _EXTENSION = "ryaml._ryaml"
+_LARGE: Final = 1 << 19
+"""Number of characters above which a List is divided; a smaller one is a document like any other."""
+_head = Pattern(r"apiVersion: v1\nitems:\n(?=- )")
+"""How kubectl begins a List: keys in the order of the alphabet, items at the left margin."""
+_item = Pattern(r"(?m)^- ")
+_end = Pattern(r"(?m)^[^\s#-]")
+_is_tail = Pattern(r"kind: List\n(?:metadata:[^\n]*\n(?: [^\n]*\n)*)?\s*").fullmatch
 
 
 def extension() -> Callable[[str], Any] | None:
@@ -195,15 +204,6 @@ def _may_be_plain(text: str, word: str) -> bool:
         if (before in _around_plain or before > "\x7f") and (after in _around_plain or after > "\x7f"):
             return True
     return True
-
-
-_LARGE: Final = 1 << 19
-"""Number of characters above which a List is divided; a smaller one is a document like any other."""
-_head = Pattern(r"apiVersion: v1\nitems:\n(?=- )")
-"""How kubectl begins a List: keys in the order of the alphabet, items at the left margin."""
-_item = Pattern(r"(?m)^- ")
-_end = Pattern(r"(?m)^[^\s#-]")
-_is_tail = Pattern(r"kind: List\n(?:metadata:[^\n]*\n(?: [^\n]*\n)*)?\s*").fullmatch
 
 
 def read_dumped_document(text: str) -> Parsed:

@@ -1,4 +1,8 @@
-"""An object as each request decodes it: with the defaults of its kind, those of Kubernetes or of its CRD."""
+"""An object as each request decodes it: in Go's types, with the defaults of its kind, of Kubernetes or of its CRD.
+
+The server keeps an object of a built-in kind as Go encodes it again: it leaves out empty lists, maps, strings and false
+values of plain fields, and writes quantities in their canonical form. An empty value of a pointer stays.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Warnings about metadata: owners, finalizers, and names that are accepted and advised against.
+"""Warnings about what every kind has: apiVersion, owners, finalizers, and names that are accepted and advised against.
 
 Source: Kubernetes 1.36, apiserver/pkg/endpoints/handlers/create.go: dedupOwnerReferencesAndAddWarning;
 apiextensions-apiserver/pkg/registry/customresource/validator.go: validateKubeFinalizerName; the strategies of Pods and
-workloads; pkg/apis/admissionregistration/validation: WarningsForStaticSuffix.
+workloads; pkg/apis/admissionregistration/validation: WarningsForStaticSuffix; apiserver/pkg/endpoints/deprecation:
+WarningMessage, and the lifecycles of the types. For versions of custom resources, see `crds.loader.deprecation_of`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,25 @@ _PREFER: Final = "prefer a domain-qualified finalizer name"
 _AVOID: Final = "to avoid accidental conflicts with other finalizer writers"
 _STANDARD_FINALIZERS: Final = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
 _GENERATED_BASE_MAX: Final = 58
+_LIFECYCLES: Final[dict[GroupVersionKind, tuple[int, int | None, str]]] = {
+    ("v1", "Endpoints"): (33, None, "discovery.k8s.io/v1 EndpointSlice"),
+    **{
+        ("flowcontrol.apiserver.k8s.io/v1beta3", kind): (29, 32, f"flowcontrol.apiserver.k8s.io/v1 {kind}")
+        for kind in ("FlowSchema", "PriorityLevelConfiguration")
+    },
+    **{
+        ("admissionregistration.k8s.io/v1beta1", kind): (31, 34, "")
+        for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+    },
+    ("storage.k8s.io/v1beta1", "VolumeAttributesClass"): (34, 37, "storage.k8s.io/v1 VolumeAttributesClass"),
+    **{("networking.k8s.io/v1beta1", kind): (34, 37, "") for kind in ("IPAddress", "ServiceCIDR")},
+    **{
+        (f"resource.k8s.io/{version}", kind): (deprecated, deprecated + 3, "")
+        for version, deprecated in (("v1beta1", 35), ("v1beta2", 36))
+        for kind in ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
+    },
+}
+"""Minor releases of Kubernetes 1 that deprecated a kind and that no longer serve it, and its replacement or ""."""
 
 
 def owner_warnings(manifest: Mapping[str, Any]) -> Iterator[Problem]:
@@ -98,27 +118,6 @@ WARNINGS: Final = dict.fromkeys(
     static_name_warnings,
 )
 """The function of each kind whose objects the server may read from files."""
-
-
-_LIFECYCLES: Final[dict[GroupVersionKind, tuple[int, int | None, str]]] = {
-    ("v1", "Endpoints"): (33, None, "discovery.k8s.io/v1 EndpointSlice"),
-    **{
-        ("flowcontrol.apiserver.k8s.io/v1beta3", kind): (29, 32, f"flowcontrol.apiserver.k8s.io/v1 {kind}")
-        for kind in ("FlowSchema", "PriorityLevelConfiguration")
-    },
-    **{
-        ("admissionregistration.k8s.io/v1beta1", kind): (31, 34, "")
-        for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
-    },
-    ("storage.k8s.io/v1beta1", "VolumeAttributesClass"): (34, 37, "storage.k8s.io/v1 VolumeAttributesClass"),
-    **{("networking.k8s.io/v1beta1", kind): (34, 37, "") for kind in ("IPAddress", "ServiceCIDR")},
-    **{
-        (f"resource.k8s.io/{version}", kind): (deprecated, deprecated + 3, "")
-        for version, deprecated in (("v1beta1", 35), ("v1beta2", 36))
-        for kind in ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
-    },
-}
-"""Minor releases of Kubernetes 1 that deprecated a kind and that no longer serve it, and its replacement or ""."""
 
 
 def built_in_version_warnings(kind: GroupVersionKind, server: ApiServer) -> Iterator[Problem]:

@@ -1,4 +1,8 @@
-"""Pods of a JobSet: templates, expansion, restarts and behavior on failure."""
+"""Pods of a JobSet: templates, expansion, restarts, behavior on failure, and exclusive placement.
+
+Exclusive placement is the annotation that gives each Job of a JobSet its own domain. Source: JobSet 0.12,
+pkg/webhooks/pod_mutating_webhook.go and pod_admission_webhook.go; see docs/facts/jobset.md#exclusive-placement.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +36,10 @@ if TYPE_CHECKING:
 
 
 _PREFIX = "jobset.sigs.k8s.io/"
+PREFIX: Final = "alpha.jobset.sigs.k8s.io/"
+EXCLUSIVE: Final = f"{PREFIX}exclusive-topology"
+NODE_SELECTOR: Final = f"{PREFIX}node-selector"
+"""Places the Jobs by a node selector instead of affinities; a script labels and taints the nodes before."""
 
 
 def expand(manifest: Json, request: KindContext, *, main: str | None = None) -> Expansion:
@@ -312,12 +320,6 @@ def _describe_rule(rule: Json) -> str:
         f" of {', '.join(as_strings(rule.get('targetReplicatedJobs')))}" if rule.get("targetReplicatedJobs") else ""
     )
     return f"{reasons}{targets} -> {as_string(rule.get('action'))}"
-
-
-PREFIX: Final = "alpha.jobset.sigs.k8s.io/"
-EXCLUSIVE: Final = f"{PREFIX}exclusive-topology"
-NODE_SELECTOR: Final = f"{PREFIX}node-selector"
-"""Places the Jobs by a node selector instead of affinities; a script labels and taints the nodes before."""
 
 
 def annotated_parts(manifest: Json) -> Iterator[tuple[Path, dict[str, str], list[int]]]:

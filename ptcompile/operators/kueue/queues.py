@@ -1,4 +1,8 @@
-"""Kueue's labels and annotations, and its record as a queue system."""
+"""Kueue's labels and annotations, the kinds that it does not manage by default, and its record as a queue system.
+
+Source of the kinds: Kueue 0.19, config/components/manager/controller_manager_config.yaml; 0.18 has them on. The
+integrations are deprecated since 0.19 (issue 12620).
+"""
 
 from __future__ import annotations
 

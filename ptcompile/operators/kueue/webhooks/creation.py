@@ -1,6 +1,8 @@
-"""The rejections of Kueue's webhooks when an object is created, after what its mutating webhooks change.
+"""What Kueue's webhooks write into a queued object of another project, and what they reject when it is created.
 
-Source: Kueue 0.19, pkg/controller/jobframework/defaults.go and the webhooks below pkg/controller/jobs.
+The role hash of a pod in a group depends on its whole template and is left out, as are the labels that Deployments and
+other serving kinds hand to their pods. Source: Kueue 0.19, pkg/controller/jobframework/defaults.go and the webhooks
+below pkg/controller/jobs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The rejections of Kueue's webhooks when an object is changed.
 
-Source: Kueue 0.19, ValidateJobOnUpdate in pkg/controller/jobframework/validation.go, and ValidateUpdate of each kind.
+Source: Kueue 0.19, ValidateJobOnUpdate in pkg/controller/jobframework/validation.go, and ValidateUpdate of each kind
+below pkg/controller/jobs; for the kinds that serve (Deployments, StatefulSets, LeaderWorkerSets) SpecShape in
+pkg/util/pod too.
 """
 
 from __future__ import annotations
@@ -49,6 +51,21 @@ if TYPE_CHECKING:
 
 _LABELS: Final = ("metadata", "labels")
 _ANNOTATIONS: Final = ("metadata", "annotations")
+_SHAPE: Final = frozenset(
+    {
+        "affinity",
+        "nodeSelector",
+        "overhead",
+        "priority",
+        "resourceClaims",
+        "runtimeClassName",
+        "tolerations",
+        "topologySpreadConstraints",
+    }
+)
+"""Fields of a pod template that must not change, besides requests and ports of containers."""
+
+_SIZE: Final = ("spec", "leaderWorkerTemplate", "size")
 
 
 def check_update(update: Update) -> list[Problem]:
@@ -176,23 +193,6 @@ def _serving_problems(update: Update, kind: QueuedKind) -> Iterator[Problem]:
     yield from _check_gates_change(old, new, versions)
     yield from check_topology(new, KindContext(versions))
     yield from check_serving_update(update)
-
-
-_SHAPE: Final = frozenset(
-    {
-        "affinity",
-        "nodeSelector",
-        "overhead",
-        "priority",
-        "resourceClaims",
-        "runtimeClassName",
-        "tolerations",
-        "topologySpreadConstraints",
-    }
-)
-"""Fields of a pod template that must not change, besides requests and ports of containers."""
-
-_SIZE: Final = ("spec", "leaderWorkerTemplate", "size")
 
 
 def check_serving_update(update: Update) -> Iterator[Problem]:
