@@ -218,14 +218,18 @@ def explain(
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
+    seen: set[tuple[str, str]] = set()
     for document in documents:
-        findings += document.to_diagnostics((), shared.filename)
         compiled = compile_document(document.data, cluster, target, extensions)
+        repeated = streams.repeated_spec(document.data, seen)
+        findings += document.to_diagnostics((*repeated, *compiled.problems), shared.filename)
+        if document.rejected or repeated:
+            continue
+
         stamp = partial(document.to_diagnostic, filename=shared.filename)
-        rule_diagnostics = findings_of_rules(compiled, document.data, cluster, selection, stamp, extensions).reported
-        findings += [*map(stamp, compiled.problems), *rule_diagnostics]
+        findings += findings_of_rules(compiled, document.data, cluster, selection, stamp, extensions).reported
         built = compiled.built
-        if not compiled.manifests or built is None or document.rejected:
+        if not compiled.manifests or built is None:
             continue
 
         first = len(manifests)
