@@ -261,10 +261,14 @@ class Inputs:
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
         """The mistakes in what was given, for every verb in this order: the profile, overrides, texts, profiles that
-        are not read, and specs that cannot have the overrides.
+        are not read, specs that cannot have the overrides, and specs with the name of an earlier one.
         """
         unread = [item.to_diagnostic(_UNREAD_PROFILE) for item in self.items if self._is_unread_profile(item)]
-        return [*self.settings_diagnostics, *self.text_diagnostics, *unread, *self._overridden[1]]
+        seen: set[tuple[str, str]] = set()
+        repeated = [
+            item.to_diagnostic(problem) for item in self.specs for problem in streams.repeated_spec(item.manifest, seen)
+        ]
+        return [*self.settings_diagnostics, *self.text_diagnostics, *unread, *self._overridden[1], *repeated]
 
     @property
     def has_wrong_settings(self) -> bool:
