@@ -63,7 +63,7 @@ def rehearse(
     Raises:
         ptcompile.rehearsal.RehearsalError: the stream does not have exactly one job or lacks a fault's pod, or this
             machine cannot run the job (no torch, or neither namespaces nor a container engine).
-        ptcompile.CompileError: the spec does not compile.
+        ptcompile.CompileError: the stream has an error, such as a spec that does not compile.
         ValueError: a fault has the wrong form.
     """
     from ptcompile import rehearsal
@@ -78,7 +78,7 @@ def rehearse(
         overrides=overrides,
         extensions=extensions,
     )
-    if not world.jobs and not world.ok:
+    if not world.ok:
         raise compiling.CompileError(world.diagnostics)
     job = only_job(world)
     parsed_faults: list[tuple[Any, str, str]] = [fault_text.partition(" ") for fault_text in faults]

@@ -153,7 +153,7 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> tup
     world = simulate.simulate_inputs(given, options.target or simulate.DEFAULT)
     findings.add_all(inputs, overrides.point_at_options(world.diagnostics, options))
     status = findings.finish()
-    return only_job(world) if world.jobs or world.ok else None, status
+    return only_job(world) if world.ok else None, status
 
 
 def _parse_mounts(texts: list[str]) -> dict[str, str]:
