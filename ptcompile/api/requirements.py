@@ -81,7 +81,6 @@ def requires(
         name=name,
         overrides=overrides,
         extensions=extensions,
-        only_specs=True,
     )
     jobs = jobs_of(inputs, target)
     return Requirements(requirements_of([jobs], inputs, target), jobs.result.diagnostics)
@@ -92,9 +91,9 @@ def jobs_of(inputs: Inputs, target: str | None) -> StreamJobs:
     objects = [item.manifest for item in inputs.items]
     has_spec = any(map(streams.is_ours, objects))
     has_job = any(kind_of(manifest) in RUNS_PODS for manifest in objects)
-    is_readable = not any(file.source.problems for file in inputs.files)
-    if has_job and not has_spec and is_readable and not inputs.has_wrong_settings:
-        return StreamJobs((), objects, Result((), inputs.settings_diagnostics))
+    if has_job and not has_spec:
+        manifests = () if inputs.has_error else objects
+        return StreamJobs((), manifests, Result((), inputs.limited()))
 
     result = compile_inputs(inputs, target)
     if not result.ok:
@@ -153,8 +152,8 @@ def platform(
     if of_profile.has_wrong_settings:
         return Setup((), {}, (), of_profile.settings_diagnostics)
 
-    files = [File(streams.read(spec, None, "specs")) for spec in specs]
-    jobs = [jobs_of(Inputs([file], profile.profile, extensions=extensions, only_specs=True), None) for file in files]
+    files = [File(streams.read(spec, None, "specs"), arguments.filename(spec, None)) for spec in specs]
+    jobs = [jobs_of(Inputs([file], profile.profile, extensions=extensions), None) for file in files]
     diagnostics = (*profile.diagnostics, *(item for stream in jobs for item in stream.result.diagnostics))
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Setup((), {}, (), diagnostics)

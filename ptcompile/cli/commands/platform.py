@@ -168,10 +168,12 @@ def _read_jobs(
     extensions = config.extensions()
     jobs: list[StreamJobs] = []
     for file in inputs:
-        of_file = jobs_of(inputs_of([file], profile, options, extensions=extensions, only_specs=True), target)
-        diagnostics = overrides.point_at_options(of_file.result.diagnostics, options)
-        if of_file.specs or not of_file.manifests:
-            findings.add_compiled(file, of_file.result._replace(diagnostics=tuple(diagnostics)))
+        of_file = jobs_of(inputs_of([file], profile, options, extensions=extensions), target)
+        diagnostics = tuple(overrides.point_at_options(of_file.result.diagnostics, options))
+        if of_file.manifests and not of_file.specs:
+            findings.add(file, diagnostics)
+        else:
+            findings.add_compiled(file, of_file.result._replace(diagnostics=diagnostics))
         jobs.append(of_file)
     return jobs
 
