@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile as compiling
 from ptcompile.api.compile import Result
@@ -49,6 +50,8 @@ from ptcompile.source.documents import from_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
+
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.differ.model import Fact
     from ptcompile.extending import Extensions
@@ -73,6 +76,7 @@ def convert(
     cluster: ProfileSource | ClusterProfile | None = None,
     lossy: bool = False,
     beside: Iterable[StreamSource] = (),
+    schemas: Iterable[str | os.PathLike[str]] = (),
     extensions: Extensions | None = None,
 ) -> Result:
     """Convert manifests to equivalent ones for another operator: the same pods, processes, commands, variables and
@@ -82,11 +86,20 @@ def convert(
     that it implements differently (how the job ends, QoS) is a warning. Auxiliary objects are kept; selectors, field
     paths and host names that refer to the old pods are rewritten, with a note, and where that is not possible they are
     an error. `beside` are objects of other files: their references to the old pods are reported and not rewritten.
-    `extensions` are rules and passes of plugins. Mistakes in the manifests or profile never raise.
+    `schemas` are files and folders of CRDs for kinds that ptcompile does not know, and CRDs of the stream count too.
+    `extensions` are rules and passes of plugins. Mistakes in the manifests or profile never raise. Raises ValueError
+    for a path in `schemas` that cannot be read or contains no definition.
     """
     if not isinstance(target, str):
         raise TypeError(f"target must be a string, not {type(target).__name__}")
-    inputs = Inputs.read(source, filename=filename, cluster=cluster, beside=beside, extensions=extensions)
+    inputs = Inputs.read(
+        source,
+        filename=filename,
+        cluster=cluster,
+        beside=beside,
+        schemas=schemas,
+        extensions=extensions,
+    )
     return convert_inputs(inputs, target, lossy=lossy)
 
 
@@ -133,7 +146,12 @@ def _new_findings(output: list[Json], imported: Imported, request: _Request) -> 
     from ptcompile.api.lint import LintOptions, lint_inputs
 
     inputs = request.inputs
-    options = LintOptions(inputs.given_profile, inputs.versions, extensions=inputs.extensions)
+    options = LintOptions(
+        inputs.given_profile,
+        inputs.versions,
+        extensions=inputs.extensions,
+        schemas=arguments.paths(inputs.schemas, "schemas"),
+    )
     report = lint_inputs(options.inputs(File(from_data(output))), options)
     findings = [item for item in report.diagnostics if item.severity != "note"]
     known: defaultdict[str, set[str]] = defaultdict(set)

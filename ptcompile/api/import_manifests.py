@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile
@@ -17,7 +17,10 @@ from ptcompile.source import emitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
+
     from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
     from ptcompile.importer.attempt import Attempt
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -133,6 +136,7 @@ def import_manifests(
     cluster: ProfileSource | ClusterProfile | None = None,
     lossy: bool = False,
     exact: bool = False,
+    schemas: Iterable[str | os.PathLike[str]] = (),
     extensions: Extensions | None = None,
 ) -> Imported:
     """Import manifests as specs, compile these and compare the results.
@@ -142,10 +146,12 @@ def import_manifests(
     torchrun command becomes `script`, `module` and `elastic` if that gives torchrun the same settings. `cluster` is the
     profile that the specs will be compiled with. Without one, `profile` of the result is the profile to use, if the
     built-in one would add something to the manifests. An object that the API server rejects is an error, and the jobs
-    are imported as if it did not exist. `extensions` are passes of plugins that compile will run: what they change is a
-    difference. Mistakes in the manifests or profile never raise.
+    are imported as if it did not exist; `schemas` are files and folders of CRDs for kinds that ptcompile does not know,
+    and CRDs of the stream count too. `extensions` are passes of plugins that compile will run: what they change is a
+    difference. Mistakes in the manifests or profile never raise. Raises ValueError for a path in `schemas` that cannot
+    be read or contains no definition.
     """
-    inputs = Inputs.read(source, filename=filename, cluster=cluster, extensions=extensions)
+    inputs = Inputs.read(source, filename=filename, cluster=cluster, schemas=schemas, extensions=extensions)
     return import_inputs(inputs, lossy=lossy, exact=exact)
 
 
@@ -190,7 +196,7 @@ def _import_all(
     stream = Objects(item.manifest for item in objects)
     accepted: list[Json] = []
     for item in auxiliary if jobs else ():
-        rejections = _rejections(item.manifest, stream, profile)
+        rejections = _rejections(item.manifest, stream, profile, inputs.definitions)
         diagnostics += [_to_diagnostic(problem, item) for problem in rejections]
         accepted += [] if rejections else [dict(item.manifest)]
     related, decoded = Objects(accepted), Objects(map(without_nulls, accepted))
@@ -241,7 +247,7 @@ def _import_one(
         without_nulls,
     )
 
-    if rejections := _rejections(manifest, Objects((manifest,), related), profile):
+    if rejections := _rejections(manifest, Objects((manifest,), related), profile, inputs.definitions):
         return None, rejections
     images = draft.placeholder_images(manifest)
     stand_ins = draft.substitute_images(images, manifest)
@@ -283,9 +289,11 @@ def _prove_with_plugins(
     return attempt._replace(proof=prove_spec(attempt.spec, manifest, related, profile, extensions=extensions))
 
 
-def _rejections(manifest: Mapping[str, Any], related: Objects, profile: ClusterProfile) -> list[Problem]:
+def _rejections(
+    manifest: Mapping[str, Any], related: Objects, profile: ClusterProfile, definitions: Definitions | None
+) -> list[Problem]:
     """Return the errors for which the API server rejects an object, which therefore cannot exist in a cluster."""
-    problems = validate(manifest, versions=profile.versions(), others=related)
+    problems = validate(manifest, versions=profile.versions(), others=related, definitions=definitions)
     return [problem for problem in problems if problem.severity == "error" and problem.stage == "apply"]
 
 
