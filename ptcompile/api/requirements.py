@@ -15,6 +15,7 @@ from ptcompile.requirements.dump import ProfileDraft, draft_profile
 from ptcompile.requirements.jobs import Requirement, requires_spec
 from ptcompile.requirements.setup import Setup, plan_setup
 from ptcompile.source import streams
+from ptcompile.source.overrides import read_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,33 +132,38 @@ def _requirements_of_stream(jobs: StreamJobs, inputs: Inputs, target: str | None
 
 def platform(
     cluster: ProfileSource | ClusterProfile | None = None,
-    specs: Sequence[str | bytes | Mapping[str, Any] | Spec] = (),
+    specs: Sequence[StreamSource | Spec] = (),
     *,
     filename: str | None = None,
+    name: str | None = None,
+    overrides: Sequence[tuple[str | Path, Any]] = (),
     extensions: Extensions | None = None,
 ) -> Setup:
     """Return what a cluster needs before these jobs run: objects for kubectl, Helm values, and a list of other
     requirements.
 
     `cluster` is a ClusterProfile in any form, by default the built-in one; `filename` is its name, for positions in
-    diagnostics. `specs` are streams of jobs, which compile with the passes of `extensions`; without jobs, the setup is
-    for PyTorchJobs. If `diagnostics` has an error, every other field is empty. Mistakes in the streams or profile never
-    raise. Raises TypeError if `specs` is a single text.
+    diagnostics. `specs` are streams of jobs, which compile with the passes of `extensions`; `name` and `overrides`
+    change each stream as they do for `compile`. Without jobs, the setup is for PyTorchJobs. If `diagnostics` has an
+    error, every other field is empty. Mistakes in the streams or profile never raise. Raises TypeError if `specs` is a
+    single text.
     """
     if isinstance(specs, str | bytes | Mapping):
         raise TypeError("specs: expected a list of job streams, not a single one")
-    arguments.check(filename=filename, extensions=extensions)
+    arguments.check(filename=filename, name=name, extensions=extensions)
+    parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
     profile = read_profile(cluster, filename=filename)
-    of_profile = Inputs((), profile.profile, profile_diagnostics=profile.diagnostics)
-    if of_profile.has_wrong_settings:
-        return Setup((), {}, (), of_profile.settings_diagnostics)
+    settings = Inputs((), profile.profile, overrides=parsed_overrides, profile_diagnostics=profile.diagnostics)
+    if settings.has_wrong_settings:
+        return Setup((), {}, (), settings.settings_diagnostics)
 
     files = [File(streams.read(spec, None, "specs"), arguments.filename(spec, None)) for spec in specs]
-    jobs = [jobs_of(Inputs([file], profile.profile, extensions=extensions), None) for file in files]
+    inputs = [Inputs([file], profile.profile, overrides=parsed_overrides, extensions=extensions) for file in files]
+    jobs = [jobs_of(of_file, None) for of_file in inputs]
     diagnostics = (*profile.diagnostics, *(item for stream in jobs for item in stream.result.diagnostics))
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Setup((), {}, (), diagnostics)
-    setup = plan_setup(of_profile.profile, [spec for stream in jobs for spec in stream.specs])
+    setup = plan_setup(settings.profile, [spec for stream in jobs for spec in stream.specs])
     return setup._replace(diagnostics=diagnostics)
 
 
