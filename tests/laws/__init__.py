@@ -1,0 +1,1 @@
+"""Laws that hold between ways to ask for the same thing."""
