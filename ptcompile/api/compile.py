@@ -162,17 +162,18 @@ def _compile_one(
     compiled = compile_document(document.data, inputs.profile, target, inputs.extensions)
     repeated = streams.repeated_spec(document.data, seen)
     diagnostics += document.to_diagnostics((*repeated, *compiled.problems), inputs.filename)
-    if document.rejected or repeated:
+    if document.rejected:
         return _CompiledDocument(())
+    manifests = () if repeated else compiled.manifests
     if selected is None:
-        return _CompiledDocument(compiled.manifests)
+        return _CompiledDocument(manifests)
 
     from ptcompile.compiler.advice import findings_of_rules
 
     stamp = partial(document.to_diagnostic, filename=inputs.filename)
     findings = findings_of_rules(compiled, document.data, inputs.profile, selected, stamp, inputs.extensions)
     diagnostics += findings.reported
-    return _CompiledDocument(compiled.manifests, findings.reported, findings.suppressed)
+    return _CompiledDocument(manifests, findings.reported, findings.suppressed)
 
 
 def _to_result(

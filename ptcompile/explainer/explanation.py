@@ -223,13 +223,13 @@ def explain(
         compiled = compile_document(document.data, cluster, target, extensions)
         repeated = streams.repeated_spec(document.data, seen)
         findings += document.to_diagnostics((*repeated, *compiled.problems), shared.filename)
-        if document.rejected or repeated:
+        if document.rejected:
             continue
 
         stamp = partial(document.to_diagnostic, filename=shared.filename)
         findings += findings_of_rules(compiled, document.data, cluster, selection, stamp, extensions).reported
         built = compiled.built
-        if not compiled.manifests or built is None:
+        if repeated or not compiled.manifests or built is None:
             continue
 
         first = len(manifests)
