@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api import compile
-from ptcompile.api.inputs import File, Inputs
+from ptcompile.api.inputs import File, Inputs, text_problems
 from ptcompile.cli import files
 from ptcompile.cli.config import load
 from ptcompile.cli.files import InputFile, UsageError
@@ -152,10 +152,16 @@ def _read(config: str | None, report: Findings) -> _FunctionInput | None:
 def _read_documents(file: InputFile, report: Findings) -> list[Json] | None:
     """Return the documents of a file, or None if its text has an error, which is reported."""
     parsed = streams.read(file.content, file.name)
-    problems = [streams.to_diagnostic(problem, None, file.name) for problem in parsed.problems]
-    errors = [problem for problem in problems if problem.severity == "error"]
-    report.add(file, errors)
-    return None if errors else [document.data for document in parsed.documents]
+    diagnostics = [
+        streams.to_diagnostic(problem, None, file.name) for problem in text_problems(parsed, parsed.problems)
+    ]
+    for document in parsed.documents:
+        if not _is_resource_list(document.data):
+            problems = streams.not_objects(document.data)
+            diagnostics += [streams.to_diagnostic(problem, document, file.name) for problem in problems]
+    report.add(file, diagnostics)
+    has_error = any(diagnostic.severity == "error" for diagnostic in diagnostics)
+    return None if has_error else [document.data for document in parsed.documents]
 
 
 def _is_resource_list(data: Json) -> bool:

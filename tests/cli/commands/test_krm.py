@@ -297,3 +297,12 @@ def test_the_configuration_of_the_folder_applies(stream: Any, tmp_path: Path) ->
     assert "error[PTC834 unsuspended-in-queue]" in err
     (tmp_path / "ptcompile.toml").write_text('ignore = ["PTC834"]\n', encoding="utf-8")
     assert stream(QUEUED) == (0, [QUEUED], "")
+
+
+def test_the_text_is_read_as_lint_reads_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """kubectl accepts a duplicate key, so the caller may go on; an item that is no object is not dropped silently."""
+    text = yaml.safe_dump(CONFIG_MAP, sort_keys=False)
+    repeated = krm(monkeypatch, capsys, text + "kind: ConfigMap\n", "--output-format", "concise")
+    assert (repeated.status, "warning PTC003" in repeated.err) == (0, True), repeated
+    items = krm(monkeypatch, capsys, "apiVersion: v1\nkind: List\nitems: [5]\n", "--output-format", "concise")
+    assert (items.status, items.out, "error PTC008" in items.err) == (1, "", True), items
