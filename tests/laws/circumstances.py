@@ -45,7 +45,7 @@ spec:
 """
 CRD_FILE = "crd.yaml"
 """The file with the CRD, in the folder of the test."""
-_WIDGET = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: paint}\nspec: {size: wide}\n"
+WIDGET = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: paint}\nspec: {size: wide}\n"
 
 _QUEUES = "it judges the queue of the job, which names none"
 _REFUSED = "it raises nothing but errors: a warning does not keep a job from running"
@@ -128,12 +128,12 @@ MANIFESTS = {
         "ACME101",
         different={verb: why for verb, why in _RULES_APART.items() if verb != "platform"} | {"admit": _QUEUES},
     )._replace(configuration=plugin.DECLARING),
-    "a CRD in schemas": _of(f"{MANIFEST}---\n{_WIDGET}", "PTC502", different=_SCHEMAS_APART, schemas=[CRD_FILE]),
+    "a CRD in schemas": _of(f"{MANIFEST}---\n{WIDGET}", "PTC502", different=_SCHEMAS_APART, schemas=[CRD_FILE]),
     "a CRD in the stream": _of(
-        f"{MANIFEST}---\n{CRD}---\n{_WIDGET}", "PTC502", different=_STREAM_APART | {"admit": _QUEUES}
+        f"{MANIFEST}---\n{CRD}---\n{WIDGET}", "PTC502", different=_STREAM_APART | {"admit": _QUEUES}
     ),
     "a CRD in another file": _of(
-        f"{MANIFEST}---\n{_WIDGET}",
+        f"{MANIFEST}---\n{WIDGET}",
         "PTC502",
         different={"stored": _STORES, "simulate": _PODS, "rehearse": _PODS},
         beside=[CRD],
