@@ -259,10 +259,15 @@ class Findings:
             return 2
         return int(any(map(self._is_failing, self._diagnostics)) and not self._exit_zero)
 
-    def _report_emptiness(self) -> None:
-        """Add a finding for each file if none of them has a document, so that there was nothing to look at."""
+    @property
+    def _is_empty(self) -> bool:
+        """Whether no file has a document, in a run that must have one."""
         has_anything = self._documents or self._diagnostics or self._unchecked or self._known
-        if has_anything or self._may_be_empty:
+        return not (has_anything or self._may_be_empty)
+
+    def _report_emptiness(self) -> None:
+        """Add a finding for each file if there was nothing to look at."""
+        if not self._is_empty:
             return
         from ptcompile.source import streams
 
@@ -278,7 +283,12 @@ class Findings:
         return self._fail_on == "warning" and diagnostic.severity == "warning" and not is_style
 
     def write_baseline(self, filename: str, codes: Mapping[str, str]) -> int:
-        """Write all findings to a baseline, and return the exit status. `codes` are those of all rules by name."""
+        """Write all findings to a baseline, and return the exit status. `codes` are those of all rules by name.
+
+        A run that had nothing to look at knows nothing, so it writes no baseline.
+        """
+        if self._is_empty:
+            return self.finish(always=True)
         from ptcompile.cli import baseline
 
         summary = baseline.write(filename, self._diagnostics, self._names, codes)

@@ -143,6 +143,17 @@ def test_a_command_says_that_nothing_is_there(name: str, verb: str, capsys: Capt
     assert (done.status, printed.status) == (2, 2)
 
 
+@pytest.mark.parametrize(
+    "option", ["--fix", "--diff", "--add-ignore", "--statistics", "--write-baseline=known.toml", "--exit-zero"]
+)
+def test_lint_says_so_whatever_it_is_to_do(option: str, capsys: Capture) -> None:
+    Path(FILENAME).write_text("# a comment\n", encoding="utf-8")
+    done = here(capsys, "lint", FILENAME, option)
+    assert (done.status, "PTC009" in done.out) == (2, True), done
+    assert not Path("known.toml").exists()
+    assert here(capsys, "lint", FILENAME, option, "--allow-empty").status == 0
+
+
 @pytest.mark.parametrize("verb", FUNCTIONS)
 def test_passes_of_plugins_run(verb: str) -> None:
     text = MANIFEST if verb in READ_NO_SPECS else SPEC

@@ -372,7 +372,7 @@ def run(options: argparse.Namespace) -> int:
     related = RelatedObjects(inputs, is_complete=len(inputs) > 1 or "-" in options.paths or _has_folders(options.paths))
     linter = FileLinter(options, config, profile, related.objects_for, {} if len(inputs) > 1 else None)
     if options.add_ignore:
-        return max(findings.unreadable_status(), _add_ignores(inputs, linter, known))
+        return _add_ignores(inputs, linter, known, findings)
     if fixing:
         related.load()  # once, not in each process
         return run_fixes(inputs, linter, findings)
@@ -463,7 +463,7 @@ def _has_folders(paths: Sequence[str]) -> bool:
     return any("*" in path or os.path.isdir(path) for path in paths)
 
 
-def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None) -> int:
+def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None, findings: Findings) -> int:
     """Add a comment for every finding that is not in the baseline, and report how many cannot be ignored by one."""
     from ptcompile.source.suppression import add_ignores
 
@@ -471,6 +471,11 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Base
     added = not_ignorable = 0
     reports = [linter.report(file) for file in inputs]
     reports = with_repeated(inputs, reports, linter, linter.report, lambda result: result.objects)
+    if not any(report.documents or report.diagnostics for report in reports):
+        for file in inputs:
+            findings.add(file, (), documents=0)
+        return findings.finish(always=True)  # there is nothing to look at
+
     diagnostics = [diagnostic for report in reports for diagnostic in report.diagnostics]
     new = diagnostics if baseline is None else baseline.apply(diagnostics, (), ()).new
     new_ids = set(map(id, new))
@@ -491,7 +496,7 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Base
     files.print_error(
         f"ptcompile: {added} findings ignored in {len(changed)} files, {not_ignorable} cannot be ignored by a comment"
     )
-    return 2 if saved else int(not_ignorable > 0)
+    return 2 if saved else max(findings.unreadable_status(), int(not_ignorable > 0))
 
 
 PARSERS: Final = {"lint": add}
