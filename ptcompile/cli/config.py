@@ -160,17 +160,19 @@ def extensions() -> Extensions | None:
     return load(None).extensions
 
 
-class Plugins:
-    """The extensions of the nearest configuration, loaded once in each process: they cannot be pickled."""
+class Nearest:
+    """The nearest configuration, loaded once in each process: plugins cannot be pickled."""
 
     @cached_property
-    def loaded(self) -> Extensions | None:
-        """The extensions. Raises `UsageError` that lists every mistake in the configuration."""
-        return extensions()
+    def loaded(self) -> Config:
+        """The configuration. Raises `UsageError` that lists every mistake in it."""
+        config = load(None)
+        check_schemas(config.schemas)
+        return config
 
-    def __reduce__(self) -> tuple[type[Plugins], tuple[()]]:
+    def __reduce__(self) -> tuple[type[Nearest], tuple[()]]:
         """Pickle nothing, for spawned processes."""
-        return Plugins, ()
+        return Nearest, ()
 
 
 def _find_nearest(start: str | None) -> str | None:

@@ -27,6 +27,7 @@ def inputs_of(
     options: argparse.Namespace,
     *,
     beside: Objects | None = None,
+    schemas: Sequence[str] = (),
     extensions: Extensions | None = None,
     only_specs: bool = False,
 ) -> Inputs:
@@ -38,6 +39,7 @@ def inputs_of(
         given,
         overrides=read_overrides(overrides, options.name),
         beside=beside,
+        schemas=schemas,
         extensions=extensions,
         only_specs=only_specs,
     )

@@ -49,9 +49,7 @@ OTHER_NAMES = {
 NO_OPTION: dict[str, dict[str, str]] = {
     "lint": {"beside": "the other files of the call are beside each"},
     "fix": {"beside": "the other files of the call are beside each"},
-    "convert": {"beside": "the other files of the call are beside each", "schemas": "a CRD among the files counts"},
-    "stored": {"schemas": "a CRD among the files counts"},
-    "import": {"schemas": "a CRD among the files counts"},
+    "convert": {"beside": "the other files of the call are beside each"},
 }
 """What a command has no option for, although its function has a parameter."""
 

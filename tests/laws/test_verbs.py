@@ -143,6 +143,13 @@ def test_a_command_says_that_nothing_is_there(name: str, verb: str, capsys: Capt
     assert (done.status, printed.status) == (2, 2)
 
 
+def test_diff_reads_the_schemas_of_the_configuration(capsys: Capture) -> None:
+    given = MANIFESTS["a CRD in schemas"].given
+    Path("ptcompile.toml").write_text(f'schemas = ["{CRD_FILE}"]\n', encoding="utf-8")
+    done = run("diff of the new side", given._replace(keywords={}), capsys)
+    assert [one.code for one in done.findings] == ["PTC502"]
+
+
 @pytest.mark.parametrize(
     "option", ["--fix", "--diff", "--add-ignore", "--statistics", "--write-baseline=known.toml", "--exit-zero"]
 )

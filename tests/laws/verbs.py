@@ -208,7 +208,7 @@ def run(verb: str, given: Given, capsys: pytest.CaptureFixture[str]) -> Run:
 
 def _words(verb: str, given: Given) -> list[str]:
     """Return the words of a command, and write the files that its options name."""
-    options = _options(given.keywords)
+    options = _options(verb, given.keywords)
     profile = _written_profile(given.keywords.get("cluster"))
     if verb == "platform":
         return ["platform", profile or _written_profile(PROFILE), FILENAME, *options]
@@ -229,15 +229,22 @@ def _written_profile(text: str | None) -> str:
     return _CLUSTER_FILENAME
 
 
-def _options(keywords: Mapping[str, Any]) -> list[str]:
+_SCHEMAS_BY_CONFIGURATION = frozenset({"stored", "import", "convert"})
+"""Commands without --schemas."""
+
+
+def _options(verb: str, keywords: Mapping[str, Any]) -> list[str]:
     """Return the options that mean the same as keyword arguments, except the profile."""
     words: list[str] = []
     for path, value in keywords.get("overrides", ()):
         words += ["--set", f"{path}={yaml.safe_dump(value).splitlines()[0]}"]
     if "name" in keywords:
         words += ["--name", keywords["name"]]
-    for path in keywords.get("schemas", ()):
-        words += ["--schemas", str(path)]
+    schemas = keywords.get("schemas", ())
+    if schemas and verb in _SCHEMAS_BY_CONFIGURATION:
+        Path("ptcompile.toml").write_text(f"schemas = {json.dumps(schemas)}\n", encoding="utf-8")
+    else:
+        words += [f"--schemas={path}" for path in schemas]
     for number, text in enumerate(keywords.get("beside", ())):
         beside = Path(f"beside{number}.yaml")
         beside.write_text(text, encoding="utf-8")

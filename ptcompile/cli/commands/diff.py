@@ -70,8 +70,10 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("nothing to compare with: give a second file, --set, or --from-cluster and --to-cluster")
     if options.force_conflicts and not options.server_side:
         raise UsageError("--force-conflicts needs --server-side, as in kubectl apply")
+    settings = config.load(None)
+    options.schemas = options.schemas or settings.schemas
     config.check_schemas(options.schemas)
-    extensions = config.extensions()
+    extensions = settings.extensions
     check_target(options.target, extensions=extensions)
     findings = Findings(options.output_format)
     findings.add_options(options)

@@ -15,7 +15,7 @@ from functools import partial
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs
 from ptcompile.cli import files
-from ptcompile.cli.config import Plugins
+from ptcompile.cli.config import Nearest
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_cluster, add_format, add_jobs, add_output_format, check_target
 from ptcompile.cli.reporter import Findings, map_files
@@ -109,15 +109,15 @@ def _convert_files(
 
     given = [File(streams.read(file.content, file.name), file.name) for file in inputs]
     objects = {file.name: [item.manifest for item in Inputs([file]).items] for file in given}
-    plugins = Plugins()
-    _ = plugins.loaded  # its mistakes are those of the run
+    nearest = Nearest()
+    _ = nearest.loaded  # its mistakes are those of the run
     converter = partial(
         _convert_file,
         target=options.target,
         profile=profile if options.cluster else None,
         lossy=options.lossy,
         objects=objects,
-        plugins=plugins,
+        nearest=nearest,
     )
     converted: list[ConvertedFile] = []
     with closing(map_files(converter, given, options.jobs, FILES_PER_PROCESS)) as results:
@@ -137,13 +137,14 @@ def _convert_file(
     profile: ClusterProfile | None,
     lossy: bool,
     objects: Mapping[str | None, Sequence[Mapping[str, Any]]],
-    plugins: Plugins,
+    nearest: Nearest,
 ) -> Result:
     """Return the conversion of a file, to whose objects those of the other files are related (`objects`, by file)."""
     from ptcompile.api.convert import convert_inputs
 
     beside = Objects(data for name, others in objects.items() if name != file.name for data in others)
-    inputs = Inputs([file], profile, beside=beside, extensions=plugins.loaded)
+    settings = nearest.loaded
+    inputs = Inputs([file], profile, beside=beside, schemas=settings.schemas, extensions=settings.extensions)
     return convert_inputs(inputs, target, lossy=lossy)
 
 
@@ -234,8 +235,8 @@ def _import_files(
     """Return the import of each file that has a job, or that was named, by the file's name."""
     from ptcompile.importer.profiles import minimal_cluster
 
-    plugins = Plugins()
-    _ = plugins.loaded  # its mistakes are those of the run
+    nearest = Nearest()
+    _ = nearest.loaded  # its mistakes are those of the run
     importer = partial(
         _import_file,
         values=values,
@@ -243,7 +244,7 @@ def _import_files(
         lossy=options.lossy,
         exact=options.exact,
         form=None if options.profile else options.format,
-        plugins=plugins,
+        nearest=nearest,
     )
     imports: dict[str, ImportedFile] = {}
     with closing(map_files(importer, inputs, options.jobs, FILES_PER_PROCESS)) as results:
@@ -264,13 +265,14 @@ def _import_file(
     lossy: bool,
     exact: bool,
     form: str | None,
-    plugins: Plugins,
+    nearest: Nearest,
 ) -> ImportedFile:
     from ptcompile.api.import_manifests import import_inputs
     from ptcompile.source import streams
 
     source = streams.read(_substitute(file.content, values), file.name)
-    inputs = Inputs([File(source, file.name)], profile, extensions=plugins.loaded)
+    settings = nearest.loaded
+    inputs = Inputs([File(source, file.name)], profile, schemas=settings.schemas, extensions=settings.extensions)
     imported = import_inputs(inputs, lossy=lossy, exact=exact)
     return ImportedFile(imported, "" if form is None or not imported.found else _format_specs(imported, form))
 

@@ -55,8 +55,8 @@ def run(options: argparse.Namespace) -> int:
     """Show the pods of all files, which form one stream; return 1 if one cannot be read or compiled."""
     if not options.paths:
         raise UsageError("no file given; ptcompile simulate --help shows how (- reads standard input)")
-    extensions = config.extensions()
-    check_target(options.target, extra=(ALL,), extensions=extensions)
+    settings = config.load(None)
+    check_target(options.target, extra=(ALL,), extensions=settings.extensions)
     if options.format == "json" and (options.graph or options.env_file):
         raise UsageError("--format json does not apply to --graph and --env-file")
     findings = Findings(options.output_format)
@@ -68,8 +68,16 @@ def run(options: argparse.Namespace) -> int:
     findings.report_unreadable(unreadable)
     check_has_spec(options, inputs)
     beside = read_beside([files.read(path) for path in options.beside])
-    given = inputs_of(inputs, profile, options, beside=beside, extensions=extensions)
+    given = inputs_of(
+        inputs,
+        profile,
+        options,
+        beside=beside,
+        schemas=settings.schemas,
+        extensions=settings.extensions,
+    )
     if options.stored:
+        config.check_schemas(settings.schemas)
         return _print_stored(given, inputs, options, findings)
     target = None if options.target == ALL else options.target or simulate.DEFAULT
     world = simulate.simulate_inputs(given, target)
