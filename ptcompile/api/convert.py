@@ -143,7 +143,8 @@ def _new_findings(output: list[Json], imported: Imported, request: _Request) -> 
 
     A job is compared with itself in the source, since another job may have the same finding.
     """
-    from ptcompile.api.lint import LintOptions, lint_inputs
+    from ptcompile.api.lint import lint_inputs
+    from ptcompile.api.options import LintOptions
 
     inputs = request.inputs
     options = LintOptions(

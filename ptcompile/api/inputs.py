@@ -2,7 +2,7 @@
 
 Every verb asks an `Inputs`, and every way in makes one: of sources in Python (`Inputs.read`), of files on the command
 line and in editors. What judges a file (selected rules, severities) differs from file to file and is
-`ptcompile.api.lint.LintOptions`.
+`ptcompile.api.options.LintOptions`.
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ from ptcompile.api.inputs import (
     is_empty,
     read_beside,
     read_profile,
-    releases_of,
     text_problems,
 )
 from ptcompile.api.lint_objects import ObjectLinter
+from ptcompile.api.options import LintOptions, read_options
 from ptcompile.apiserver import is_supported, structure_only_note
 from ptcompile.diagnostics import Diagnostic, Problem, field_path
-from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
+from ptcompile.diagnostics.selection import Selection
 from ptcompile.kubernetes.index import ObjectIdentity, Objects
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
@@ -40,56 +40,12 @@ from ptcompile.source.templates import chart_role, may_have_marks
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from typing import Literal
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.api.options import UnknownKinds
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
-
-    UnknownKinds = Literal["count", "error"]
-else:  # as text, NamedTuple would compile them
-    ClusterProfile = Extensions = UnknownKinds = object
-
-
-class LintOptions(NamedTuple):
-    """What judges one file: the rules that are reported, and the cluster that they are reported for."""
-
-    profile: ClusterProfile | None = None
-    """The configured profile, or None without one."""
-    versions: Versions = Versions()
-    """The releases in force."""
-    webhooks: bool = True
-    """Whether the operators' webhooks are asked, and not only the API server and the CRDs."""
-    selection: Selection = Selection()
-    unknown_kinds: UnknownKinds = "count"
-    extensions: Extensions | None = None
-    """Rules and passes of plugins and of the configuration."""
-    schemas: tuple[str | os.PathLike[str], ...] = ()
-    """Files and folders of CRDs or JSON Schemas."""
-
-    def inputs(
-        self,
-        file: File,
-        beside: Objects | None = None,
-        *,
-        profile: ProfileRead = NO_PROFILE,
-        only_specs: bool = False,
-    ) -> Inputs:
-        """Return a file with what decides about its objects: `beside` are objects of other files, and `profile` is the
-        text of these options' profile, if the call's findings include its own.
-        """
-        return Inputs(
-            [file],
-            self.profile,
-            versions=self.versions,
-            beside=beside,
-            schemas=self.schemas,
-            extensions=self.extensions,
-            profile_diagnostics=profile.diagnostics,
-            profile_source=profile.source,
-            only_specs=only_specs,
-        )
 
 
 class Report(NamedTuple):
@@ -171,32 +127,6 @@ def lint(
         profile=profile,
         pause=pause,
         earlier=repeated,
-    )
-
-
-def read_options(
-    profile: ClusterProfile | None,
-    *,
-    kubernetes: str | None,
-    webhooks: bool,
-    unknown_kinds: UnknownKinds,
-    select: Iterable[str] | None,
-    ignore: Iterable[str],
-    severity: Mapping[str, str] | None,
-    schemas: Iterable[str | os.PathLike[str]],
-    extensions: Extensions | None,
-) -> LintOptions:
-    """Return the options that a function's arguments mean; `lint` describes them, and what they raise."""
-    arguments.check(kubernetes=kubernetes, extensions=extensions)
-    codes = extensions.codes if extensions is not None else NO_CODES
-    return LintOptions(
-        profile=profile,
-        versions=releases_of(profile, kubernetes),
-        webhooks=webhooks,
-        selection=selection(select, ignore, codes, severity),
-        unknown_kinds=unknown_kinds,
-        extensions=extensions,
-        schemas=arguments.paths(schemas, "schemas"),
     )
 
 

@@ -14,7 +14,7 @@ from ptcompile.source import streams
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.api.inputs import Inputs
-    from ptcompile.api.lint import LintOptions
+    from ptcompile.api.options import LintOptions
     from ptcompile.apiserver.admission import ClusterState
     from ptcompile.kubernetes.unstructured import Json
 

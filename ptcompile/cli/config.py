@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any, Final, TypeVar
 
-    from ptcompile.api.lint import LintOptions, UnknownKinds
+    from ptcompile.api.options import LintOptions, UnknownKinds
     from ptcompile.diagnostics.selection import Selection
     from ptcompile.diagnostics.terms import Severity
     from ptcompile.extending import Extensions
@@ -110,7 +110,7 @@ class Config(NamedTuple):
         `profile` is what `cluster` names, or None without one.
         """
         from ptcompile.api.inputs import releases_of
-        from ptcompile.api.lint import LintOptions
+        from ptcompile.api.options import LintOptions
 
         return LintOptions(
             profile=profile,

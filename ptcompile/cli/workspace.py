@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from ptcompile._internal import files as disk
 from ptcompile._internal.files import SUFFIXES
-from ptcompile.api.lint import LintOptions
+from ptcompile.api.options import LintOptions
 from ptcompile.cli import config as configuration, files
 from ptcompile.cli.config import Config
 from ptcompile.cli.exclude import exclusions

@@ -9,7 +9,7 @@ from ptcompile._internal import files
 from ptcompile._internal.files import SUFFIXES, is_inside
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, ProfileRead
-from ptcompile.api.lint import LintOptions
+from ptcompile.api.options import LintOptions
 from ptcompile.report.layout import safe_text, shorten
 from ptcompile.source import streams
 

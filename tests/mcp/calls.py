@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ptcompile.api.inputs import read_profile, releases_of
-from ptcompile.api.lint import LintOptions
+from ptcompile.api.options import LintOptions
 from ptcompile.mcp.inputs import Call, CallSettings
 from ptcompile.mcp.tools import TOOLS, check_arguments
 

@@ -10,7 +10,7 @@ import yaml
 
 from ptcompile import schema
 from ptcompile.api.inputs import NO_PROFILE
-from ptcompile.api.lint import LintOptions
+from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics.selection import selection
 from ptcompile.mcp.inputs import Call, CallError, CallSettings
 from ptcompile.mcp.tools import TOOLS

@@ -6,7 +6,7 @@ from typing import Any
 
 from lsprotocol.types import CompletionItem, Position
 
-from ptcompile.api.lint import LintOptions
+from ptcompile.api.options import LintOptions
 from ptcompile.server.completion import complete
 from ptcompile.server.document import OpenDocument
 from ptcompile.server.workspace import FileSettings, NamedObject, named_objects

@@ -6,7 +6,7 @@ import pytest
 from lsprotocol.types import CodeAction, DiagnosticSeverity, Position, Range
 
 import ptcompile
-from ptcompile.api.lint import LintOptions
+from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics.selection import selection
 from ptcompile.linter import every_rule
 from ptcompile.linter.pages import rule_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lsprotocol.types import DocumentSymbol, Position, Range
 
-from ptcompile.api.lint import LintOptions
+from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics.selection import selection
 from ptcompile.server.document import OpenDocument
 from ptcompile.server.lenses import code_lenses, inlay_hints, manifests, page, pods

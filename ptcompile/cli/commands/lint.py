@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from typing import Any, Final, TypeVar
 
     from ptcompile.api.fix import Fixed
-    from ptcompile.api.lint import LintOptions, Report
+    from ptcompile.api.lint import Report
+    from ptcompile.api.options import LintOptions
     from ptcompile.cli.baseline import Baseline
     from ptcompile.cli.cache import ResultCache
     from ptcompile.cli.related import ObjectDigests, RepeatedObjects

@@ -1,0 +1,94 @@
+"""What judges one file: the rules that are reported, and the cluster that they are reported for.
+
+Every way in gets it from one maker: `Config.lint_options` of the command line's configuration for files, and
+`read_options` for the arguments of a function.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from ptcompile._internal import arguments
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.api.inputs import NO_PROFILE, File, Inputs, ProfileRead, releases_of
+from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.versions import Versions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ptcompile.extending import Extensions
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+    UnknownKinds = Literal["count", "error"]
+else:  # as text, NamedTuple would compile them
+    ClusterProfile = Extensions = UnknownKinds = object
+
+
+class LintOptions(NamedTuple):
+    """What judges one file: the rules that are reported, and the cluster that they are reported for."""
+
+    profile: ClusterProfile | None = None
+    """The configured profile, or None without one."""
+    versions: Versions = Versions()
+    """The releases in force."""
+    webhooks: bool = True
+    """Whether the operators' webhooks are asked, and not only the API server and the CRDs."""
+    selection: Selection = Selection()
+    unknown_kinds: UnknownKinds = "count"
+    extensions: Extensions | None = None
+    """Rules and passes of plugins and of the configuration."""
+    schemas: tuple[str | os.PathLike[str], ...] = ()
+    """Files and folders of CRDs or JSON Schemas."""
+
+    def inputs(
+        self,
+        file: File,
+        beside: Objects | None = None,
+        *,
+        profile: ProfileRead = NO_PROFILE,
+        only_specs: bool = False,
+    ) -> Inputs:
+        """Return a file with what decides about its objects: `beside` are objects of other files, and `profile` is the
+        text of these options' profile, if the call's findings include its own.
+        """
+        return Inputs(
+            [file],
+            self.profile,
+            versions=self.versions,
+            beside=beside,
+            schemas=self.schemas,
+            extensions=self.extensions,
+            profile_diagnostics=profile.diagnostics,
+            profile_source=profile.source,
+            only_specs=only_specs,
+        )
+
+
+def read_options(
+    profile: ClusterProfile | None,
+    *,
+    kubernetes: str | None,
+    webhooks: bool,
+    unknown_kinds: UnknownKinds,
+    select: Iterable[str] | None,
+    ignore: Iterable[str],
+    severity: Mapping[str, str] | None,
+    schemas: Iterable[str | os.PathLike[str]],
+    extensions: Extensions | None,
+) -> LintOptions:
+    """Return the options that a function's arguments mean; `lint` describes them, and what they raise."""
+    arguments.check(kubernetes=kubernetes, extensions=extensions)
+    codes = extensions.codes if extensions is not None else NO_CODES
+    return LintOptions(
+        profile=profile,
+        versions=releases_of(profile, kubernetes),
+        webhooks=webhooks,
+        selection=selection(select, ignore, codes, severity),
+        unknown_kinds=unknown_kinds,
+        extensions=extensions,
+        schemas=arguments.paths(schemas, "schemas"),
+    )
