@@ -13,6 +13,6 @@ PROCESSES = 2
 
 
 def mapped(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-    """Yield what `work` returns for each item, in order. It must be a function of a module, to be found by the others."""
+    """Yield what `work` returns for each item, in order. It is a function of a module."""
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
         yield from pool.imap(work, items, chunksize=8)
