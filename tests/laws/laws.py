@@ -298,6 +298,23 @@ def compiled_says_nothing_new(text: Text) -> Broken:
     return [brief(found) for found in findings if found.code not in said]
 
 
+def admitted_as_found(text: Text) -> Broken:
+    """A job that its queue never admits has an error or a warning of lint, and one that is admitted is managed."""
+    if "ClusterQueue" not in text.text or objects_of(text) is None:
+        return None
+    jobs = {f"{job.kind}/{job.name}": job.outcome for job in ptcompile.admit(text.text).jobs}
+    if not jobs:
+        return None
+    found = [one for one in linted(text.text) if one.severity in ("error", "warning")]
+    has_reason = any(one.authority == "kueue" or one.stage in ("apply", "pod") for one in found)
+    lines = [f"admit: {name} is never admitted; lint: nothing" for name, outcome in jobs.items() if outcome == "never"]
+    unmanaged = [one for one in found if one.name == _UNMANAGED and jobs.get(str(one.resource)) == "admitted"]
+    return [*(() if has_reason else lines), *(f"+ {brief(one)}; admit: admitted" for one in unmanaged)]
+
+
+_UNMANAGED = "kueue-framework-off"
+"""The rule that says that a queue does not see a job."""
+
 LAWS: dict[str, Law] = {
     "1-predicted-is-found": predicted_is_found,
     "1-found-is-predicted": found_is_predicted,
@@ -320,5 +337,6 @@ LAWS: dict[str, Law] = {
     },
     "10-refused-by-pool": refused_by_pool_is_found,
     "10-compiled-then-linted": compiled_says_nothing_new,
+    "10-admitted-as-found": admitted_as_found,
 }
 """By number in the order of `docs/maintaining/checks.md`, and name."""

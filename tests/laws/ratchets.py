@@ -1,8 +1,9 @@
-"""What breaks each law today: ids that may only become fewer, in ratchets.json."""
+"""What breaks each law today, in ratchets.json: texts, each with what is lost and won, that may only become fewer."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -21,40 +22,56 @@ CODE_LAWS: dict[str, Callable[[], tuple[int, set[str]]]] = {
 }
 """Laws about the code: how many functions or patterns they look at, and the names that break them."""
 
+_CHANGE = re.compile(r"(?:^|: )([-+]) .*?(PTC\d+)")
+
+Marks = frozenset[str]
+"""What breaks a law in one text, without places and words: `-PTC406`, `+PTC483`, or `simulate` for a prediction."""
+
 
 class Ratchet(NamedTuple):
-    """What one law looks at, and what breaks it."""
+    """What one law looks at, and what breaks it, by the id of the text."""
 
     looked_at: int
-    broken: frozenset[str]
+    broken: Mapping[str, Marks]
 
 
 def recorded() -> dict[str, Ratchet]:
     rows = json.loads(FILE.read_text(encoding="utf-8"))
-    return {law: Ratchet(row["looked at"], frozenset(row["broken"])) for law, row in rows.items()}
+    return {
+        law: Ratchet(row["looked at"], {name: frozenset(marks.split()) for name, marks in row["broken"].items()})
+        for law, row in rows.items()
+    }
 
 
 def measured() -> dict[str, Ratchet]:
     """Return today's ratchets, from all texts."""
     looked_at = dict.fromkeys(LAWS, 0)
-    broken: dict[str, set[str]] = {law: set() for law in LAWS}
+    broken: dict[str, dict[str, Marks]] = {law: {} for law in LAWS}
     for identity, verdicts in mapped(_verdicts, every_text()):
-        for law, is_broken in verdicts.items():
+        for law, marks in verdicts.items():
             looked_at[law] += 1
-            broken[law] |= {identity} if is_broken else set()
-    texts = {law: Ratchet(looked_at[law], frozenset(broken[law])) for law in LAWS}
-    code = {law: Ratchet(count, frozenset(names)) for law, (count, names) in _code_laws().items()}
-    return {**texts, **code}
+            broken[law] |= {identity: marks} if marks else {}
+
+    ratchets = {law: Ratchet(looked_at[law], broken[law]) for law in LAWS}
+    for law, look in CODE_LAWS.items():
+        count, names = look()
+        ratchets[law] = Ratchet(count, dict.fromkeys(sorted(names), _marks(["again"])))
+    return ratchets
 
 
-def _code_laws() -> dict[str, tuple[int, set[str]]]:
-    return {law: look() for law, look in CODE_LAWS.items()}
-
-
-def _verdicts(text: Text) -> tuple[str, dict[str, bool]]:
-    """Return the id, and whether the text breaks each law that says something about it."""
+def _verdicts(text: Text) -> tuple[str, dict[str, Marks]]:
+    """Return the id, and what breaks each law that says something about the text."""
     found = {law: check(text) for law, check in LAWS.items()}
-    return text.id, {law: bool(lines) for law, lines in found.items() if lines is not None}
+    return text.id, {law: _marks(lines) for law, lines in found.items() if lines is not None}
+
+
+def _marks(lines: Iterable[str]) -> Marks:
+    return frozenset(_mark(line) for line in lines)
+
+
+def _mark(line: str) -> str:
+    change = _CHANGE.search(line)
+    return line.split()[0].rstrip(":") if change is None else change[1] + change[2]
 
 
 def shortened(today: Mapping[str, Ratchet], *, grown: bool) -> tuple[dict[str, Ratchet], list[str]]:
@@ -64,13 +81,20 @@ def shortened(today: Mapping[str, Ratchet], *, grown: bool) -> tuple[dict[str, R
     new: list[str] = []
     for law, (looked_at, broken) in today.items():
         allowed = before[law].broken if law in before else broken
-        new += [f"{law}: {identity}" for identity in sorted(broken - allowed)]
-        kept[law] = Ratchet(looked_at, broken if grown else broken & allowed)
+        still: dict[str, Marks] = {}
+        for identity, marks in broken.items():
+            known = allowed.get(identity, frozenset())
+            new += [f"{law}: {identity}: {' '.join(sorted(marks - known))}"] if marks - known else []
+            still |= {identity: left} if (left := marks if grown else marks & known) else {}
+        kept[law] = Ratchet(looked_at, still)
     return kept, new
 
 
 def write(ratchets: Mapping[str, Ratchet]) -> None:
-    rows = {law: {"looked at": row.looked_at, "broken": sorted(row.broken)} for law, row in ratchets.items()}
+    rows = {
+        law: {"looked at": row.looked_at, "broken": {name: " ".join(sorted(row.broken[name])) for name in row.broken}}
+        for law, row in ratchets.items()
+    }
     FILE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
@@ -79,16 +103,16 @@ def table(ratchets: Mapping[str, Ratchet]) -> list[str]:
     return [f"{law:30} {len(row.broken):5} of {row.looked_at:5}" for law, row in ratchets.items()]
 
 
-def complaint(law: str, found: Mapping[str, Broken], texts: Iterable[str]) -> str:
+def complaint(law: str, found: Mapping[str, Broken]) -> str:
     """Return why the ratchet of a law does not fit what was found in some texts; empty if it does."""
-    known = recorded()[law].broken & {*texts}
-    broken = {identity: lines for identity, lines in found.items() if lines}
-    parts = []
-    for identity in sorted(broken.keys() - known):
-        parts += [f"{identity} breaks the law {law}:", *(f"  {line}" for line in broken[identity] or ())]
-    if repaired := sorted(known - broken.keys()):
-        parts += [
-            f"no longer break the law {law}; shorten the list with `{SHORTEN}`:",
-            *(f"  {one}" for one in repaired),
-        ]
+    known = recorded()[law].broken
+    parts: list[str] = []
+    repaired: list[str] = []
+    for identity, lines in found.items():
+        marks, recorded_marks = _marks(lines or ()), known.get(identity, frozenset())
+        new = [line for line in lines or () if _mark(line) not in recorded_marks]
+        parts += [f"{identity} breaks the law {law}:", *(f"  {line}" for line in new)] if new else []
+        repaired += [f"  {identity}: {' '.join(sorted(recorded_marks - marks))}"] if recorded_marks - marks else []
+    if repaired:
+        parts += [f"no longer breaks the law {law}; `{SHORTEN}` shortens the list:", *repaired]
     return "\n".join(parts)
