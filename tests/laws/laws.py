@@ -215,7 +215,7 @@ def every_name_is_equal(text: Text) -> Broken:
             return None
         lines += [f"{name}: {line}" for line in difference(before, linted(as_text(renamed)))]
         after = [can_train(job) for job in simulate(renamed).jobs]
-        lines += [f"{name}: simulate said {trains}, now {after}"] if after != trains else []
+        lines += [f"simulate: {trains}, and with {name} {after}"] if after != trains else []
     return lines
 
 
