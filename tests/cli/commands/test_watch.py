@@ -274,6 +274,11 @@ def test_a_spec_that_never_compiled_has_no_manifests(tmp_path: Path) -> None:
         assert "It does not compile: 1 error, shown at the spec's lines." in page.id("job").text
 
 
+def _with_element(name: str, action: str) -> str:
+    """Return an expression that acts on an element of the shown page once it is there, and says whether it was."""
+    return f"(element => element ? ({action}, true) : false)({SHOWN}?.getElementById('{name}'))"
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
 def test_the_tab_and_the_scroll_positions_stay(tmp_path: Path) -> None:
     env = "".join(f"    NAME_{i}: value\n" for i in range(60))
@@ -283,8 +288,8 @@ def test_the_tab_and_the_scroll_positions_stay(tmp_path: Path) -> None:
     with watching(tmp_path, text, target=None) as (spec, address, _), browser() as tab:
         tab.call("Page.navigate", url=address)
         until(lambda: tab.run(f"{SHOWN}?.readyState") == "complete" and tab.run(chosen) == "tab-job")
-        tab.run(f"{SHOWN}.getElementById('tab-jobset').click()")
-        tab.run(f"{SHOWN}.getElementById('jobset-lines').scrollTo({{top: 300, behavior: 'instant'}})")
+        until(lambda: tab.run(_with_element("tab-jobset", "element.click()")))
+        until(lambda: tab.run(_with_element("jobset-lines", "element.scrollTo({top: 300, behavior: 'instant'})")))
         for nodes in ("noodes: 2", "nodes: 3"):
             spec.write_text(text.replace("nodes: 2", nodes), encoding="utf-8")
             until(partial(_contains, tab, nodes))
