@@ -12,7 +12,7 @@ from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
 from ptcompile.operators.table import KINDS
-from ptcompile.simulator.rendezvous import short_names
+from ptcompile.simulator.meeting import short_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.importer.lifting import lift_launch
 from ptcompile.kubernetes.unstructured import as_mappings, get, has, nested_map
 from ptcompile.operators.table import BY_TARGET
-from ptcompile.simulator.rendezvous import dns_names
+from ptcompile.simulator.meeting import dns_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

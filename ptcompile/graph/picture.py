@@ -10,8 +10,9 @@ from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, object_name, string_map
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
+from ptcompile.simulator.meeting import dns_names
 from ptcompile.simulator.pod import Pod
-from ptcompile.simulator.rendezvous import JobRendezvous, dns_names, job_rendezvous, volume_sources
+from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from ptcompile.simulator.launchers.command import Invocation, container_invocati
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS, Rendezvous
 from ptcompile.simulator.launchers.shell import single_command
 from ptcompile.simulator.launchers.torchrun import conf_of
-from ptcompile.simulator.rendezvous import training_roles
+from ptcompile.simulator.meeting import training_roles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

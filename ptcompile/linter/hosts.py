@@ -510,6 +510,6 @@ def _could_be_pod(label: str, job: WorkloadPods) -> bool:
 
 def _shortest_pod_name(job: WorkloadPods) -> str | None:
     """Return the shortest DNS name of the first pod that has one, or None."""
-    from ptcompile.simulator.rendezvous import dns_names
+    from ptcompile.simulator.meeting import dns_names
 
     return next((dns_names(pod)[-1] for _, pod in job.first_pods() if dns_names(pod)), None)

@@ -116,7 +116,7 @@ def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
 
 def endpoint_services(subject: Subject, host: str) -> list[Json]:
     """Return the Services in the pods' namespace that the host names, in any form."""
-    from ptcompile.simulator.rendezvous import short_names
+    from ptcompile.simulator.meeting import short_names
 
     space = subject.namespace
     return [

@@ -143,7 +143,7 @@ class TrainingRole:
     @cached_property
     def is_local(self) -> bool:
         """Whether the role meets at its own address, or at none."""
-        from ptcompile.simulator.rendezvous import LOOPBACK_HOSTS
+        from ptcompile.simulator.meeting import LOOPBACK_HOSTS
 
         return not self.rendezvous.host or self.rendezvous.host in LOOPBACK_HOSTS
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
+    from ptcompile.simulator.meeting import Lead
     from ptcompile.simulator.pod import Pod
-    from ptcompile.simulator.rendezvous import Lead
 
     T = TypeVar("T")
 
@@ -164,7 +164,7 @@ class WorkloadView:
     @cached_property
     def leads(self) -> list[Lead]:
         """The training roles, each with its first pod and its rendezvous; empty for kinds without pods."""
-        from ptcompile.simulator.rendezvous import training_roles
+        from ptcompile.simulator.meeting import training_roles
 
         return training_roles(self.job) if self.job is not None else []
 

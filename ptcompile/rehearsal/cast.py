@@ -17,8 +17,8 @@ from ptcompile.rehearsal.volumes import PodSurroundings, claims_of, describe_sur
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers import LAUNCHERS, launcher_of
 from ptcompile.simulator.launchers.torchrun import SWITCHES, conf_of, option_name
+from ptcompile.simulator.meeting import short_names, training_roles
 from ptcompile.simulator.pod import Pod, WorkloadPods
-from ptcompile.simulator.rendezvous import short_names, training_roles
 
 SCRIPT = "stand_in.py"
 """The training script in a pod's folder: the stand-in or the user's."""

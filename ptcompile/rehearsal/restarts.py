@@ -12,7 +12,7 @@ from ptcompile.kinds.model import Retry
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.rendezvous import training_roles
+from ptcompile.simulator.meeting import training_roles
 
 _Counter = tuple[str, ...]
 """Whose failures are counted, such as `("pod", "role", "worker", "0")`."""

@@ -14,8 +14,9 @@ from ptcompile.simulator.launchers.torchrun import (
     conf_of,
     torch_of,
 )
+from ptcompile.simulator.meeting import Lead, dns_names, training_roles
 from ptcompile.simulator.pod import Pod, WorkloadPods
-from ptcompile.simulator.rendezvous import JobRendezvous, Lead, dns_names, training_roles
+from ptcompile.simulator.rendezvous import JobRendezvous
 
 LAST_CALL_SECONDS = 30
 """Time that c10d waits for more nodes once the minimum has joined (last_call_timeout)."""

@@ -13,8 +13,9 @@ from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.kubelet import environment
 from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
+from ptcompile.simulator.meeting import dns_names
 from ptcompile.simulator.pod import Pod
-from ptcompile.simulator.rendezvous import JobRendezvous, dns_names, job_rendezvous
+from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous
 from ptcompile.simulator.world import World
 from ptcompile.source.secrets.masking import masker_of
 from ptcompile.source.secrets.names import mask_value

@@ -15,8 +15,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.agents import LAST_CALL_SECONDS, Agents
+from ptcompile.simulator.meeting import training_roles
 from ptcompile.simulator.pod import WorkloadPods
-from ptcompile.simulator.rendezvous import training_roles
 from ptcompile.simulator.rounds import (
     ALL_RECREATED,
     CLOSED_BY_SIGTERM,

@@ -7,9 +7,15 @@ from collections.abc import Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
-from ptcompile.simulator.launchers import LAUNCHERS
-from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, NO_RANK, STANDALONE_ENDPOINT, Rendezvous
+from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, Rendezvous
 from ptcompile.simulator.launchers.torchrun import FIRST_STORE, OWN_STORE, SHARED_STORE, torch_of
+from ptcompile.simulator.meeting import (
+    LOOPBACK_HOSTS,
+    candidate_indexes,
+    dns_names,
+    short_names,
+    training_roles,
+)
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
@@ -18,16 +24,11 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared only, never bound
-
 HOST_NETWORK_PREFIX = "c10d publishes a node's host name (hostNetwork)"
 """Start of the note that depends on the Kubernetes nodes."""
 
 _LAUNCHERS_WITH_ENDPOINT = ("torchrun", "accelerate", "deepspeed")
 """Launchers whose pods join at the endpoint in their options (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""
-
-Lead = tuple[ExpandedRole, Pod, Rendezvous]
-"""A role, its first pod, and that pod's rendezvous."""
 
 
 class JobRendezvous(NamedTuple):
@@ -99,35 +100,12 @@ def job_rendezvous(job: WorkloadPods) -> JobRendezvous | None:
     )
 
 
-def training_roles(job: WorkloadPods) -> list[Lead]:
-    """Return the training roles, each with its first pod and that pod's rendezvous.
-
-    These are the roles that start torchrun to join others. If no role does, they are the roles whose environment names
-    other processes; then those with another launcher; if there are none either, the first role.
-    """
-    candidates = [(role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None]
-    leads = [lead for lead in candidates if lead[2].launcher in ("torchrun", "tune")]
-    leads = [lead for lead in leads if lead[2].endpoint != STANDALONE_ENDPOINT] or leads
-    started = [lead for lead in candidates if lead[2].launcher in LAUNCHERS]
-    return leads or _env_leads(candidates) or started or candidates[:1]
-
-
-def _env_leads(candidates: list[Lead]) -> list[Lead]:
-    """Return the roles without torchrun whose environment names other processes.
-
-    If some of them have a rank, those without one do not train: Volcano's pytorch plugin gives every task the master's
-    address, but sets the rank only for its own two tasks.
-    """
-    connected = [lead for lead in candidates if lead[2].backend != "none"]
-    return [lead for lead in connected if lead[2].node_rank != NO_RANK] or connected
-
-
 def resolve_host(job: WorkloadPods, host: str, asking_pod: Pod) -> str | None:
     """Return the pod or Service that a host name resolves to from `asking_pod`, as text, or None if nothing answers."""
     if host in LOOPBACK_HOSTS:
         return "each pod itself"
     for role in job.roles_for_host(host):
-        for index in _candidate_indexes(host, role):
+        for index in candidate_indexes(host, role):
             pod = job.pod(role, index)
             if host in dns_names(pod):
                 return pod.display_name
@@ -144,29 +122,8 @@ def _names_a_pod_of(job: WorkloadPods, host: str) -> bool:
     """Return whether the first label of a host name is the host name of one of the job's pods, even if unresolvable."""
     label = host.partition(".")[0]
     return any(
-        job.pod(role, i).hostname == label for role in job.roles_for_host(label) for i in _candidate_indexes(host, role)
+        job.pod(role, i).hostname == label for role in job.roles_for_host(label) for i in candidate_indexes(host, role)
     )
-
-
-def dns_names(pod: Pod) -> list[str]:
-    """Return the names under which pods in the same namespace find a pod."""
-    return short_names(pod.dns, pod.view.namespace) if pod.dns else []
-
-
-def short_names(full: str, namespace: str) -> list[str]:
-    """Return a cluster DNS name and the short forms that the search domains of its namespace complete."""
-    svc = full.removesuffix(".cluster.local")
-    inside = svc.removesuffix(".svc")
-    return [full, svc, inside, inside.removesuffix(f".{namespace}")]
-
-
-def _candidate_indexes(host: str, role: ExpandedRole) -> list[int]:
-    """Return the indexes to check for a host name: the numbers at the end of its first label, and 0."""
-    parts = host.partition(".")[0].split("-")[-2:]
-    numbers = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 12]
-    if not role.count:
-        return []
-    return sorted({i for i in (0, *numbers) if i < role.count})
 
 
 def _notes(job: WorkloadPods, rendezvous: JobRendezvous, pods: list[Pod]) -> Iterator[str]:

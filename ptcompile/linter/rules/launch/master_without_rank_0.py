@@ -77,7 +77,7 @@ def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[
 
 def _pod_named(job: SimulatedJob, host: str) -> Pod | None:
     """Return the pod that has this DNS name, or None."""
-    from ptcompile.simulator.rendezvous import dns_names
+    from ptcompile.simulator.meeting import dns_names
 
     number = host.partition(".")[0].rpartition("-")[2]
     index = int(number) if number.isdigit() and len(number) < 10 else 0

@@ -50,7 +50,7 @@ from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.agents import EXIT_BARRIER_SECONDS
-from ptcompile.simulator.rendezvous import dns_names
+from ptcompile.simulator.meeting import dns_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
