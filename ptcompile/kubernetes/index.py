@@ -8,6 +8,7 @@ from itertools import chain
 from operator import is_
 
 from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.namedtuple import cast
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
     as_mappings,
@@ -68,6 +69,13 @@ class Objects(Sequence["Json"]):
         self._hidden = hidden
         self._by_namespace: dict[str, Objects] = {}
         self._unchanged = False
+        self._cache: dict[object, object] = {}
+
+    def cached(self, key: object, compute: Callable[[], T]) -> T:
+        """Return `compute()`, computed once for the key, such as an index of one caller."""
+        if key not in self._cache:
+            self._cache[key] = compute()
+        return cast("T", self._cache[key])
 
     def __len__(self) -> int:
         return len(self._objects) + (sum(1 for _ in self._visible(self._related)) if self._related is not None else 0)

@@ -16,8 +16,10 @@ from ptcompile.kubernetes.names import is_label
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, kind_of, nested_map, object_name
 from ptcompile.linter.references import has_all_pods, meets_at_a_pod, service_selects
 from ptcompile.linter.rule import Subject, subject_of
+from ptcompile.linter.training_roles import guide_of
 from ptcompile.linter.workload import POD, Stream
 from ptcompile.operators.table import KINDS, RUNS_PODS
+from ptcompile.simulator.meeting import pod_with_hostname
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,10 +95,10 @@ def unanswered_endpoints(subject: Subject) -> list[UnansweredEndpoint]:
     """Return the endpoints at which several pods of the job should meet and nothing answers."""
     endpoints = []
     for roles in (*subject.rendezvous_groups, *subject.env_groups):
-        first = roles[0]
+        first = guide_of(roles)
         host = first.rendezvous.host
         # most hosts resolve: then the other pods need not be simulated
-        if not host or _resolves(first.pod.job, host.removesuffix(".").lower()) or not meets_at_a_pod(roles):
+        if not host or not first.member.address.is_unknown or not meets_at_a_pod(roles):
             continue
         wrong = wrong_host(subject, first.pod, host, complete=has_all_pods(subject, roles))
         mistake = wrong or _unserved_host(subject, first.pod, host)
@@ -196,7 +198,7 @@ def _is_decidable(subject: Subject, pod: Pod, name: _ClusterName) -> bool:
 def _find_pod(subject: Subject, job: WorkloadPods, label: str) -> Pod | None:
     """Return the pod with this host name, of the job or of another job in its namespace, or None."""
     jobs = (job, *_peers_with_pod(subject, job, label))
-    return next((pod for candidate in jobs if (pod := _pod_with_hostname(candidate, label)) is not None), None)
+    return next((pod for candidate in jobs if (pod := pod_with_hostname(candidate, label)) is not None), None)
 
 
 def _service_mistake(
@@ -292,10 +294,14 @@ def _services_named(subject: Subject, job: WorkloadPods, name: str) -> list[Json
 
 def _resolves(job: WorkloadPods, host: str) -> bool:
     """Return whether the name resolves to a pod or a Service of the job."""
-    from ptcompile.simulator.rendezvous import resolve_host
+    from ptcompile.simulator.meeting import address_of
 
-    first = next(iter(job.first_pods()), None)
-    return first is not None and resolve_host(job, host, first[1]) is not None
+    pod = next((pod for _, pod in job.first_pods()), None)
+    if pod is None:
+        return False
+    address = address_of(pod, host)
+    # a host name without a Service leads to its own pod only
+    return not address.is_unknown and not (host == pod.hostname and address.is_blind and job.size > 1)
 
 
 def _resolves_elsewhere(subject: Subject, job: WorkloadPods, host: str) -> bool:
@@ -414,14 +420,7 @@ def _renamed_job(job: WorkloadPods, name: _ClusterName, complete: bool) -> Wrong
 
 def _has_pod(job: WorkloadPods, label: str) -> bool:
     """Return whether the label is the host name of one of the job's pods."""
-    return _pod_with_hostname(job, label) is not None
-
-
-def _pod_with_hostname(job: WorkloadPods, label: str) -> Pod | None:
-    """Return the job's pod with this host name, or None."""
-    numbers = {int(part) for part in label.split("-")[-2:] if part.isascii() and part.isdigit() and len(part) < 10}
-    pods = (job.pod(role, i) for role in job.roles_for_host(label) for i in sorted({0, *numbers}) if i < role.count)
-    return next((pod for pod in pods if pod.hostname == label), None)
+    return pod_with_hostname(job, label) is not None
 
 
 def _wrong_pod(subject: Subject, job: WorkloadPods, name: _ClusterName, complete: bool) -> WrongHost | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.templates import job_labels
@@ -27,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
+    from ptcompile.simulator.meeting import Member
 
 
 _USER_SERVED = (("v1", "Pod"), ("batch/v1", "Job"))
@@ -148,42 +149,30 @@ def meets_at_a_pod(roles: tuple[TrainingRole, ...]) -> bool:
 def has_all_pods(subject: Subject, roles: tuple[TrainingRole, ...]) -> bool:
     """Return whether all nodes are pods of this object."""
     first, total = roles[0], count_nodes(roles)
-    is_closed = not subject.record.rendezvous.across_objects or not peers_in_other_objects(subject, first)
-    return is_closed and first.rendezvous.nodes is not None and total == first.rendezvous.nodes[1] and total > 1
+    is_complete = first.rendezvous.nodes is not None and total == first.rendezvous.nodes[1] and total > 1
+    return is_complete and not peers_in_other_objects(subject, first)
 
 
-def peers_in_other_objects(subject: Subject, first: TrainingRole) -> tuple[TrainingRole, ...]:
-    """Return the training roles of other objects that meet at the same endpoint, in the same namespace."""
-    if subject.is_alone:
+def peers_in_other_objects(subject: Subject, first: TrainingRole) -> tuple[Member, ...]:
+    """Return the training roles of other objects in the namespace that meet this one."""
+    if subject.is_alone or not subject.record.rendezvous.across_objects:
         return ()
-    roles = subject.stream.cached(_roles_by_endpoint)
-    own_id = id(subject.manifest)
-    return tuple(role for role in roles.get(_endpoint_key(first), ()) if id(role.manifest) != own_id)
+    from ptcompile.simulator.meeting import peers_of
+
+    return peers_of(first.member, subject.stream.cached(_members_by_place))
 
 
-def _roles_by_endpoint(stream: Stream) -> dict[tuple[str, ...], list[TrainingRole]]:
-    """Return all training roles of the stream that wait for others, by endpoint."""
-    roles: dict[tuple[str, ...], list[TrainingRole]] = {}
-    for manifest in stream.objects:
-        for role in (
-            subject_of(manifest, stream).training_roles
-            if kind_named(kind_of(manifest)).rendezvous.across_objects
-            else ()
-        ):
-            if (role.is_modeled or role.is_env_script) and not role.is_local and not role.is_standalone:
-                roles.setdefault(_endpoint_key(role), []).append(role)
-    return roles
+def _members_by_place(stream: Stream) -> dict[tuple[str, ...], list[Member]]:
+    """Return the training roles that may meet those of other objects, by each place where they are found."""
+    from ptcompile.simulator.meeting import members_by_place
+
+    kinds = [one for one in stream.objects if kind_named(kind_of(one)).rendezvous.across_objects]
+    return members_by_place(job for one in kinds if (job := subject_of(one, stream).job) is not None)
 
 
-def _endpoint_key(role: TrainingRole) -> tuple[str, ...]:
-    space = namespace_of(role.manifest)
-    host = (
-        role.rendezvous.host.removesuffix(".")
-        .removesuffix(".cluster.local")
-        .removesuffix(".svc")
-        .removesuffix(f".{space}")
-    )
-    return (space, role.rendezvous.backend, host)
+def count_pods(members: Iterable[Member]) -> int:
+    """Return the number of pods of roles."""
+    return sum(member.role.count for member in members)
 
 
 def selects(selector: Json, labels: Json) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile.diagnostics import Edit, Path
-from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.linter.rule import Subject
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
+    from ptcompile.simulator.meeting import Meeting, Member
     from ptcompile.simulator.pod import Pod
 
     OptionSource = Literal["flag", "env", "operator", "default"]
@@ -57,28 +57,31 @@ class TrainingRole:
 
     def __init__(
         self,
-        expanded: ExpandedRole,
-        pod: Pod,
-        rendezvous: Rendezvous,
+        member: Member,
+        meeting: Meeting,
         path: Path,
         spec: Json,
         kind: tuple[str, str],
         manifest: Json,
     ) -> None:
-        self.expanded = expanded
-        self.pod = pod
-        self.rendezvous = rendezvous
+        self.member = member
+        """The role as a member of its meeting."""
+        self.meeting = meeting
+        """The roles of the object that meet it."""
+        self.expanded: ExpandedRole = member.role
+        self.pod: Pod = member.pod
+        self.rendezvous: Rendezvous = member.rendezvous
         self.path = path
         """Path of the container from the root of the object; in a TrainJob, of `spec.trainer`."""
         self.spec = spec
         """The mapping at `path`, with `command`, `args` and `env`."""
         self.kind = kind
         self.manifest = manifest
-        self.launch: Invocation = pod.launch
+        self.launch: Invocation = member.pod.launch
         """What the command line starts."""
-        self.is_torchrun = rendezvous.launcher == "torchrun"
+        self.is_torchrun = member.rendezvous.launcher == "torchrun"
         """Whether torchrun certainly starts the processes."""
-        self.options: Mapping[str, str] = rendezvous.options
+        self.options: Mapping[str, str] = member.rendezvous.options
         """All options with their values as torchrun would read them."""
 
     @property
@@ -140,12 +143,10 @@ class TrainingRole:
         """Whether a shell script may install another PyTorch before it starts the launcher."""
         return self.launch.in_shell and any("install" in token for _, _, token in self.indexed_tokens())
 
-    @cached_property
+    @property
     def is_local(self) -> bool:
-        """Whether the role meets at its own address, or at none."""
-        from ptcompile.simulator.meeting import LOOPBACK_HOSTS
-
-        return not self.rendezvous.host or self.rendezvous.host in LOOPBACK_HOSTS
+        """Whether the role's pods meet no other pod of the object: each names itself, or nothing."""
+        return self.meeting.is_local
 
     @cached_property
     def is_standalone(self) -> bool:
@@ -282,10 +283,11 @@ def training_roles(subject: WorkloadView) -> tuple[TrainingRole, ...]:
     if subject.job is None or subject.job.expansion.refused:
         return ()
     roles = []
-    for role, pod, rendezvous in subject.leads:
-        written = _written_container(subject, role.name)
-        if written is not None:
-            roles.append(TrainingRole(role, pod, rendezvous, *written, subject.kind, subject.manifest))
+    for meeting in subject.job.meetings:
+        for member in meeting.members:
+            written = _written_container(subject, member.role.name)
+            if written is not None:
+                roles.append(TrainingRole(member, meeting, *written, subject.kind, subject.manifest))
     return tuple(roles)
 
 
@@ -338,6 +340,11 @@ def _strip_dashes(name: str) -> str:
     return name.lstrip("-")
 
 
+def guide_of(roles: tuple[TrainingRole, ...]) -> TrainingRole:
+    """Return the first role whose host leads other pods to the endpoint too, else the first one."""
+    return next((role for role in roles if not role.member.address.is_blind), roles[0])
+
+
 def count_nodes(roles: tuple[TrainingRole, ...]) -> int:
     """Return how many pods train."""
     return sum([role.expanded.count for role in roles])
@@ -359,7 +366,7 @@ def rendezvous_groups(subject: WorkloadView, roles: TrainingRoles) -> tuple[Trai
     """Return the groups of roles that should meet; empty unless the files determine everything their launchers read.
 
     All roles of a PyTorchJob are one group, and so are all that Volcano's pytorch plugin ranks. In other kinds, roles
-    may be separate jobs: those that name the same endpoint are one group.
+    may be separate jobs: those whose endpoints lead to the same place are one group.
     """
     return _group(subject, roles, lambda role: role.is_modeled)
 
@@ -381,19 +388,9 @@ def _group(
         return ()
     if subject.base is not None and subject.base.assumed:
         return ()
-    groups: dict[tuple[str, ...], list[TrainingRole]] = {}
+    groups: dict[int | None, list[TrainingRole]] = {}
     for role in roles:
-        groups.setdefault(_group_key(role, subject.record), []).append(role)
+        settings = subject.record.rendezvous
+        is_one = settings.all_pods or (settings.ranked_by and role.pod.env.keys() >= set(settings.ranked_by))
+        groups.setdefault(None if is_one else id(role.meeting), []).append(role)
     return tuple(tuple(members) for members in groups.values())
-
-
-def _group_key(role: TrainingRole, kind: Kind) -> tuple[str, ...]:
-    settings = kind.rendezvous
-    if settings.all_pods or (settings.ranked_by and role.pod.env.keys() >= set(settings.ranked_by)):
-        return ()
-    is_separate = role.is_local or role.is_standalone
-    return (
-        (role.expanded.name,)
-        if is_separate
-        else (role.rendezvous.backend, role.rendezvous.endpoint, role.options.get("rdzv-id", ""))
-    )

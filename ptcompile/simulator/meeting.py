@@ -1,16 +1,130 @@
-"""Which pods of a job train together, and the names under which they find one another."""
+"""Where the pods of a job meet: endpoints compared by what they lead to, not by their text.
+
+A role of one pod may name itself in any way, such as localhost, and the others by its DNS name: they meet
+(docs/facts/torchrun.md#rendezvous).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
+from ptcompile.kubernetes.index import selector
+from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
+from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
-from ptcompile.simulator.launchers.rendezvous import NO_RANK, STANDALONE_ENDPOINT, Rendezvous
+from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, NO_RANK, STANDALONE_ENDPOINT, Rendezvous
+from ptcompile.simulator.launchers.torchrun import FIRST_STORE, OWN_STORE, SHARED_STORE, torch_of
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
-LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared only, never bound
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared only, never bound
+OWN_HOST_TEXTS: Final = (
+    "$(hostname",
+    "`hostname",
+    "$HOSTNAME",
+    "${HOSTNAME}",
+    "<status.podIP",
+    "<status.hostIP",
+    "<metadata.name>",
+)
+"""Beginnings of hosts that stand for the pod itself, where no manifest has the value."""
+_C10D_PORT: Final = "29400"
 
 Lead = tuple[ExpandedRole, Pod, Rendezvous]
 """A role, its first pod, and that pod's rendezvous."""
+
+
+class Address(NamedTuple):
+    """What a host name leads to from one pod."""
+
+    name: str
+    """What two hosts that lead to one place have in common: the pod's shortest DNS name or its name, the Service's
+    name, or the host without the pod's namespace and the cluster's domain.
+    """
+    pod: Pod | None = None
+    """The pod of the job, if it is one."""
+    title: str = ""
+    """The pod or Service in output, or empty if nothing in the stream answers to the host."""
+    is_own: bool = False
+    """Whether it is the asking pod itself."""
+    is_blind: bool = False
+    """Whether the host means the asking pod, whoever asks, such as localhost."""
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing in the stream answers to the host."""
+        return not self.title and not self.is_own
+
+
+class Member(NamedTuple):
+    """One training role in a meeting."""
+
+    role: ExpandedRole
+    pod: Pod
+    """Its first pod."""
+    rendezvous: Rendezvous
+    address: Address
+    is_apart: bool
+    """Whether each pod of the role meets only itself."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What two roles must share to meet: backend, address, port and, where agents compare it, the run's id."""
+        rendezvous = self.rendezvous
+        if self.is_apart:
+            return ("apart", self.role.name)
+
+        port = rendezvous.endpoint.rpartition(":")[2] if ":" in rendezvous.endpoint else ""
+        port = port or (_C10D_PORT if rendezvous.backend == "c10d" else "")
+        run = "" if rendezvous.backend in ("static", "env") else rendezvous.options.get("rdzv-id", "")
+        return (rendezvous.backend, self.address.name, port, run)
+
+
+class Meeting(NamedTuple):
+    """The training roles of one job whose pods meet at one address."""
+
+    members: tuple[Member, ...]
+
+    @property
+    def pods(self) -> int:
+        """Number of pods."""
+        return sum(member.role.count for member in self.members)
+
+    @property
+    def guide(self) -> Member:
+        """The first member whose host leads other pods to the address too, else the first one."""
+        return next((member for member in self.members if not member.address.is_blind), self.members[0])
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its pods meet no other pod of the job: each names itself, or nothing."""
+        first = self.members[0]
+        return first.is_apart or (self.pods == 1 and first.address.is_blind)
+
+    @property
+    def local_obstacle(self) -> str:
+        """The obstacle of pods that meet no other, or empty if they may meet some."""
+        if not self.is_local:
+            return ""
+        host = self.members[0].rendezvous.host
+        return "local-endpoint" if not host or host in LOOPBACK_HOSTS else "own-host-endpoint"
+
+
+class Obstacle(NamedTuple):
+    """Something that keeps training pods from joining one rendezvous."""
+
+    name: str
+    """Name of the lint rule that reports it, where there is one."""
+    sentence: str
+    is_certain: bool = True
+    """Whether the files decide it."""
 
 
 def training_roles(job: WorkloadPods) -> list[Lead]:
@@ -36,6 +150,271 @@ def _env_leads(candidates: list[Lead]) -> list[Lead]:
     return [lead for lead in connected if lead[2].node_rank != NO_RANK] or connected
 
 
+def meetings_of(job: WorkloadPods) -> tuple[Meeting, ...]:
+    """Return the meetings of the job's training roles, in their order."""
+    meetings: dict[tuple[str, ...], list[Member]] = {}
+    for lead in training_roles(job):
+        member = _member_of(*lead)
+        meetings.setdefault(member.key, []).append(member)
+    return tuple(Meeting(tuple(members)) for members in meetings.values())
+
+
+def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> Member:
+    address = address_of(pod, rendezvous.host)
+    is_apart = rendezvous.endpoint == STANDALONE_ENDPOINT or _hands_out_loopback(pod, rendezvous)
+    if not is_apart and address.is_own and role.count > 1:
+        # the first pod knows its own name, and may be the one where all meet
+        last = pod.job.pod(role, role.count - 1)
+        seen_by_last = address_of(last, last.rendezvous.host)
+        is_apart = seen_by_last.is_own
+        address = seen_by_last if address.is_blind and not is_apart else address
+    return Member(role, pod, rendezvous, address, is_apart)
+
+
+def _hands_out_loopback(pod: Pod, rendezvous: Rendezvous) -> bool:
+    """Return whether rank 0 tells the processes of the other pods to meet at its own localhost.
+
+    Agents of the static rendezvous did until they shared their store (PyTorch 2.3:
+    `torch/distributed/elastic/agent/server/api.py`, `_set_master_addr_port`).
+    """
+    image = as_string(pod.main.spec.get("image")) if pod.main else None
+    is_static = rendezvous.backend == "static" and rendezvous.host in LOOPBACK_HOSTS
+    return is_static and torch_of(image, pod.job.versions) < SHARED_STORE
+
+
+def address_of(pod: Pod, host: str) -> Address:
+    """Return what a host name leads to from a pod."""
+    own = _address_of_pod(pod, pod)._replace(is_blind=True)
+    if not host or host in LOOPBACK_HOSTS:
+        return own._replace(title="each pod itself")
+    if host.startswith(OWN_HOST_TEXTS):
+        return own._replace(title="")
+
+    host = host.removesuffix(".")
+    found = _pod_with_dns_name(pod.job, host)
+    if found is not None:
+        return _address_of_pod(found, pod)
+
+    service = _service_at(pod.job, host)
+    if service is not None:
+        title = f"Service {object_name(service)}"
+        selected = _only_pod_of(pod.job, service)
+        if selected is None:
+            return Address(object_name(service), title=title)
+        return _address_of_pod(selected, pod)._replace(title=title)
+    if host == pod.hostname:
+        return own
+    if host != host.lower():
+        return address_of(pod, host.lower())
+
+    meant = pod_with_hostname(pod.job, host)
+    if meant is not None:  # all that name it so mean one pod, though the name leads to none
+        return Address(_address_of_pod(meant, pod).name)
+    inside = host.removesuffix(".cluster.local").removesuffix(".svc")
+    return Address(inside.removesuffix(f".{pod.view.namespace}"))
+
+
+def _address_of_pod(target: Pod, asking: Pod) -> Address:
+    *_, name = target.display_name, *dns_names(target)
+    is_own = (target.role, target.index) == (asking.role, asking.index)
+    return Address(name, target, target.display_name, is_own)
+
+
+def _pod_with_dns_name(job: WorkloadPods, host: str) -> Pod | None:
+    """Return the pod of the job that a DNS name leads to, or None."""
+    return next((pod for pod in _pods_like(job, host) if host in dns_names(pod)), None)
+
+
+def pod_with_hostname(job: WorkloadPods, label: str) -> Pod | None:
+    """Return the pod of the job with this host name, or None."""
+    return next((pod for pod in _pods_like(job, label) if pod.hostname == label), None)
+
+
+def _pods_like(job: WorkloadPods, host: str) -> Iterator[Pod]:
+    """Yield the pods whose host names may be the first label of a host: the same stem, and 0 or a number at its end."""
+    parts = host.partition(".")[0].split("-")[-2:]
+    numbers = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 12]
+    for role in job.roles_for_host(host):
+        yield from (job.pod(role, index) for index in sorted({0, *numbers}) if index < role.count)
+
+
+def _service_at(job: WorkloadPods, host: str) -> Json | None:
+    """Return the Service of the operator or of the stream that a DNS name leads to, or None."""
+    for service in (*job.expansion.services, *job.stream.services_at(host)):
+        namespace = as_string(nested_map(service, "metadata").get("namespace")) or job.namespace
+        if host in short_names(f"{object_name(service)}.{namespace}.svc.cluster.local", namespace):
+            return service
+    return None
+
+
+def _only_pod_of(job: WorkloadPods, service: Json) -> Pod | None:
+    """Return the pod behind a Service that selects one pod of the job, or None."""
+    wanted = selector(service)
+    if not wanted:
+        return None
+
+    numbers = {int(value) for value in wanted.values() if value.isascii() and value.isdigit() and len(value) < 10}
+    selected = [
+        pod
+        for role in job.roles
+        for index in sorted({0, 1, role.count - 1, *numbers})
+        if 0 <= index < role.count and wanted.items() <= (pod := job.pod(role, index)).view.labels.items()
+    ]
+    return selected[0] if len(selected) == 1 else None
+
+
+def peers_of(member: Member, members: Mapping[tuple[str, ...], Sequence[Member]]) -> tuple[Member, ...]:
+    """Return the roles of other objects that meet where this one does; `members` is what `members_by_place` returns."""
+    own = member.pod.job.manifest
+    found = [peer for place in _places(member) for peer in members.get(place, ())]
+    return tuple({id(peer): peer for peer in found if peer.pod.job.manifest is not own}.values())
+
+
+def members_by_place(jobs: Iterable[WorkloadPods]) -> dict[tuple[str, ...], list[Member]]:
+    """Return the roles that wait for others, of kinds whose objects may meet, by each place where they are found."""
+    members: dict[tuple[str, ...], list[Member]] = {}
+    for job in jobs:
+        for member in (member for meeting in job.meetings for member in meeting.members):
+            if not member.is_apart and member.rendezvous.backend != "none" and member.rendezvous.nodes != (1, 1):
+                for place in _places(member):
+                    members.setdefault(place, []).append(member)
+    return members
+
+
+def _places(member: Member) -> Iterator[tuple[str, ...]]:
+    """Yield what roles of different objects must share to meet: their own pod has the names of its Services too."""
+    job, (backend, name, *rest) = member.pod.job, member.key
+    services = job.stream.services_selecting(member.pod.view.labels) if member.address.is_own else ()
+    names = {name: None} | {object_name(one): None for one in services if namespace_of(one) == job.namespace}
+    yield from ((job.namespace, backend, name, *rest) for name in names)
+
+
+def _peers_in_stream(job: WorkloadPods) -> tuple[Member, ...]:
+    """Return the roles of the stream's other objects that meet the first training role of the job."""
+    if not kind_named(kind_of(job.manifest)).rendezvous.across_objects or job.meetings[0].members[0].is_apart:
+        return ()
+    from ptcompile.simulator.job import job_of
+
+    def all_members() -> dict[tuple[str, ...], list[Member]]:
+        kinds = [one for one in job.stream if kind_named(kind_of(one)).rendezvous.across_objects]
+        return members_by_place(job_of(one, job.stream, job.versions, None) for one in kinds)
+
+    return peers_of(job.meetings[0].members[0], job.stream.cached(members_by_place, all_members))
+
+
+def obstacles_of(job: WorkloadPods) -> Iterator[Obstacle]:
+    """Yield what keeps the job's training pods from joining one rendezvous, in the order in which they notice it:
+    their number, their endpoint, their ranks, the names that they publish. Each yields its first reason only.
+    """
+    if not job.meetings:
+        return
+    first = job.meetings[0].members[0].rendezvous
+    total = sum(meeting.pods for meeting in job.meetings)
+    peers = _peers_in_stream(job) if first.nodes is not None and total < first.nodes[0] else ()
+
+    if first.nodes is not None:
+        yield from _node_count_obstacle(first, total, peers)
+    yield from _endpoint_obstacle(job, total, peers)
+    yield from _rank_obstacle(job, first, total)
+    if first.backend == "c10d" and total > 1:
+        yield from _published_name_obstacle(job)
+
+
+def _node_count_obstacle(first: Rendezvous, total: int, peers: Sequence[Member]) -> Iterator[Obstacle]:
+    low, high = first.nodes or (1, 1)
+    noun = "processes (WORLD_SIZE)" if first.backend == "env" else "nodes"
+    elsewhere = sum(peer.role.count for peer in peers)
+
+    if first.backend == "none" and total > 1:
+        yield Obstacle("worlds-apart", f"the {total} pods do not know one another: each trains alone")
+    elif total < low <= total + elsewhere:
+        titles = ", ".join(dict.fromkeys(peer.pod.job.title for peer in peers))
+        sentence = f"the rendezvous waits for {low} {noun}: {low - total} of them outside of this object, in {titles}"
+        yield Obstacle("too-few-pods", sentence, is_certain=False)
+    elif total < low:
+        pods = "1 pod" if total == 1 else f"{total} pods"
+        yield Obstacle("too-few-pods", f"the rendezvous waits for {low} {noun}, but the job has {pods}")
+    elif total > high == 1:
+        sentence = f"each of the {total} pods expects one node and trains alone: torchrun needs nnodes and node-rank"
+        yield Obstacle("worlds-apart", sentence)
+    elif total > high:
+        sentence = f"{total} pods join a rendezvous of at most {high} nodes: {total - high} of them wait outside"
+        yield Obstacle("too-many-pods", sentence)
+
+
+def _endpoint_obstacle(job: WorkloadPods, total: int, peers: Sequence[Member]) -> Iterator[Obstacle]:
+    meetings = [meeting for meeting in job.meetings if _has_endpoint(meeting.members[0].rendezvous)]
+    guides = [meeting.guide for meeting in meetings]
+    endpoints = sorted({guide.rendezvous.endpoint or "localhost" for guide in guides})
+
+    if total > 1 and meetings and all(meeting.is_local for meeting in meetings):
+        sentence = f"every pod waits for itself: the endpoint is {endpoints[0]}, but the job has {total} pods"
+        yield Obstacle(meetings[0].local_obstacle, sentence)
+        return
+
+    if guides and guides[0].address.is_unknown and not peers and not is_outside(guides[0]):
+        sentence = f"no pod and no Service in this stream answers to {guides[0].rendezvous.host}"
+        yield Obstacle("unresolvable-endpoint", sentence)
+    if len(endpoints) > 1 and len(meetings) > 1:
+        yield Obstacle("roles-disagree", f"the roles do not meet: their endpoints are {', '.join(endpoints)}")
+
+
+def _has_endpoint(rendezvous: Rendezvous) -> bool:
+    """Return whether pods meet at an endpoint; torchrun takes a missing one for its own localhost."""
+    return bool(rendezvous.endpoint) or (rendezvous.backend == "c10d" and rendezvous.nodes != (1, 1))
+
+
+def is_outside(member: Member) -> bool:
+    """Return whether the endpoint is a name outside the stream, such as a database's."""
+    host = member.rendezvous.host
+    if not member.address.is_unknown or "." not in host or member.rendezvous.backend in ("static", "env"):
+        return False
+    return pod_with_hostname(member.pod.job, host.partition(".")[0]) is None
+
+
+def _rank_obstacle(job: WorkloadPods, first: Rendezvous, total: int) -> Iterator[Obstacle]:
+    """Yield the first rank that two pods at the ends of the roles share."""
+    if first.node_rank == AT_RENDEZVOUS or total < 2 or first.backend == "none" or first.nodes == (1, 1):
+        return
+    seen: dict[str, str] = {}
+    for role in (member.role for meeting in job.meetings for member in meeting.members):
+        for index in sorted({0, min(1, role.count - 1), role.count - 1}):
+            pod = job.pod(role, index)
+            rank = pod.rendezvous.node_rank
+            if rank in seen:
+                yield Obstacle("same-node-rank", f"{seen[rank]} and {pod.display_name} both have rank {rank}")
+                return
+            seen[rank] = pod.display_name
+
+
+def _published_name_obstacle(job: WorkloadPods) -> Iterator[Obstacle]:
+    """Yield the first name published by c10d that does not resolve.
+
+    c10d publishes the pod's `local-addr` if it is set, else its fully qualified host name.
+    """
+    for pod in (member.pod for meeting in job.meetings for member in meeting.members):
+        if pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR") or _meets_at_endpoint(pod):
+            continue
+        if pod.on_host:
+            sentence = "c10d publishes a node's host name (hostNetwork), which the other nodes must be able to resolve"
+            yield Obstacle("node-names-handed-out", sentence, is_certain=False)
+        elif pod.dns is None:
+            sentence = f"c10d publishes the host name of {pod.display_name}, but no Service makes it resolve"
+            yield Obstacle("unpublished-name", sentence)
+        elif pod.own_fqdn not in dns_names(pod):
+            sentence = f"c10d publishes {pod.own_fqdn} from /etc/hosts, but no Service makes it resolve"
+            yield Obstacle("unpublished-name", sentence)
+        else:
+            continue
+        return
+
+
+def _meets_at_endpoint(pod: Pod) -> bool:
+    """Return whether processes join at the endpoint's name because their agents share the rendezvous' store."""
+    image = as_string(pod.main.spec.get("image")) if pod.main else None
+    return SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE and pod.launch.env.get(OWN_STORE) != "1"
+
+
 def dns_names(pod: Pod) -> list[str]:
     """Return the names under which pods in the same namespace find a pod."""
     return short_names(pod.dns, pod.view.namespace) if pod.dns else []
@@ -46,12 +425,3 @@ def short_names(full: str, namespace: str) -> list[str]:
     svc = full.removesuffix(".cluster.local")
     inside = svc.removesuffix(".svc")
     return [full, svc, inside, inside.removesuffix(f".{namespace}")]
-
-
-def candidate_indexes(host: str, role: ExpandedRole) -> list[int]:
-    """Return the indexes to check for a host name: the numbers at the end of its first label, and 0."""
-    parts = host.partition(".")[0].split("-")[-2:]
-    numbers = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 12]
-    if not role.count:
-        return []
-    return sorted({i for i in (0, *numbers) if i < role.count})

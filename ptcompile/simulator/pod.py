@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.simulator.meeting import Meeting, Obstacle
 
 _CLAIM_GROUP: Final = "resource.k8s.io"
 _COMPUTE_DOMAIN: Final = ("resource.nvidia.com", "ComputeDomain")
@@ -267,6 +268,20 @@ class WorkloadPods(_PodFields):
     def _built_pods(self) -> dict[tuple[ExpandedRole, int], Pod]:
         """First, second and last pods of roles, which callers request repeatedly."""
         return {}
+
+    @cached_property
+    def meetings(self) -> tuple[Meeting, ...]:
+        """The training roles, grouped by where their pods meet."""
+        from ptcompile.simulator.meeting import meetings_of
+
+        return meetings_of(self)
+
+    @cached_property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What keeps the training pods from joining one rendezvous."""
+        from ptcompile.simulator.meeting import obstacles_of
+
+        return tuple(obstacles_of(self))
 
     @property
     def kind(self) -> str:

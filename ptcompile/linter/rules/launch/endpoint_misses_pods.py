@@ -57,6 +57,7 @@ from ptcompile.linter.references import (
     template_labels,
 )
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.training_roles import guide_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for members in (*subject.rendezvous_groups, *subject.env_groups):
-        first = members[0]
+        first = guide_of(members)
         services = endpoint_services(subject, first.rendezvous.host)
         if not services or any(map(_may_reach, services)) or _is_subdomain(subject, services):
             continue

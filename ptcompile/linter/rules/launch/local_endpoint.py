@@ -60,7 +60,7 @@ def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[
     first = roles[0]
     if first.rendezvous.nodes is None or first.rendezvous.nodes[1] < 2 or first.is_standalone:
         return  # torchrun rejects the number, or expects no other node: other rules report it
-    if first.is_local:
+    if first.meeting.local_obstacle == RULE.name:
         path = first.path_of(_endpoint_option(first))
         path = first.command_path if path == first.path else path
         yield found_at(

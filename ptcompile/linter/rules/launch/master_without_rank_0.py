@@ -44,27 +44,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.job import SimulatedJob
-    from ptcompile.simulator.pod import Pod
+from ptcompile.linter.training_roles import TrainingRole, count_nodes, guide_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for roles in (*subject.rendezvous_groups, *subject.env_groups):
-        yield from _check_group(subject, roles)
+        yield from _check_group(roles)
 
 
-def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    job = subject.job
-    if job is None or count_nodes(roles) < 2:
+def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    first = guide_of(roles)
+    address = first.member.address
+    if count_nodes(roles) < 2 or address.is_blind:
         return
-    first = roles[0]
     if first.rendezvous.backend != "static" or first.rendezvous.nodes in (None, (1, 1)):
         return
-    pod = _pod_named(job, first.rendezvous.host)
+    pod = address.pod
     rank = pod.rendezvous.node_rank if pod is not None else "0"
     if pod is not None and rank.isdigit() and int(rank):
         path = first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
@@ -73,16 +68,6 @@ def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[
             f"{pod.display_name} has node rank {rank}, but the pod with rank 0 opens the store",
             "write the name of the pod that has rank 0",
         )
-
-
-def _pod_named(job: SimulatedJob, host: str) -> Pod | None:
-    """Return the pod that has this DNS name, or None."""
-    from ptcompile.simulator.meeting import dns_names
-
-    number = host.partition(".")[0].rpartition("-")[2]
-    index = int(number) if number.isdigit() and len(number) < 10 else 0
-    pods = (job.pod(role, index) for role in job.roles if index < role.count)
-    return next((pod for pod in pods if host and host in dns_names(pod)), None)
 
 
 RULE = Rule("master-without-rank-0", _check, severity="error", stage="run", authority="torchrun")

@@ -50,20 +50,6 @@ from collections.abc import Iterator
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.pod import Pod
-
-_OWN_HOST_PREFIXES = (
-    "$(hostname",
-    "`hostname",
-    "$HOSTNAME",
-    "${HOSTNAME}",
-    "<status.podIP",
-    "<status.hostIP",
-    "<metadata.name>",
-)
-
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for roles in (*subject.rendezvous_groups, *subject.env_groups):
@@ -74,11 +60,7 @@ def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     if count_nodes(roles) < 2:
         return
     for role in roles:
-        if (
-            role.rendezvous.nodes != (1, 1)
-            and _is_own_host(role, role.pod)
-            and _is_own_host(role, role.pod.job.pod(role.expanded, role.expanded.count - 1))
-        ):
+        if role.rendezvous.nodes != (1, 1) and role.meeting.local_obstacle == RULE.name:
             path = role.path_of("rdzv-endpoint" if role.options.get("rdzv-endpoint") else "master-addr")
             yield found_at(
                 path,
@@ -86,14 +68,6 @@ def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
                 "write the name of the first pod, the same on all pods",
             )
             return
-
-
-def _is_own_host(role: TrainingRole, pod: Pod) -> bool:
-    """Return whether the pod's endpoint is the pod itself, by a text that differs from pod to pod."""
-    host = pod.rendezvous.host
-    return host.startswith(_OWN_HOST_PREFIXES) or (
-        role.expanded.count > 1 and host in (pod.hostname, pod.dns) and bool(host)
-    )
 
 
 RULE = Rule("own-host-endpoint", _check, severity="error", stage="run", authority="torchrun")

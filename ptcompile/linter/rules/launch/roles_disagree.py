@@ -79,7 +79,8 @@ def _first_difference(first: TrainingRole, role: TrainingRole) -> tuple[str, str
         if first.rendezvous.backend == "static" and not role.options.get("rdzv-endpoint")
         else "rdzv-endpoint"
     )
-    pairs.append((endpoint_option, role.rendezvous.endpoint, first.rendezvous.endpoint))
+    if role.meeting is not first.meeting:
+        pairs.append((endpoint_option, role.rendezvous.endpoint, first.rendezvous.endpoint))
     pairs.append(("nnodes", role.options.get("nnodes", ""), first.options.get("nnodes", "")))
     if role.rendezvous.backend != "static":
         pairs.append(("rdzv-id", role.options.get("rdzv-id", ""), first.options.get("rdzv-id", "")))

@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.references import peers_in_other_objects
+from ptcompile.linter.references import count_pods, peers_in_other_objects
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import TORCHRUN, option_name, option_variable
@@ -52,6 +52,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kinds.pods import PodView
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.simulator.meeting import Member
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -60,32 +61,32 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if roles[0].is_local:  # reported by local-endpoint
+    if roles[0].is_local:  # reported as `Meeting.local_obstacle`
         return
     if any(
         role.rendezvous.backend not in ("static", "env") or role.rendezvous.nodes in (None, (1, 1)) for role in roles
     ):
         return
-    peers = peers_in_other_objects(subject, roles[0]) if subject.record.rendezvous.across_objects else ()
-    if count_nodes((*roles, *peers)) < 2:
+    peers = peers_in_other_objects(subject, roles[0])
+    if count_nodes(roles) + count_pods(peers) < 2:
         return
-    pods_by_rank = {rank: (role, index) for role in peers for rank, index in _node_ranks(role)}
+    pods_by_rank = {rank: (member, index) for member in peers for rank, index in _node_ranks(member)}
     for role in roles:
-        for rank, index in _node_ranks(role):
+        for rank, index in _node_ranks(role.member):
             if rank in pods_by_rank:
                 path = role.path_of("node-rank") if role.source_of("node-rank") != "default" else role.command_path
                 yield found_at(
                     path,
-                    f"{_pod_name(*pods_by_rank[rank])} and {_pod_name(role, index)} both have node rank {rank}",
+                    f"{_pod_name(*pods_by_rank[rank])} and {_pod_name(role.member, index)} both have node rank {rank}",
                     _help(role),
                 )
                 return
-            pods_by_rank[rank] = role, index
+            pods_by_rank[rank] = role.member, index
 
 
-def _pod_name(role: TrainingRole, index: int) -> str:
+def _pod_name(member: Member, index: int) -> str:
     """Return the name of a pod of the role."""
-    return role.pod.job.pod(role.expanded, index).display_name
+    return member.pod.job.pod(member.role, index).display_name
 
 
 def _help(role: TrainingRole) -> str:
@@ -97,22 +98,23 @@ def _help(role: TrainingRole) -> str:
     )
 
 
-def _node_ranks(role: TrainingRole) -> Iterator[tuple[str, int]]:
+def _node_ranks(member: Member) -> Iterator[tuple[str, int]]:
     """Yield the numeric ranks of the role's first two pods and its last one, each with the pod's index."""
     from ptcompile.simulator.kubelet import entry_value
     from ptcompile.simulator.launchers.rendezvous import static_node_rank
 
-    name, spec, entry = _rank_variable(role), None, None
-    for index in sorted({0, min(1, role.expanded.count - 1), role.expanded.count - 1}):
-        view = role.expanded.pod(index)
+    name, spec, entry = _rank_variable(member), None, None
+    for index in sorted({0, min(1, member.role.count - 1), member.role.count - 1}):
+        view = member.role.pod(index)
         # the first pod is simulated in any case; most operators give all pods of a role the same spec
         if name is not None and index and view.spec is not spec:
             spec, entry = view.spec, _env_entry(view, name)
         if entry is not None:
             rank = entry_value(entry, view)
         else:
-            pod = role.pod.job.pod(role.expanded, index)
-            rank = static_node_rank(pod.launch) if role.is_torchrun else pod.rendezvous.node_rank
+            pod = member.pod.job.pod(member.role, index)
+            is_torchrun = member.rendezvous.launcher == "torchrun"
+            rank = static_node_rank(pod.launch) if is_torchrun else pod.rendezvous.node_rank
         if rank.isdigit():
             yield rank, index
 
@@ -124,7 +126,7 @@ def _env_entry(view: PodView, name: str) -> Json | None:
     return entries[-1] if entries and "$" not in as_string(entries[-1].get("value")) else None
 
 
-def _rank_variable(role: TrainingRole) -> str | None:
+def _rank_variable(member: Member) -> str | None:
     """Return the variable with a pod's rank, X of `--node-rank=$(X)` or torchrun's own, or None if a pod may get its
     rank in another way.
 
@@ -132,8 +134,8 @@ def _rank_variable(role: TrainingRole) -> str | None:
     """
     from ptcompile.simulator.launchers.rendezvous import static_node_rank
 
-    launch, main = role.launch, role.pod.main
-    if not role.is_torchrun or launch.in_shell or main is None:
+    launch, main = member.pod.launch, member.pod.main
+    if member.rendezvous.launcher != "torchrun" or launch.in_shell or main is None:
         return None
     words = [*(main.command or ()), *(main.args or ())]
     words = words[: len(words) - len(launch.entry)]
@@ -148,7 +150,7 @@ def _rank_variable(role: TrainingRole) -> str | None:
             return None
     elif "node-rank" in launch.options:
         return None
-    return name if role.pod.env.get(name) == static_node_rank(launch) else None
+    return name if member.pod.env.get(name) == static_node_rank(launch) else None
 
 
 def _is_whole_option(word: str) -> bool:

@@ -48,13 +48,8 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole, count_nodes, guide_of
 from ptcompile.simulator.agents import EXIT_BARRIER_SECONDS
-from ptcompile.simulator.meeting import dns_names
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.pod import Pod
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -62,8 +57,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if count_nodes(roles) < 2 or any(_announces_address(role) for role in roles):
             continue
         first = min((role.pod for role in roles), key=lambda pod: pod.own_fqdn)
-        host = _store_host(roles)
-        if host is None or host.own_fqdn <= first.own_fqdn:
+        host = guide_of(roles).member.address.pod
+        if host is None or roles[0].is_local or host.own_fqdn <= first.own_fqdn:
             continue
         yield found_at(
             roles[0].path_of("rdzv-endpoint"),
@@ -90,18 +85,6 @@ def _is_given(role: TrainingRole) -> bool:
     """Return whether a variable of the operator has the endpoint's host: there is no other address to write."""
     written = {entry.get("name") for entry in as_mappings(role.spec.get("env"))}
     return any(value == role.rendezvous.host and name not in written for name, value in role.pod.env.items())
-
-
-def _store_host(roles: tuple[TrainingRole, ...]) -> Pod | None:
-    """Return the pod that the endpoint names, or None if it names none of these pods."""
-    name = roles[0].rendezvous.host
-    number = name.partition(".")[0].rpartition("-")[2]
-    for role in roles:
-        count = role.expanded.count
-        for index in {0, int(number)} if number.isdecimal() and len(number) < 10 else {0}:
-            if index < count and name in dns_names(pod := role.pod.job.pod(role.expanded, index)):
-                return pod
-    return None
 
 
 RULE = Rule("store-not-on-rank-0", _check, severity="warning", stage="run", authority="torchrun")

@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.references import peers_in_other_objects
+from ptcompile.linter.references import count_pods, peers_in_other_objects
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.linter.workload import POD
@@ -65,19 +65,21 @@ def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[
     first = roles[0]
     if first.rendezvous.nodes is None or first.source_of("nnodes") == "operator" or first.is_standalone:
         return
-    if total > 1 and first.is_local:  # reported by local-endpoint
+    if total > 1 and first.is_local:  # reported as `Meeting.local_obstacle`
         return
     needed = first.rendezvous.nodes[1] if first.rendezvous.backend == "static" else first.rendezvous.nodes[0]
-    if total < needed and subject.record.rendezvous.across_objects:
-        total += count_nodes(peers_in_other_objects(subject, first))
+    if total < needed:
+        total += count_pods(peers_in_other_objects(subject, first))
     if 0 < total < needed:
-        path, edit = first.path_of("nnodes"), first.edit_to("nnodes", str(total))
+        path = first.path_of("nnodes")
+        # with other roles, a smaller number may make one training several
+        edit = first.edit_to("nnodes", str(total)) if len(subject.training_roles) == 1 else None
         pods = "1 pod" if total == 1 else f"{total} pods"
         yield found_at(
             path,
             f"{first.launcher_name} waits for {needed} nodes, but the job has {pods}",
             f"write {total}, or use {needed} pods",
-            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(roles) == 1 else None,
+            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit else None,
         )
 
 

@@ -50,10 +50,10 @@ from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for roles in subject.rendezvous_groups:
-        yield from _check_group(roles)
+        yield from _check_group(subject, roles)
 
 
-def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     total = count_nodes(roles)
     if roles[0].rendezvous.nodes is None or roles[0].source_of("nnodes") == "operator":
         return
@@ -61,13 +61,14 @@ def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     is_apart = most == 1 and (first.rendezvous.backend == "static" or first.is_local)  # reported by worlds-apart
     if most < total and not is_apart and not first.is_standalone:
         path = first.path_of("nnodes")
-        edit = first.edit_to("nnodes", str(total)) if first.rendezvous.nodes == (most, most) else None
+        is_one_role = len(subject.training_roles) == 1 and first.rendezvous.nodes == (most, most)
+        edit = first.edit_to("nnodes", str(total)) if is_one_role else None
         yield found_at(
             path,
             f"the job has {total} pods, but {first.launcher_name} takes at most {most} nodes: {total - most} wait "
             "outside",
             f"write {total}, or use {most} pods",
-            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(roles) == 1 else None,
+            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit else None,
         )
 
 

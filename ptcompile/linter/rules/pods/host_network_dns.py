@@ -59,11 +59,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
     """Return whether the containers use a cluster name: the rendezvous, a Service of the stream, or `x.svc`."""
-    from ptcompile.simulator.rendezvous import resolve_host
+    from ptcompile.simulator.meeting import address_of
 
     for role in subject.training_roles:
         needs_host = role.path[: len(template.path)] == template.path and role.rendezvous.host and not role.is_local
-        if needs_host and resolve_host(role.pod.job, role.rendezvous.host, role.pod) is not None:
+        if needs_host and not address_of(role.pod, role.rendezvous.host).is_unknown:
             return True
     words = [word.text for container in template.containers for word in container.argv]
     values = [entry.value or "" for container in template.containers for entry in container.env]

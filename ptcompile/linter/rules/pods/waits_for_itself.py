@@ -92,12 +92,12 @@ class _ServingPod(NamedTuple):
 
 def _serving_pod(subject: Subject, rendezvous: Rendezvous) -> _ServingPod | None:
     """Return the pod that serves the rendezvous, or None if it is not the first pod of a role."""
-    from ptcompile.simulator.rendezvous import resolve_host
+    from ptcompile.simulator.meeting import address_of
 
     if subject.job is None or not rendezvous.host:
         return None
     for role, pod in subject.job.first_pods():
-        if resolve_host(subject.job, rendezvous.host, pod) == pod.display_name:
+        if address_of(pod, rendezvous.host).pod is pod:
             templates_of_role = [
                 template for template in subject.templates if template.role.lower() == role.name.lower()
             ]
