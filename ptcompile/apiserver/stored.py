@@ -116,7 +116,7 @@ def stored_object(
         after = copy_without_nulls(stage(copy_without_nulls(current)))
         writers.update(dict.fromkeys(_new_paths(current, after, ()), name))
         current = after
-    written = [WrittenValue(path, get(current, path), _writer(path, writers)) for path in _new_values(before, current)]
+    written = [WrittenValue(path, get(current, path), _writer(path, writers)) for path in new_values(before, current)]
     return StoredObject(current, tuple(written))
 
 
@@ -165,7 +165,7 @@ def _new_paths(before: Any, after: Any, path: Path) -> Iterator[Path]:
         yield path
 
 
-def _new_values(before: Any, after: Any) -> Iterator[Path]:
+def new_values(before: Any, after: Any) -> Iterator[Path]:
     """Yield the paths of the new and changed values; a new mapping or list with content yields those inside it."""
     for new in _new_paths(before, after, ()):
         yield from _leaves(get(after, new), new)

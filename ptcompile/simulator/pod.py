@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ContainerView, ExpandedRole, Expansion, PodView, main_container_of
 from ptcompile.kubernetes import amounts
-from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.index import WRITING_KINDS, Objects
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import (
     as_int,
@@ -93,7 +93,7 @@ RANDOM_SUFFIX = "-*****"
 
 
 class Pod:
-    """A pod as its processes see it. `view` is the pod as its operator writes it.
+    """A pod as its processes see it. `view` is the pod as its operator and admission write it.
 
     Expensive properties are computed once, on first use.
     """
@@ -183,7 +183,7 @@ class Pod:
 
     @property
     def resources(self) -> Json:
-        """Requests and limits of the main container, as written."""
+        """Requests and limits of the main container, with what admission writes."""
         main = self.main
         return {} if main is None else main.resources
 
@@ -316,10 +316,18 @@ class WorkloadPods(_PodFields):
     def pod(self, role: ExpandedRole, index: int) -> Pod:
         """Return one pod of a role."""
         if index not in (0, 1, role.count - 1):
-            return Pod(role.pod(index), self)
+            return Pod(self._admitted(role.pod(index)), self)
         if (role, index) not in self._built_pods:
-            self._built_pods[role, index] = Pod(role.pod(index), self)
+            self._built_pods[role, index] = Pod(self._admitted(role.pod(index)), self)
         return self._built_pods[role, index]
+
+    def _admitted(self, view: PodView) -> PodView:
+        """Return a pod as admission leaves it; most streams have nothing that makes a plugin write."""
+        if not self.stream.has_any(WRITING_KINDS):
+            return view
+        from ptcompile.apiserver.admission.pods import pod_admission
+
+        return view._replace(spec=pod_admission(self.stream, self.namespace).admit(view.spec).spec)
 
     @cached_property
     def _first_pods(self) -> list[tuple[ExpandedRole, Pod]]:

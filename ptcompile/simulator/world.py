@@ -59,9 +59,10 @@ class WorldPods(Sequence[Pod]):
             return [self[position] for position in range(*index.indices(len(self)))]
         remaining = index if index >= 0 else len(self) + index
         for job in self.jobs:
-            if 0 <= remaining < job.size:
-                return Pod(job.expansion.pods[remaining], job)
-            remaining -= job.size
+            for role in job.roles:
+                if 0 <= remaining < role.count:
+                    return job.pod(role, remaining)
+                remaining -= role.count
         raise IndexError(index)
 
     def __iter__(self) -> Iterator[Pod]:

@@ -1,0 +1,90 @@
+"""Pods as the mutating admission plugins leave them, with the object that writes each value that no file has.
+
+Source: Kubernetes 1.36, plugin/pkg/admission/limitranger and plugin/pkg/admission/runtimeclass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.admission.limit_range import limits_of, spend_on_defaults, with_container_defaults
+from ptcompile.apiserver.admission.mutation import set_runtime_class
+from ptcompile.apiserver.admission.request import ClusterState, Request
+from ptcompile.apiserver.defaulting.decoding import copy_without_nulls
+from ptcompile.apiserver.evaluations import OutOfEvaluationsError
+from ptcompile.apiserver.stored import new_values
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.unstructured import Json
+
+_LIMIT_RANGE: Final = ("v1", "LimitRange")
+
+
+class AdmittedPod(NamedTuple):
+    """A pod's spec after admission."""
+
+    spec: Json
+    writers: Mapping[Path, str]
+    """What writes each value that the spec did not have, such as `LimitRange ml/defaults`, by its path in the spec."""
+
+
+class PodAdmission:
+    """The plugins that write into the pods of one namespace."""
+
+    def __init__(self, objects: Objects, namespace: str) -> None:
+        self._state = ClusterState(objects)
+        self._namespace = namespace
+
+    def admit(self, spec: Json) -> AdmittedPod:
+        """Return a pod's spec as admission leaves it. Accepts any data; never raises."""
+        pod: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": self._namespace}, "spec": spec}
+        try:
+            spend_on_defaults(Request(pod), self._state)
+        except OutOfEvaluationsError:
+            return AdmittedPod(spec, {})
+
+        limits = limits_of(self._namespace, self._state)
+        ranged = spec if limits is None else _without_copied_limits(spec, with_container_defaults(spec, limits))
+        classed = ranged
+        if spec.get("runtimeClassName"):
+            classed = set_runtime_class(copy_without_nulls({**pod, "spec": ranged}), self._state)["spec"]
+
+        runtime_class = f"RuntimeClass {as_string(spec.get('runtimeClassName'))}"
+        writers = dict.fromkeys(new_values(spec, ranged), self._range_title)
+        writers |= dict.fromkeys(new_values(ranged, classed), runtime_class)
+        return AdmittedPod(classed, writers)
+
+    @cached_property
+    def _range_title(self) -> str:
+        names = [object_name(one) for one in self._state.in_namespace(_LIMIT_RANGE, self._namespace)]
+        return f"LimitRange {self._namespace}/{names[0]}" if len(names) == 1 else f"LimitRanges of {self._namespace}"
+
+
+def pod_admission(objects: Objects, namespace: str) -> PodAdmission:
+    """Return the plugins of a namespace; without objects of `WRITING_KINDS` they write nothing."""
+    return objects.cached((pod_admission, namespace), lambda: PodAdmission(objects, namespace))
+
+
+def _without_copied_limits(before: Json, after: Json) -> Json:
+    """Return the spec after LimitRanger without the requests that are the container's own limits in any namespace."""
+    changed = dict(after)
+    for key in ("containers", "initContainers"):
+        pairs = zip(as_mappings(before.get(key)), as_mappings(after.get(key)), strict=True)
+        changed |= {key: [_with_own_requests(*pair) for pair in pairs]} if after.get(key) else {}
+    return changed
+
+
+def _with_own_requests(old: Json, new: Json) -> Json:
+    copied = nested_map(old, "resources", "limits").keys() - nested_map(old, "resources", "requests").keys()
+    requests = {name: value for name, value in nested_map(new, "resources", "requests").items() if name not in copied}
+    resources = {key: value for key, value in nested_map(new, "resources").items() if key != "requests"}
+    resources |= {"requests": requests} if requests else {}
+    return {**new, "resources": resources} if resources else old
