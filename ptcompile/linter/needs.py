@@ -101,13 +101,15 @@ def parse_needs(text: str) -> Needs:
 
 
 def words_of(subject: Subject) -> list[str] | None:
-    """Return the words of an object and of a TrainJob's runtime, with the kinds of the stream; some repeat.
+    """Return the words of an object, of a TrainJob's runtime and of what admission writes, with the kinds of the
+    stream; some repeat.
 
     None if a text joins words: then every rule must run.
     """
     texts = subject.texts
     if subject.base is not None:
         texts |= texts_of(subject.base.source)
+    texts |= {str(step) for path in subject.writers for step in path}
     text = "\0".join(texts).casefold()
     if any(sign in text for sign in _JOINING_SIGNS) and _find_joined_words(text):
         return None

@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import get, nested_map
 from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.linter.workload import Stream, WorkloadView
 
@@ -43,6 +43,19 @@ class Subject(WorkloadView):
     def texts(self) -> frozenset[str]:
         """All keys and texts of the object, each once."""
         return self.stream.texts.get(id(self.manifest)) or texts_of(self.manifest)
+
+    def placed(self, finding: Finding) -> Finding:
+        """Return a finding about a value that admission writes at the nearest field of the file, with its writer."""
+        path = finding.path
+        found = next((one for one in self.writers if one[: len(path)] == path), None)
+        if found is None or get(self.manifest, path) is not None:
+            return finding
+
+        while path and get(self.manifest, path) is None:
+            path = path[:-1]
+        value = field_path(found[len(path) :])
+        message = finding.message.replace(field_path(finding.path), field_path(path), 1)
+        return finding._replace(path=path, message=f"{message} ({value} is set by {self.writers[found]})", fix=None)
 
     @cached_property
     def training_templates(self) -> tuple[ManifestTemplate, ...]:

@@ -50,16 +50,16 @@ class ManifestContainer:
 
     @cached_property
     def limits(self) -> Json:
-        """The limits as written."""
+        """The limits after admission."""
         return nested_map(self.spec, "resources", "limits")
 
     @cached_property
     def requests(self) -> Json:
-        """The requests as written."""
+        """The requests after admission."""
         return nested_map(self.spec, "resources", "requests")
 
     def resource_list(self, half: str) -> Json:
-        """The `limits` or `requests` as written."""
+        """The `limits` or `requests` after admission."""
         return self.limits if half == "limits" else self.requests
 
     @cached_property
@@ -129,7 +129,7 @@ class ManifestTemplate:
 
     @cached_property
     def spec(self) -> Json:
-        """The pod's spec, or an empty mapping."""
+        """The pod's spec after admission, or an empty mapping."""
         return nested_map(self.data, "spec")
 
     @cached_property

@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import Kind, is_overridden
-from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.index import WRITING_KINDS, Objects
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, get, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
@@ -132,11 +132,31 @@ class WorkloadView:
 
     @cached_property
     def templates(self) -> tuple[ManifestTemplate, ...]:
-        """The object's pod templates, in its own order; empty for kinds without pods."""
+        """The object's pod templates as admission leaves them, in its own order; empty for kinds without pods."""
+        return self._admitted[0]
+
+    @property
+    def writers(self) -> dict[Path, str]:
+        """What writes each value that the templates have and the file has not, by path."""
+        return self._admitted[1]
+
+    @cached_property
+    def _admitted(self) -> tuple[tuple[ManifestTemplate, ...], dict[Path, str]]:
         written = templates_of(self.kind, self.manifest)
-        return tuple(
+        templates = [
             ManifestTemplate(template.path, as_mapping(template.template), *template[2:]) for template in written
-        )
+        ]
+        if self.kind not in RUNS_PODS or not self.objects.has_any(WRITING_KINDS):
+            return tuple(templates), {}
+        from ptcompile.apiserver.admission.pods import pod_admission
+
+        admission = pod_admission(self.objects, self.namespace)
+        writers: dict[Path, str] = {}
+        for template in templates:
+            admitted = admission.admit(template.spec)
+            template.spec = admitted.spec
+            writers |= {(*template.path, "spec", *path): writer for path, writer in admitted.writers.items()}
+        return tuple(templates), writers
 
     @cached_property
     def templates_by_role(self) -> dict[str, ManifestTemplate]:
