@@ -129,7 +129,7 @@ class TrainingRole:
     def is_uncertain(self) -> bool:
         """Whether something outside the files may change the launch: envFrom, or branches of a shell script."""
         main = self.pod.main
-        if main is None or main.spec.get("envFrom"):
+        if main is None or self.pod.has_unknown_variables:
             return True
         if not self.launch.in_shell:
             return False

@@ -199,7 +199,7 @@ def _actor(
     number: int, pod: Pod, max_processes: int, pods: int, claims: Mapping[str, str], *, own_command: bool
 ) -> Actor:
     processes = min(max_processes, pod.rendezvous.processes or max_processes)
-    env = {name: value for name, value in pod.env.items() if name not in _DROPPED_VARIABLES}
+    env = {name: value for name, value in pod.variables.items() if name not in _DROPPED_VARIABLES}
     if "PET_NPROC_PER_NODE" in env:
         env["PET_NPROC_PER_NODE"] = str(processes)
     if own_command:
@@ -265,9 +265,9 @@ def _stand_ins(
     spec = first.view.spec
     if init_containers := [as_string(entry.get("name")) for entry in as_mappings(spec.get("initContainers"))]:
         yield f"init containers do not run: {', '.join(init_containers)}"
-    if first.main is not None and first.main.spec.get("envFrom"):
-        yield "the variables of envFrom are absent"
-    unknown_variables = sorted(name for name, value in first.env.items() if _is_unknown_value(value))
+    if first.has_unknown_variables:
+        yield "variables of envFrom are absent"
+    unknown_variables = sorted(name for name, value in first.variables.items() if _is_unknown_value(value))
     if unknown_variables:
         yield f"no manifest holds the values of {', '.join(unknown_variables)}: they are set to <source>"
     if dropped := [name for name in _INTERFACE_VARIABLES if name in first.env]:

@@ -5,20 +5,20 @@ Source: Kubernetes 1.36.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import Budget
 from ptcompile.kinds.pods import ContainerView, PodView, reference
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
+    import re
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.pod import Pod
-_CONFIG_MAP: Final = ("v1", "ConfigMap")
 
 
 def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None) -> str:
@@ -49,14 +49,52 @@ def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None)
     return "".join(out)
 
 
-def environment(container: ContainerView, pod: PodView, budget: Budget | None = None) -> dict[str, str]:
+class Variables(Mapping[str, str]):
+    """The variables of a container's processes. A text of a ConfigMap is looked up when its variable is asked for: one
+    that names all pods would cost each of them.
+    """
+
+    def __init__(self, values: Mapping[str, str], text_of: Callable[[str, str], str | None]) -> None:
+        self._values = values
+        self._text_of = text_of
+
+    def __getitem__(self, name: str) -> str:
+        value = self._values[name]
+        return _configmap_text.sub(self._known_text, value) if "<configmap:" in value else value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def _known_text(self, found: re.Match[str]) -> str:
+        text = self._text_of(found[1], found[2])
+        return found[0] if text is None else text
+
+
+_configmap_text = Pattern(r"<configmap:([^/<>]+)/([^<>]+)>")
+
+
+def variables_from(container: ContainerView, keys_of: Callable[[str], Iterable[str]]) -> dict[str, str]:
+    """Return the variables of `envFrom` as far as ConfigMaps give them, each as `<configmap:NAME/KEY>`."""
+    out: dict[str, str] = {}
+    for source in as_mappings(container.spec.get("envFrom")):
+        name = as_string(nested_map(source, "configMapRef").get("name"))
+        out |= {f"{as_string(source.get('prefix'))}{key}": f"<configmap:{name}/{key}>" for key in keys_of(name)}
+    return out
+
+
+def environment(
+    container: ContainerView, pod: PodView, budget: Budget | None = None, given: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Return the variables of the container's processes in order; the last of several entries with one name wins.
 
-    A reference sees only earlier entries. A value that no manifest holds (a Secret's value, a pod's IP) becomes
-    `<source>`, such as `<secret:hf/token>`.
+    A reference sees only earlier entries, and the variables that are `given` before them, by envFrom. A value that is
+    not in the pod (a Secret's or a ConfigMap's, a pod's IP) becomes `<source>`, such as `<secret:hf/token>`.
     """
     budget = budget or Budget()
-    out: dict[str, str] = {}
+    out: dict[str, str] = dict(given or {})
     for entry in container.env:
         name, env_value = as_string(entry.get("name")), entry.get("value")
         if type(env_value) is not str or not env_value or "$" in env_value:  # most values are plain strings
@@ -183,20 +221,9 @@ def mounted_text(pod: Pod, path: str) -> str | None:
     source = nested_map(volume, "configMap")
     items = {as_string(item.get("path")): as_string(item.get("key")) for item in as_mappings(source.get("items"))}
     key = items.get(name, "") if items else name
-    return _text_of(pod, as_string(source.get("name")), key) if key else None
+    return pod.job.configmap_text(as_string(source.get("name")), key) if key else None
 
 
 def _is_below(path: str, folder: str) -> bool:
     folder = folder.rstrip("/")
     return bool(folder) and (path == folder or path.startswith(folder + "/"))
-
-
-def _text_of(pod: Pod, name: str, key: str) -> str | None:
-    """Return the text of a key of a ConfigMap in the pod's namespace, or None."""
-    maps: list[Json] = [
-        manifest
-        for manifest in pod.job.stream.of_kind(_CONFIG_MAP)
-        if object_name(manifest) == name and namespace_of(manifest) == pod.view.namespace
-    ]
-    text = nested_map(maps[0], "data").get(key) if maps else None
-    return text if isinstance(text, str) else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
@@ -23,6 +24,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous
+from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,8 +165,31 @@ class Pod:
     @cached_property
     def env(self) -> dict[str, str]:
         """The main container's variables in order, `$(X)` expanded; a value that no manifest holds is `<source>`."""
+        if not self._given or self.main is None:
+            return self._values
+        names = {as_string(entry.get("name")) for entry in self.main.env}
+        return {name: value for name, value in self._values.items() if name in names}
+
+    @cached_property
+    def variables(self) -> Mapping[str, str]:
+        """The variables that the main container's processes see: also those of envFrom, and texts of ConfigMaps."""
+        return kubelet.Variables(self._values, self.job.known_text)
+
+    @cached_property
+    def _given(self) -> dict[str, str]:
+        return {} if self.main is None else kubelet.variables_from(self.main, self.job.configmap_keys)
+
+    @cached_property
+    def _values(self) -> dict[str, str]:
         main = self.main
-        return {} if main is None else kubelet.environment(main, self.view)
+        return {} if main is None else kubelet.environment(main, self.view, given=self._given)
+
+    @property
+    def has_unknown_variables(self) -> bool:
+        """Whether envFrom names a Secret, or a ConfigMap that the stream lacks."""
+        sources = as_mappings(self.main.spec.get("envFrom")) if self.main is not None else []
+        names = [as_string(nested_map(source, "configMapRef").get("name")) for source in sources]
+        return any(self.job.configmap(name) is None for name in names)
 
     @property
     def command(self) -> list[str] | None:
@@ -179,7 +204,7 @@ class Pod:
     @cached_property
     def _command_line(self) -> tuple[list[str] | None, list[str] | None]:
         main = self.main
-        return (None, None) if main is None else kubelet.command_line(main, self.env)
+        return (None, None) if main is None else kubelet.command_line(main, self.variables)
 
     @property
     def resources(self) -> Json:
@@ -201,9 +226,9 @@ class Pod:
     def launch(self) -> Invocation:
         """The program that the main container's command line starts."""
         command, args = self._command_line
-        env = dict(self.env)
-        if self.hostname and not self.on_host:
-            env.setdefault("HOSTNAME", self.hostname)
+        env = self.variables
+        if self.hostname and not self.on_host and "HOSTNAME" not in env:
+            env = ChainMap({"HOSTNAME": self.hostname}, env)  # type: ignore[arg-type]  # read only
         invocation = container_invocation(command or (), args or (), env)
         config_file = invocation.options.get("config-file")
         if not config_file:
@@ -282,6 +307,31 @@ class WorkloadPods(_PodFields):
         from ptcompile.simulator.meeting import obstacles_of
 
         return tuple(obstacles_of(self))
+
+    def configmap(self, name: str) -> Json | None:
+        """Return the ConfigMap of the stream with this name in the job's namespace, or None."""
+        found = self.stream.by_name(("v1", "ConfigMap"), name)
+        return next((one for one in found if namespace_of(one) == self.namespace), None)
+
+    def configmap_keys(self, name: str) -> list[str]:
+        """Return the keys of a ConfigMap of the stream that have a text."""
+        data = nested_map(self.configmap(name) or {}, "data")
+        return [key for key, value in data.items() if isinstance(value, str)]
+
+    def configmap_text(self, name: str, key: str) -> str | None:
+        """Return the text of a key of a ConfigMap of the stream, else of one that the operator writes, or None."""
+        found = self.configmap(name) or self._created_configmaps.get(name, {})
+        text = nested_map(found, "data").get(key)
+        return text if isinstance(text, str) else None
+
+    def known_text(self, name: str, key: str) -> str | None:
+        """Return the text of a key of a ConfigMap with secrets masked, or None."""
+        text = self.configmap_text(name, key)
+        return None if text is None else without_secrets({"kind": "ConfigMap", "data": {key: text}})["data"][key]
+
+    @cached_property
+    def _created_configmaps(self) -> dict[str, Json]:
+        return {object_name(one): one for one in self.expansion.configmaps}
 
     @property
     def kind(self) -> str:

@@ -5,6 +5,7 @@ torchrun's options are those of PyTorch 2.13 (torch/distributed/run.py).
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -85,7 +86,7 @@ def read_command_line(
     if not argv:
         return Invocation("image", env=env)
     inner = unwrap(argv)
-    argv, env = argv[inner.start :], {**env, **inner.env} if inner.env else env
+    argv, env = argv[inner.start :], ChainMap(dict(inner.env), env) if inner.env else env  # type: ignore[arg-type]  # read only
     script = _shell_script(argv)
     if script is None or depth > 3:
         if not shell.has_marks("".join(argv)):

@@ -98,13 +98,15 @@ def _computed(match: re.Match[str], env: Mapping[str, str]) -> str:
 Arrays = dict[str, list[str]]
 
 
-def simple_commands(script: str, env: Mapping[str, str], budget: Budget) -> Iterator[tuple[list[str], dict[str, str]]]:
+def simple_commands(
+    script: str, env: Mapping[str, str], budget: Budget
+) -> Iterator[tuple[list[str], Mapping[str, str]]]:
     """Yield the simple commands of a script in order, each with its environment.
 
     A `$` that no shell expands is `LITERAL_DOLLAR`. A script that a here-document wrote to a file is read where a shell
     starts it.
     """
-    script_env = dict(env)
+    script_env: ChainMap[str, str] = ChainMap({}, env)  # type: ignore[arg-type]  # writes go to the first
     arrays: Arrays = {}
     text, files = _without_heredocs(script[:MAX_SCRIPT])
     for words in _statements(text):
@@ -126,9 +128,15 @@ def simple_commands(script: str, env: Mapping[str, str], budget: Budget) -> Iter
         command = [word for item in remaining for word in _expand_word(item, arrays, script_env, budget)]
         started = next((files[word] for word in command[:3] if word in files), None) if _reads_file(command) else None
         if started is not None:
-            yield from simple_commands(started, {**script_env, **command_env}, budget)
+            yield from simple_commands(started, _with_variables(script_env, command_env), budget)
         elif command:
-            yield command, {**script_env, **command_env}
+            yield command, _with_variables(script_env, command_env)
+
+
+def _with_variables(env: ChainMap[str, str], variables: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment as it is now with more variables; what the script does not set is not copied."""
+    own, given = env.maps
+    return ChainMap({**own, **variables}, given)
 
 
 def _assign_array(word: str, remaining: list[str], arrays: Arrays, env: Mapping[str, str], budget: Budget) -> None:

@@ -84,7 +84,7 @@ def _announces_address(role: TrainingRole) -> bool:
 def _is_given(role: TrainingRole) -> bool:
     """Return whether a variable of the operator has the endpoint's host: there is no other address to write."""
     written = {entry.get("name") for entry in as_mappings(role.spec.get("env"))}
-    return any(value == role.rendezvous.host and name not in written for name, value in role.pod.env.items())
+    return any(value == role.rendezvous.host and name not in written for name, value in role.pod.variables.items())
 
 
 RULE = Rule("store-not-on-rank-0", _check, severity="warning", stage="run", authority="torchrun")
