@@ -21,7 +21,7 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.linter.workload import Stream
-from ptcompile.operators.table import kind_named, templates_of
+from ptcompile.operators.table import templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,16 +71,15 @@ def is_probed(user: ServiceUser, subdomain: str) -> bool:
     return has_probe or any(f".{subdomain}" in token for token in tokens)
 
 
-def meets_by_name(subject: Subject, user: ServiceUser) -> bool:
-    """Return whether the user's pods meet at a name that this Service gives one of them."""
-    user_subject = subject_of(user.manifest, subject.stream)
+def meets_by_name(subject: Subject, service: str) -> bool:
+    """Return whether the object's pods meet at a name that a Service with this name would give one of them."""
     hosts = [
         role.rendezvous.host
-        for group in (*user_subject.rendezvous_groups, *user_subject.env_groups)
+        for group in (*subject.rendezvous_groups, *subject.env_groups)
         for role in group
         if count_nodes(group) > 1
     ]
-    return any(host.split(".")[1:2] == [subject.name] for host in hosts)
+    return any(host.split(".")[1:2] == [service] for host in hosts)
 
 
 def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[Json, Json]]]:
@@ -166,8 +165,7 @@ def _members_by_place(stream: Stream) -> dict[tuple[str, ...], list[Member]]:
     """Return the training roles that may meet those of other objects, by each place where they are found."""
     from ptcompile.simulator.meeting import members_by_place
 
-    kinds = [one for one in stream.objects if kind_named(kind_of(one)).rendezvous.across_objects]
-    return members_by_place(job for one in kinds if (job := subject_of(one, stream).job) is not None)
+    return members_by_place(stream.objects, lambda manifest: subject_of(manifest, stream).job)
 
 
 def count_pods(members: Iterable[Member]) -> int:

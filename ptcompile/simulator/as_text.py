@@ -14,7 +14,6 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     nested_map,
     object_name,
-    string_map,
 )
 from ptcompile.report.layout import escape_unprintable, join_escaped, safe_text, shell_quote, table, with_label
 from ptcompile.simulator import kubelet
@@ -446,12 +445,13 @@ def env_file(pod: Pod) -> str:
 
 
 def _env_lines(pod: Pod) -> Iterator[str]:
-    values, configmap_values, unknown = pod.env, _configmap_values(pod), set[str]()
+    values, unknown = pod.env, set[str]()
     entries = {as_string(entry.get("name")): entry for entry in (pod.main.env if pod.main else ())}
     for name, value in values.items():
         written = env_entry(entries[name])
         source = as_string(written.get("from"))
-        configmap_value = configmap_values.get(source)
+        configmap, _, key = source.removeprefix("configmap:").partition("/")
+        configmap_value = pod.job.configmap_text(configmap, key) if source.startswith("configmap:") else None
         if configmap_value is not None:
             value = configmap_value
         elif "value" not in written and value.startswith("<"):
@@ -465,14 +465,3 @@ def _env_lines(pod: Pod) -> Iterator[str]:
             yield f"# {name}: {value!r} cannot be written to an env file"
         else:
             yield f"{name}={value}"
-
-
-def _configmap_values(pod: Pod) -> dict[str, str]:
-    """Return the values of the ConfigMaps in the stream or from the operator, keyed by `configmap:NAME/KEY`."""
-    in_stream = [configmap for configmap in pod.job.stream if kind_of(configmap) == ("v1", "ConfigMap")]
-    created = pod.job.expansion.configmaps
-    return {
-        f"configmap:{object_name(configmap)}/{key}": value
-        for configmap in (*created, *in_stream)
-        for key, value in string_map(as_mapping(configmap).get("data")).items()
-    }

@@ -6,7 +6,7 @@ A role of one pod may name itself in any way, such as localhost, and the others 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
@@ -270,11 +270,14 @@ def peers_of(member: Member, members: Mapping[tuple[str, ...], Sequence[Member]]
     return tuple({id(peer): peer for peer in found if peer.pod.job.manifest is not own}.values())
 
 
-def members_by_place(jobs: Iterable[WorkloadPods]) -> dict[tuple[str, ...], list[Member]]:
+def members_by_place(
+    objects: Iterable[Json], job_of: Callable[[Json], WorkloadPods | None]
+) -> dict[tuple[str, ...], list[Member]]:
     """Return the roles that wait for others, of kinds whose objects may meet, by each place where they are found."""
     members: dict[tuple[str, ...], list[Member]] = {}
-    for job in jobs:
-        for member in (member for meeting in job.meetings for member in meeting.members):
+    for manifest in objects:
+        job = job_of(manifest) if kind_named(kind_of(manifest)).rendezvous.across_objects else None
+        for member in (member for meeting in (job.meetings if job else ()) for member in meeting.members):
             if not member.is_apart and member.rendezvous.backend != "none" and member.rendezvous.nodes != (1, 1):
                 for place in _places(member):
                     members.setdefault(place, []).append(member)
@@ -295,11 +298,11 @@ def _peers_in_stream(job: WorkloadPods) -> tuple[Member, ...]:
         return ()
     from ptcompile.simulator.job import job_of
 
-    def all_members() -> dict[tuple[str, ...], list[Member]]:
-        kinds = [one for one in job.stream if kind_named(kind_of(one)).rendezvous.across_objects]
-        return members_by_place(job_of(one, job.stream, job.versions, None) for one in kinds)
+    def expanded(manifest: Json) -> WorkloadPods:
+        return job_of(manifest, job.stream, job.versions, None)
 
-    return peers_of(job.meetings[0].members[0], job.stream.cached(members_by_place, all_members))
+    members = job.stream.cached(members_by_place, lambda: members_by_place(job.stream, expanded))
+    return peers_of(job.meetings[0].members[0], members)
 
 
 def obstacles_of(job: WorkloadPods) -> Iterator[Obstacle]:

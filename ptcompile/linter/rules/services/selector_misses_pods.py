@@ -39,7 +39,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_string, string_map
 from ptcompile.linter.references import meets_by_name, service_users
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -60,7 +60,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
             f"{reason}, so no pod gets a name in the subdomain {subject.name}",
             "select labels of the pods" + (", such as batch.kubernetes.io/job-name" if users[0].is_job else ""),
             on_key=True,
-            severity="error" if missing and meets_by_name(subject, users[0]) else None,
+            severity="error"
+            if missing and meets_by_name(subject_of(users[0].manifest, subject.stream), subject.name)
+            else None,
         )
 
 

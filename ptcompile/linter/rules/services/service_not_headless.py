@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.references import meets_by_name, service_users
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             "set clusterIP to None",
             Fix("make the Service headless", (Edit("set", ("spec", "clusterIP"), "None"),), safe=False),
             on_key=True,
-            severity="error" if meets_by_name(subject, user) else None,
+            severity="error" if meets_by_name(subject_of(user.manifest, subject.stream), subject.name) else None,
         )
 
 

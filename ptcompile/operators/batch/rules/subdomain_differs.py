@@ -47,9 +47,8 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kinds.templates import job_labels
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
-from ptcompile.linter.references import template_labels
+from ptcompile.linter.references import meets_by_name, template_labels
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import count_nodes
 
 _POD = ("spec", "template", "spec")
 
@@ -76,20 +75,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 f"set subdomain to {name}",
                 Fix(f"set subdomain to {name}", (Edit("set", (*_POD, "subdomain"), name),), safe=False),
                 on_key=True,
-                severity="error" if _meets_at(subject, name) else None,
+                severity="error" if meets_by_name(subject, name) else None,
             )
             return
-
-
-def _meets_at(subject: Subject, service: str) -> bool:
-    """Return whether the pods meet at a name that this Service would give to one of them."""
-    hosts = [
-        role.rendezvous.host
-        for group in (*subject.rendezvous_groups, *subject.env_groups)
-        for role in group
-        if count_nodes(group) > 1
-    ]
-    return any(host.split(".")[1:2] == [service] for host in hosts)
 
 
 RULE = Rule("subdomain-differs", _check, severity="warning", stage="run", authority="ptcompile")
