@@ -30,7 +30,7 @@ ROOM_TOKENS = {
     "_internal": 4_500,
     "adapters": 5_700,
     "api": 23_400,
-    "apiserver": 172_900,
+    "apiserver": 173_600,
     "cli": 49_600,
     "compiler": 46_700,
     "converter": 9_100,
@@ -45,22 +45,22 @@ ROOM_TOKENS = {
     "importer": 17_000,
     "ir": 5_100,
     "kinds": 8_400,
-    "kubernetes": 9_800,
-    "linter": 83_800,
+    "kubernetes": 9_900,
+    "linter": 83_600,
     "mcp": 4_200,
     "operators": 167_500,
     "rehearsal": 21_100,
     "report": 5_500,
     "requirements": 10_600,
     "server": 18_600,
-    "simulator": 32_100,
+    "simulator": 34_900,
     "source": 26_800,
     "spec": 15_700,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 843_000
+MOST_TOKENS = 845_900
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

@@ -24,7 +24,6 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous
-from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,7 +326,12 @@ class WorkloadPods(_PodFields):
     def known_text(self, name: str, key: str) -> str | None:
         """Return the text of a key of a ConfigMap with secrets masked, or None."""
         text = self.configmap_text(name, key)
-        return None if text is None else without_secrets({"kind": "ConfigMap", "data": {key: text}})["data"][key]
+        if text is None:
+            return None
+        from ptcompile.source.secrets.scanner import without_secrets
+
+        masked: str = without_secrets({"kind": "ConfigMap", "data": {key: text}})["data"][key]
+        return masked
 
     @cached_property
     def _created_configmaps(self) -> dict[str, Json]:
