@@ -114,7 +114,7 @@ class Meeting(NamedTuple):
         if not self.is_local:
             return ""
         host = self.members[0].rendezvous.host
-        return "local-endpoint" if not host or host in LOOPBACK_HOSTS else "own-host-endpoint"
+        return "local-endpoint" if not host or is_loopback(host) else "own-host-endpoint"
 
 
 class Obstacle(NamedTuple):
@@ -178,14 +178,14 @@ def _hands_out_loopback(pod: Pod, rendezvous: Rendezvous) -> bool:
     `torch/distributed/elastic/agent/server/api.py`, `_set_master_addr_port`).
     """
     image = as_string(pod.main.spec.get("image")) if pod.main else None
-    is_static = rendezvous.backend == "static" and rendezvous.host in LOOPBACK_HOSTS
+    is_static = rendezvous.backend == "static" and is_loopback(rendezvous.host)
     return is_static and torch_of(image, pod.job.versions) < SHARED_STORE
 
 
 def address_of(pod: Pod, host: str) -> Address:
     """Return what a host name leads to from a pod."""
     own = _address_of_pod(pod, pod)._replace(is_blind=True)
-    if not host or host in LOOPBACK_HOSTS:
+    if not host or is_loopback(host):
         return own._replace(title="each pod itself")
     if host.startswith(OWN_HOST_TEXTS):
         return own._replace(title="")
@@ -212,6 +212,11 @@ def address_of(pod: Pod, host: str) -> Address:
         return Address(_address_of_pod(meant, pod).name)
     inside = host.removesuffix(".cluster.local").removesuffix(".svc")
     return Address(inside.removesuffix(f".{pod.view.namespace}"))
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host means the pod that asks, in any spelling of a DNS name."""
+    return host.removesuffix(".").lower() in LOOPBACK_HOSTS
 
 
 def _address_of_pod(target: Pod, asking: Pod) -> Address:

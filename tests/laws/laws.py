@@ -18,7 +18,8 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import every_rule
 from ptcompile.operators.trainer import pods as trainer_pods, runtimes
-from ptcompile.simulator.rendezvous import job_rendezvous, short_names
+from ptcompile.simulator.meeting import short_names
+from ptcompile.simulator.rendezvous import job_rendezvous
 from ptcompile.simulator.world import simulate
 from tests.laws import moves, rewrites
 from tests.laws.texts import Text
@@ -223,8 +224,9 @@ def _names_of_host(objects: list[Json]) -> tuple[str, list[str]] | None:
     """Return the host at which the pods of the first job meet, as written, and other names for it."""
     for job in simulate(objects).jobs:
         rendezvous = job_rendezvous(job)
-        host = rendezvous.first.host if rendezvous is not None else ""
-        if rendezvous is None or rendezvous.host is None or rendezvous.host == "each pod itself":
+        guide = job.meetings[0].guide if rendezvous is not None else None
+        host = guide.rendezvous.host if guide is not None else ""
+        if rendezvous is None or rendezvous.host is None or guide is None or guide.address.is_blind:
             continue
         labels = host.removesuffix(".cluster.local").removesuffix(".svc").split(".")
         place = namespace(job.manifest) or "default"
