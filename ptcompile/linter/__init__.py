@@ -140,8 +140,8 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> I
     names = frozenset(only) if only is not None else None
     reported: set[tuple[str, Path, str]] = set()  # two roles may share a template, and so its findings
     for rule in _candidate_rules(subject.kind, needed if words is None else needed.intersection(words), names):
-        for found in rule.check(subject):
-            finding = subject.placed(found) if subject.writers else found
+        for finding in rule.check(subject):
+            finding = subject.placed(finding) if subject.writers else finding
             if (rule.name, finding.path, finding.message) in reported:
                 continue
             reported.add((rule.name, finding.path, finding.message))

@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
-    from ptcompile.simulator.meeting import Member
+    from ptcompile.simulator.meeting import MeetingMember
 
 
 _USER_SERVED = (("v1", "Pod"), ("batch/v1", "Job"))
@@ -152,7 +152,7 @@ def has_all_pods(subject: Subject, roles: tuple[TrainingRole, ...]) -> bool:
     return is_complete and not peers_in_other_objects(subject, first)
 
 
-def peers_in_other_objects(subject: Subject, first: TrainingRole) -> tuple[Member, ...]:
+def peers_in_other_objects(subject: Subject, first: TrainingRole) -> tuple[MeetingMember, ...]:
     """Return the training roles of other objects in the namespace that meet this one."""
     if subject.is_alone or not subject.record.rendezvous.across_objects:
         return ()
@@ -161,14 +161,14 @@ def peers_in_other_objects(subject: Subject, first: TrainingRole) -> tuple[Membe
     return peers_of(first.member, subject.stream.cached(_members_by_place))
 
 
-def _members_by_place(stream: Stream) -> dict[tuple[str, ...], list[Member]]:
+def _members_by_place(stream: Stream) -> dict[tuple[str, ...], list[MeetingMember]]:
     """Return the training roles that may meet those of other objects, by each place where they are found."""
     from ptcompile.simulator.meeting import members_by_place
 
     return members_by_place(stream.objects, lambda manifest: subject_of(manifest, stream).job)
 
 
-def count_pods(members: Iterable[Member]) -> int:
+def count_pods(members: Iterable[MeetingMember]) -> int:
     """Return the number of pods of roles."""
     return sum(member.role.count for member in members)
 

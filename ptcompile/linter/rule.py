@@ -47,15 +47,15 @@ class Subject(WorkloadView):
     def placed(self, finding: Finding) -> Finding:
         """Return a finding about a value that admission writes at the nearest field of the file, with its writer."""
         path = finding.path
-        found = next((one for one in self.writers if one[: len(path)] == path), None)
-        if found is None or get(self.manifest, path) is not None:
+        written = next((below for below in self.writers if below[: len(path)] == path), None)
+        if written is None or get(self.manifest, path) is not None:
             return finding
 
         while path and get(self.manifest, path) is None:
             path = path[:-1]
-        value = field_path(found[len(path) :])
+        value = field_path(written[len(path) :])
         message = finding.message.replace(field_path(finding.path), field_path(path), 1)
-        return finding._replace(path=path, message=f"{message} ({value} is set by {self.writers[found]})", fix=None)
+        return finding._replace(path=path, message=f"{message} ({value} is set by {self.writers[written]})", fix=None)
 
     @cached_property
     def training_templates(self) -> tuple[ManifestTemplate, ...]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.linter.rule import Subject
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
-    from ptcompile.simulator.meeting import Meeting, Member
+    from ptcompile.simulator.meeting import Meeting, MeetingMember
     from ptcompile.simulator.pod import Pod
 
     OptionSource = Literal["flag", "env", "operator", "default"]
@@ -57,7 +57,7 @@ class TrainingRole:
 
     def __init__(
         self,
-        member: Member,
+        member: MeetingMember,
         meeting: Meeting,
         path: Path,
         spec: Json,
@@ -366,7 +366,7 @@ def rendezvous_groups(subject: WorkloadView, roles: TrainingRoles) -> tuple[Trai
     """Return the groups of roles that should meet; empty unless the files determine everything their launchers read.
 
     All roles of a PyTorchJob are one group, and so are all that Volcano's pytorch plugin ranks. In other kinds, roles
-    may be separate jobs: those whose endpoints lead to the same place are one group.
+    may be separate jobs: roles with endpoints that lead to the same place are one group.
     """
     return _group(subject, roles, lambda role: role.is_modeled)
 

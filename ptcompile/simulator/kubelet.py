@@ -49,8 +49,8 @@ def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None)
     return "".join(out)
 
 
-class Variables(Mapping[str, str]):
-    """The variables of a container's processes. A text of a ConfigMap is looked up when its variable is asked for: one
+class ContainerVariables(Mapping[str, str]):
+    """The variables of a container's processes. The text of a ConfigMap is looked up when its variable is read: a text
     that names all pods would cost each of them.
     """
 
@@ -68,9 +68,9 @@ class Variables(Mapping[str, str]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def _known_text(self, found: re.Match[str]) -> str:
-        text = self._text_of(found[1], found[2])
-        return found[0] if text is None else text
+    def _known_text(self, match: re.Match[str]) -> str:
+        text = self._text_of(match[1], match[2])
+        return match[0] if text is None else text
 
 
 _configmap_text = Pattern(r"<configmap:([^/<>]+)/([^<>]+)>")

@@ -41,7 +41,7 @@ Lead = tuple[ExpandedRole, Pod, Rendezvous]
 """A role, its first pod, and that pod's rendezvous."""
 
 
-class Address(NamedTuple):
+class HostAddress(NamedTuple):
     """What a host name leads to from one pod."""
 
     name: str
@@ -63,14 +63,14 @@ class Address(NamedTuple):
         return not self.title and not self.is_own
 
 
-class Member(NamedTuple):
+class MeetingMember(NamedTuple):
     """One training role in a meeting."""
 
     role: ExpandedRole
     pod: Pod
     """Its first pod."""
     rendezvous: Rendezvous
-    address: Address
+    address: HostAddress
     is_apart: bool
     """Whether each pod of the role meets only itself."""
 
@@ -90,7 +90,7 @@ class Member(NamedTuple):
 class Meeting(NamedTuple):
     """The training roles of one job whose pods meet at one address."""
 
-    members: tuple[Member, ...]
+    members: tuple[MeetingMember, ...]
 
     @property
     def pods(self) -> int:
@@ -98,7 +98,7 @@ class Meeting(NamedTuple):
         return sum(member.role.count for member in self.members)
 
     @property
-    def guide(self) -> Member:
+    def guide(self) -> MeetingMember:
         """The first member whose host leads other pods to the address too, else the first one."""
         return next((member for member in self.members if not member.address.is_blind), self.members[0])
 
@@ -152,14 +152,14 @@ def _env_leads(candidates: list[Lead]) -> list[Lead]:
 
 def meetings_of(job: WorkloadPods) -> tuple[Meeting, ...]:
     """Return the meetings of the job's training roles, in their order."""
-    meetings: dict[tuple[str, ...], list[Member]] = {}
+    meetings: dict[tuple[str, ...], list[MeetingMember]] = {}
     for lead in training_roles(job):
         member = _member_of(*lead)
         meetings.setdefault(member.key, []).append(member)
     return tuple(Meeting(tuple(members)) for members in meetings.values())
 
 
-def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> Member:
+def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingMember:
     address = address_of(pod, rendezvous.host)
     is_apart = rendezvous.endpoint == STANDALONE_ENDPOINT or _hands_out_loopback(pod, rendezvous)
     if not is_apart and address.is_own and role.count > 1:
@@ -168,7 +168,7 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> Member:
         seen_by_last = address_of(last, last.rendezvous.host)
         is_apart = seen_by_last.is_own
         address = seen_by_last if address.is_blind and not is_apart else address
-    return Member(role, pod, rendezvous, address, is_apart)
+    return MeetingMember(role, pod, rendezvous, address, is_apart)
 
 
 def _hands_out_loopback(pod: Pod, rendezvous: Rendezvous) -> bool:
@@ -182,7 +182,7 @@ def _hands_out_loopback(pod: Pod, rendezvous: Rendezvous) -> bool:
     return is_static and torch_of(image, pod.job.versions) < SHARED_STORE
 
 
-def address_of(pod: Pod, host: str) -> Address:
+def address_of(pod: Pod, host: str) -> HostAddress:
     """Return what a host name leads to from a pod."""
     own = _address_of_pod(pod, pod)._replace(is_blind=True)
     if not host or is_loopback(host):
@@ -191,16 +191,16 @@ def address_of(pod: Pod, host: str) -> Address:
         return own._replace(title="")
 
     host = host.removesuffix(".")
-    found = _pod_with_dns_name(pod.job, host)
-    if found is not None:
-        return _address_of_pod(found, pod)
+    named = _pod_with_dns_name(pod.job, host)
+    if named is not None:
+        return _address_of_pod(named, pod)
 
     service = _service_at(pod.job, host)
     if service is not None:
         title = f"Service {object_name(service)}"
         selected = _only_pod_of(pod.job, service)
         if selected is None:
-            return Address(object_name(service), title=title)
+            return HostAddress(object_name(service), title=title)
         return _address_of_pod(selected, pod)._replace(title=title)
     if host == pod.hostname:
         return own
@@ -209,9 +209,9 @@ def address_of(pod: Pod, host: str) -> Address:
 
     meant = pod_with_hostname(pod.job, host)
     if meant is not None:  # all that name it so mean one pod, though the name leads to none
-        return Address(_address_of_pod(meant, pod).name)
+        return HostAddress(_address_of_pod(meant, pod).name)
     inside = host.removesuffix(".cluster.local").removesuffix(".svc")
-    return Address(inside.removesuffix(f".{pod.view.namespace}"))
+    return HostAddress(inside.removesuffix(f".{pod.view.namespace}"))
 
 
 def is_loopback(host: str) -> bool:
@@ -219,10 +219,10 @@ def is_loopback(host: str) -> bool:
     return host.removesuffix(".").lower() in LOOPBACK_HOSTS
 
 
-def _address_of_pod(target: Pod, asking: Pod) -> Address:
+def _address_of_pod(target: Pod, asking: Pod) -> HostAddress:
     *_, name = target.display_name, *dns_names(target)
     is_own = (target.role, target.index) == (asking.role, asking.index)
-    return Address(name, target, target.display_name, is_own)
+    return HostAddress(name, target, target.display_name, is_own)
 
 
 def _pod_with_dns_name(job: WorkloadPods, host: str) -> Pod | None:
@@ -268,18 +268,20 @@ def _only_pod_of(job: WorkloadPods, service: Json) -> Pod | None:
     return selected[0] if len(selected) == 1 else None
 
 
-def peers_of(member: Member, members: Mapping[tuple[str, ...], Sequence[Member]]) -> tuple[Member, ...]:
+def peers_of(
+    member: MeetingMember, members: Mapping[tuple[str, ...], Sequence[MeetingMember]]
+) -> tuple[MeetingMember, ...]:
     """Return the roles of other objects that meet where this one does; `members` is what `members_by_place` returns."""
     own = member.pod.job.manifest
-    found = [peer for place in _places(member) for peer in members.get(place, ())]
-    return tuple({id(peer): peer for peer in found if peer.pod.job.manifest is not own}.values())
+    peers = [peer for place in _places(member) for peer in members.get(place, ())]
+    return tuple({id(peer): peer for peer in peers if peer.pod.job.manifest is not own}.values())
 
 
 def members_by_place(
     objects: Iterable[Json], job_of: Callable[[Json], WorkloadPods | None]
-) -> dict[tuple[str, ...], list[Member]]:
+) -> dict[tuple[str, ...], list[MeetingMember]]:
     """Return the roles that wait for others, of kinds whose objects may meet, by each place where they are found."""
-    members: dict[tuple[str, ...], list[Member]] = {}
+    members: dict[tuple[str, ...], list[MeetingMember]] = {}
     for manifest in objects:
         job = job_of(manifest) if kind_named(kind_of(manifest)).rendezvous.across_objects else None
         for member in (member for meeting in (job.meetings if job else ()) for member in meeting.members):
@@ -289,15 +291,17 @@ def members_by_place(
     return members
 
 
-def _places(member: Member) -> Iterator[tuple[str, ...]]:
+def _places(member: MeetingMember) -> Iterator[tuple[str, ...]]:
     """Yield what roles of different objects must share to meet: their own pod has the names of its Services too."""
     job, (backend, name, *rest) = member.pod.job, member.key
-    services = job.stream.services_selecting(member.pod.view.labels) if member.address.is_own else ()
-    names = {name: None} | {object_name(one): None for one in services if namespace_of(one) == job.namespace}
+    names = {name: None}
+    for service in job.stream.services_selecting(member.pod.view.labels) if member.address.is_own else ():
+        if namespace_of(service) == job.namespace:
+            names[object_name(service)] = None
     yield from ((job.namespace, backend, name, *rest) for name in names)
 
 
-def _peers_in_stream(job: WorkloadPods) -> tuple[Member, ...]:
+def _peers_in_stream(job: WorkloadPods) -> tuple[MeetingMember, ...]:
     """Return the roles of the stream's other objects that meet the first training role of the job."""
     if not kind_named(kind_of(job.manifest)).rendezvous.across_objects or job.meetings[0].members[0].is_apart:
         return ()
@@ -328,7 +332,7 @@ def obstacles_of(job: WorkloadPods) -> Iterator[Obstacle]:
         yield from _published_name_obstacle(job)
 
 
-def _node_count_obstacle(first: Rendezvous, total: int, peers: Sequence[Member]) -> Iterator[Obstacle]:
+def _node_count_obstacle(first: Rendezvous, total: int, peers: Sequence[MeetingMember]) -> Iterator[Obstacle]:
     low, high = first.nodes or (1, 1)
     noun = "processes (WORLD_SIZE)" if first.backend == "env" else "nodes"
     elsewhere = sum(peer.role.count for peer in peers)
@@ -350,7 +354,7 @@ def _node_count_obstacle(first: Rendezvous, total: int, peers: Sequence[Member])
         yield Obstacle("too-many-pods", sentence)
 
 
-def _endpoint_obstacle(job: WorkloadPods, total: int, peers: Sequence[Member]) -> Iterator[Obstacle]:
+def _endpoint_obstacle(job: WorkloadPods, total: int, peers: Sequence[MeetingMember]) -> Iterator[Obstacle]:
     meetings = [meeting for meeting in job.meetings if _has_endpoint(meeting.members[0].rendezvous)]
     guides = [meeting.guide for meeting in meetings]
     endpoints = sorted({guide.rendezvous.endpoint or "localhost" for guide in guides})
@@ -372,7 +376,7 @@ def _has_endpoint(rendezvous: Rendezvous) -> bool:
     return bool(rendezvous.endpoint) or (rendezvous.backend == "c10d" and rendezvous.nodes != (1, 1))
 
 
-def is_outside(member: Member) -> bool:
+def is_outside(member: MeetingMember) -> bool:
     """Return whether the endpoint is a name outside the stream, such as a database's."""
     host = member.rendezvous.host
     if not member.address.is_unknown or "." not in host or member.rendezvous.backend in ("static", "env"):

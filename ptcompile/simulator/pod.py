@@ -172,7 +172,7 @@ class Pod:
     @cached_property
     def variables(self) -> Mapping[str, str]:
         """The variables that the main container's processes see: also those of envFrom, and texts of ConfigMaps."""
-        return kubelet.Variables(self._values, self.job.known_text)
+        return kubelet.ContainerVariables(self._values, self.job.known_text)
 
     @cached_property
     def _given(self) -> dict[str, str]:
@@ -309,8 +309,8 @@ class WorkloadPods(_PodFields):
 
     def configmap(self, name: str) -> Json | None:
         """Return the ConfigMap of the stream with this name in the job's namespace, or None."""
-        found = self.stream.by_name(("v1", "ConfigMap"), name)
-        return next((one for one in found if namespace_of(one) == self.namespace), None)
+        candidates = self.stream.by_name(("v1", "ConfigMap"), name)
+        return next((manifest for manifest in candidates if namespace_of(manifest) == self.namespace), None)
 
     def configmap_keys(self, name: str) -> list[str]:
         """Return the keys of a ConfigMap of the stream that have a text."""
@@ -319,8 +319,8 @@ class WorkloadPods(_PodFields):
 
     def configmap_text(self, name: str, key: str) -> str | None:
         """Return the text of a key of a ConfigMap of the stream, else of one that the operator writes, or None."""
-        found = self.configmap(name) or self._created_configmaps.get(name, {})
-        text = nested_map(found, "data").get(key)
+        manifest = self.configmap(name) or self._created_configmaps.get(name, {})
+        text = nested_map(manifest, "data").get(key)
         return text if isinstance(text, str) else None
 
     def known_text(self, name: str, key: str) -> str | None:
@@ -335,7 +335,7 @@ class WorkloadPods(_PodFields):
 
     @cached_property
     def _created_configmaps(self) -> dict[str, Json]:
-        return {object_name(one): one for one in self.expansion.configmaps}
+        return {object_name(manifest): manifest for manifest in self.expansion.configmaps}
 
     @property
     def kind(self) -> str:

@@ -64,7 +64,7 @@ class PodAdmission:
 
     @cached_property
     def _range_title(self) -> str:
-        names = [object_name(one) for one in self._state.in_namespace(_LIMIT_RANGE, self._namespace)]
+        names = [object_name(limit_range) for limit_range in self._state.in_namespace(_LIMIT_RANGE, self._namespace)]
         return f"LimitRange {self._namespace}/{names[0]}" if len(names) == 1 else f"LimitRanges of {self._namespace}"
 
 

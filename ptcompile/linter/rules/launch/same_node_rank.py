@@ -52,7 +52,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kinds.pods import PodView
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.simulator.meeting import Member
+    from ptcompile.simulator.meeting import MeetingMember
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -84,7 +84,7 @@ def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[
             pods_by_rank[rank] = role.member, index
 
 
-def _pod_name(member: Member, index: int) -> str:
+def _pod_name(member: MeetingMember, index: int) -> str:
     """Return the name of a pod of the role."""
     return member.pod.job.pod(member.role, index).display_name
 
@@ -98,7 +98,7 @@ def _help(role: TrainingRole) -> str:
     )
 
 
-def _node_ranks(member: Member) -> Iterator[tuple[str, int]]:
+def _node_ranks(member: MeetingMember) -> Iterator[tuple[str, int]]:
     """Yield the numeric ranks of the role's first two pods and its last one, each with the pod's index."""
     from ptcompile.simulator.kubelet import entry_value
     from ptcompile.simulator.launchers.rendezvous import static_node_rank
@@ -126,7 +126,7 @@ def _env_entry(view: PodView, name: str) -> Json | None:
     return entries[-1] if entries and "$" not in as_string(entries[-1].get("value")) else None
 
 
-def _rank_variable(member: Member) -> str | None:
+def _rank_variable(member: MeetingMember) -> str | None:
     """Return the variable with a pod's rank, X of `--node-rank=$(X)` or torchrun's own, or None if a pod may get its
     rank in another way.
 
