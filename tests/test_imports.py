@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pickle
 import pydoc
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -154,6 +157,48 @@ def test_a_process_may_begin_anywhere(code: str) -> None:
 def test_every_public_name_is_found() -> None:
     assert _ran("import ptcompile as p; print(all(getattr(p, name) is not None for name in p.__all__))") == "True\n"
     assert _ran("import ptcompile as p; print(sorted({*p.__all__} - {*p._FROM}))") == "['__version__']\n"
+
+
+_IMPORT = re.compile(r"^\s*from (ptcompile[\w.]*) import ([\w, ]+)$|= \"(ptcompile[\w.]*):(\w+)\"$", re.MULTILINE)
+"""An import of users, and an entry point."""
+_OF_USERS = (
+    "README.md",
+    "pyproject.toml",
+    "docs/**/*.md",
+    "examples/**/*.py",
+    "integrations/**/*.py",
+    "integrations/**/*.toml",
+)
+
+
+def documented_names() -> Iterator[tuple[str, str]]:
+    """Yield each module that documents, examples and integrations import from, with each name."""
+    for path in sorted(path for pattern in _OF_USERS for path in ROOT.glob(pattern)):
+        for module, names, entry_module, entry_name in _IMPORT.findall(path.read_text(encoding="utf-8")):
+            yield from ((module or entry_module, name.split()[0]) for name in (names or entry_name).split(","))
+
+
+def defined_names(module: str) -> set[str]:
+    """Return the names of a module and its submodules, without importing libraries that may be missing."""
+    path = ROOT / module.replace(".", "/")
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    names = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    names |= {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return names | {child.stem for child in (path.iterdir() if path.is_dir() else ())}
+
+
+def test_every_documented_path_stays() -> None:
+    documented = set(documented_names())
+    modules = {module for module, _ in documented}
+    assert {"ptcompile", "ptcompile.extending", "ptcompile.flyte", "ptcompile.adapters", "ptcompile.cli"} <= modules
+    assert sorted((module, name) for module, name in documented if name not in defined_names(module)) == []
 
 
 def test_a_plain_pod_needs_neither_compiler_nor_simulation() -> None:
