@@ -108,7 +108,7 @@ class Inputs:
     ) -> None:
         self.files = files
         self.given_profile = profile
-        """The caller's profile, or None for the built-in one."""
+        """The caller's profile, or None for the built-in one and for a wrong one."""
         self.profile_source = profile_source
         """The profile's text or data, for what explains its lines."""
         self.versions = versions if versions is not None else releases_of(profile)
@@ -165,7 +165,7 @@ class Inputs:
         )
 
     def with_profile(self, read: ProfileRead) -> Inputs:
-        """Return the same files for another profile."""
+        """Return the same files for another profile, with its releases."""
         return Inputs(
             self.files,
             read.profile,
@@ -260,8 +260,9 @@ class Inputs:
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
-        """The mistakes in what was given, for every verb in this order: the profile, overrides, texts, profiles that
-        are not read, specs that cannot have the overrides, and specs with the name of an earlier one.
+        """The mistakes in what was given, in this order for every verb but lint, which judges the texts itself: the
+        profile, overrides, texts, profiles that are not read, specs that cannot have the overrides, and specs with the
+        name of an earlier one.
         """
         unread = [item.to_diagnostic(_UNREAD_PROFILE) for item in self.items if self._is_unread_profile(item)]
         seen: set[tuple[str, str]] = set()
@@ -280,11 +281,11 @@ class Inputs:
         """Whether anything that was given is wrong."""
         return _has_error(self.diagnostics)
 
-    def compile(self, spec: Item, target: str | None = None) -> Compiled:
+    def compile(self, spec: Json, target: str | None = None) -> Compiled:
         """Compile a spec for `target`, else for its own target."""
         from ptcompile.compiler.pipeline import compile_document
 
-        return compile_document(spec.manifest, self.profile, target, self.extensions)
+        return compile_document(spec, self.profile, target, self.extensions)
 
     def compile_specs(self, target: str | None = None, *, fallback: str | None = None) -> CompiledItems:
         """Compile every spec for `target`, else for its own target, else for `fallback`, else for the default one."""
@@ -295,7 +296,7 @@ class Inputs:
                 items += [] if streams.is_ours(item.manifest) else [item]
                 continue
             has_own = nested_map(item.manifest, "spec").get("target")
-            compiled = self.compile(item, target or (None if has_own else fallback))
+            compiled = self.compile(item.manifest, target or (None if has_own else fallback))
             diagnostics += map(item.to_diagnostic, compiled.problems)
             items += [item._replace(manifest=manifest, is_compiled=True) for manifest in compiled.manifests]
         return CompiledItems(tuple(items), tuple(diagnostics))
@@ -306,7 +307,7 @@ class Inputs:
 
     def _is_unread_profile(self, item: Item) -> bool:
         is_profile = item.manifest.get("kind") == "ClusterProfile" and streams.is_ours(item.manifest)
-        return is_profile and self.given_profile is None
+        return is_profile and self.given_profile is None and not self.settings_diagnostics
 
     @cached_property
     def _overridden(self) -> tuple[tuple[Item, ...], list[Diagnostic]]:
@@ -322,22 +323,33 @@ class Inputs:
 
         kept: list[Item] = []
         diagnostics: list[Diagnostic] = []
-        has_named_job = False
+        has_earlier_job = False
         for item in items:
-            if not item.is_spec or item.path:
+            if not item.is_spec:
                 kept.append(item)
                 continue
+            if item.path:
+                diagnostics.append(item.to_diagnostic(_OVERRIDE_IN_LIST))
+                continue
+
             overridden = apply_overrides(item.document, self.overrides)
             errors = overridden.to_diagnostics((), item.file.name)
-            if has_named_job and self.overrides.run_name is not None:
+            if has_earlier_job and self.overrides.run_name is not None:
                 errors.append(overridden.second_job_error(self.overrides.run_name))
-            has_named_job = True
+            has_earlier_job = True
             diagnostics += errors
             if not errors:
                 kept.append(item._replace(manifest=overridden.data, overridden=overridden))
         return tuple(kept), diagnostics
 
 
+_OVERRIDE_IN_LIST: Final = Problem(
+    name="spec-conflict",
+    path=(),
+    message="an override changes a TrainingJob that is a document, and this one is an item of a List",
+    help="write it as a separate document",
+    authority="ptcompile",
+)
 _UNREAD_PROFILE: Final = Problem(
     "unknown-kind",
     ("kind",),
@@ -347,6 +359,11 @@ _UNREAD_PROFILE: Final = Problem(
     "run",
     "ptcompile",
 )
+
+
+def read_file(content: str | bytes, name: str | None, profile: ClusterProfile | None) -> File:
+    """Read a file as the kubectl of the profile's release reads it."""
+    return File(streams.read(content, name, kubectl=releases_of(profile).kubernetes), name)
 
 
 def is_empty(source: Source) -> bool:

@@ -140,7 +140,7 @@ def lint_source(
     pause: Callable[[], None] | None = None,
     earlier: Mapping[ObjectIdentity, str] | None = None,
 ) -> Report:
-    """Return the report of one source, which is all that there is to look at."""
+    """Return the report of one source; if it has no document, that is a mistake."""
     parsed = streams.read(source, filename, kubectl=options.versions.kubernetes)
     file = File(parsed, arguments.filename(source, filename))
     report = lint_inputs(options.inputs(file, beside, profile=profile), options, pause=pause, earlier=earlier)

@@ -29,23 +29,20 @@ _ADMISSION_KINDS = frozenset(
     }
 )
 """Kinds whose objects make admission plugins reject others, as words of `Stream.kinds`."""
-ADMISSION_RULES = frozenset({"denied-by-policy", "exceeds-quota", "policy-not-evaluated"})
+_ADMISSION_RULES = frozenset({"denied-by-policy", "exceeds-quota", "policy-not-evaluated"})
 """Rules whose findings depend on what else exists, so that only creation decides."""
 _PRIORITY_FIELDS = frozenset({"priority", "preemptionPolicy"})
-"""Fields that admission rejects without an object beside."""
-
-
+"""Fields that admission rejects without another object."""
 _TYPE_RULES = frozenset({"wrong-type", "invalid-quantity"})
+"""Rejections after which rules can only guess what the value and its parts mean."""
 _POD_COUNT_FIELDS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"})
 """Fields that set the number of pods. If one of them is invalid, rules cannot tell whether there are enough pods."""
-
-
 _PARENT_KINDS = ("CronJob", "Deployment", "StatefulSet", "Ray", "ConfigMap", "Workflow")
-"""Parts of the names of kinds that create other objects."""
+"""Parts of the names of kinds with other objects inside: those that create some, and ConfigMaps with manifests."""
 
 
 class ObjectLinter:
-    """A function from an object of a stream to its problems."""
+    """Finds the problems of the objects of one stream."""
 
     def __init__(self, inputs: Inputs, options: LintOptions, stream: Stream) -> None:
         self._inputs = inputs
@@ -136,11 +133,10 @@ class ObjectLinter:
     def _spec_problems(self, document: Json) -> Iterable[Problem]:
         """Return the problems of a TrainingJob, and the rules' findings in its manifests, located in the spec."""
         from ptcompile.compiler.advice import rule_findings
-        from ptcompile.compiler.pipeline import compile_document
 
-        profile, extensions = self._inputs.profile, self._inputs.extensions
-        compiled = compile_document(document, profile, None, extensions)
-        return [*compiled.problems, *rule_findings(compiled, document, profile, extensions)]
+        compiled = self._inputs.compile(document)
+        findings = rule_findings(compiled, document, self._inputs.profile, self._inputs.extensions)
+        return [*compiled.problems, *findings]
 
     def _extension_findings(self, manifest: Json) -> Iterable[Problem]:
         """Return the findings of rules from plugins and the configuration."""
@@ -167,9 +163,7 @@ class ObjectLinter:
                 problems = [*_after_creation(self._own_problems(inner) or (), manifest)]
                 problems += self._extension_findings(inner)
             else:
-                selected = self._options.selection.select
-                names = rule_names if selected is None else rule_names & selected
-                problems = [*run(inner, versions=self._inputs.versions, stream=self._stream, only=names)]
+                problems = [*run(inner, versions=self._inputs.versions, stream=self._stream, only=rule_names)]
             yield from (_at_outer_path(problem, path) for problem in problems)
         for path, content in nested_manifests(manifest):
             yield from self._problems_in_text(path, content)
@@ -195,7 +189,7 @@ def _after_creation(problems: Iterable[Problem], outer: Json) -> Iterator[Proble
     for problem in problems:
         if problem.stage != "apply" or not is_supported(outer):
             yield problem
-        elif problem.authority not in ("kube-apiserver", "ptcompile") or problem.name in ADMISSION_RULES:
+        elif problem.authority not in ("kube-apiserver", "ptcompile") or problem.name in _ADMISSION_RULES:
             yield problem._replace(stage="pod")
 
 

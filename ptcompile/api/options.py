@@ -1,7 +1,7 @@
 """What judges one file: the rules that are reported, and the cluster that they are reported for.
 
-Every way in gets it from one maker: `Config.lint_options` of the command line's configuration for files, and
-`read_options` for the arguments of a function.
+A file gets it from the configuration (`Config.lint_options` of the command line), the arguments of a function from
+`read_options`.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
     oversized_problems: dict[tuple[str, Path], Problem] = {}
     chosen = None if target == DEFAULT else target
     for name in [chosen] if target is not None else list(TARGETS):
-        compiled = inputs.compile(spec, name)
+        compiled = inputs.compile(spec.manifest, name)
         manifests = compiled.manifests
         if not manifests or compiled.trace is None or compiled.target is None:
             continue
@@ -126,7 +126,7 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
             oversized_problems.setdefault((problem.name, problem.path), problem)
 
     if not worlds:
-        return World(diagnostics=tuple(map(spec.to_diagnostic, inputs.compile(spec, chosen).problems)))
+        return World(diagnostics=tuple(map(spec.to_diagnostic, inputs.compile(spec.manifest, chosen).problems)))
     return merge_worlds([World(diagnostics=tuple(map(spec.to_diagnostic, oversized_problems.values()))), *worlds])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import File, Inputs
+from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.source import streams
@@ -31,11 +31,14 @@ def inputs_of(
     extensions: Extensions | None = None,
     only_specs: bool = False,
 ) -> Inputs:
-    """Return what a command was given: its files as one stream, with --name, --set and the profile of --cluster."""
+    """Return what a command was given: its files as one stream, with --name, --set and the profile of --cluster.
+
+    `profile` may be the built-in one if there is no --cluster; then none was given.
+    """
     given = profile if options.cluster else None
     overrides = [(option.path, option.value) for option in options.set]
     return Inputs(
-        [File(streams.read(file.content, file.name), file.name) for file in inputs],
+        [read_file(file.content, file.name, given) for file in inputs],
         given,
         overrides=read_overrides(overrides, options.name),
         beside=beside,
@@ -64,7 +67,7 @@ def read_dumps(paths: Sequence[str], parameter: str) -> Dumps:
 
 
 def check_has_spec(options: argparse.Namespace, inputs: Iterable[InputFile]) -> None:
-    """Raises `UsageError` if --set or --name has nothing to change, since no input has a TrainingJob."""
+    """Raise `UsageError` if --set or --name has nothing to change, since no input has a TrainingJob."""
     if (options.set or options.name is not None) and not any(b"TrainingJob" in file.content for file in inputs):
         option = "--set" if options.set else "--name"
         raise UsageError(f"{option} changes a TrainingJob, and no file here has one")

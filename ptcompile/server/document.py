@@ -230,7 +230,7 @@ class OpenDocument:
         key = obj.document.index, obj.path
         if obj.is_spec and key not in self._compiled:
             self.pause()
-            self._compiled[key] = self.inputs.compile(obj)
+            self._compiled[key] = self.inputs.compile(obj.manifest)
         return self._compiled.get(key)
 
     def jobs_of(self, obj: Item) -> list[SimulatedJob]:

@@ -37,7 +37,7 @@ def manifests(opened: OpenDocument, number: int, target: str | None) -> TextView
     obj = _find_object(opened, number)
     if obj is None or not obj.is_spec:
         return None
-    compiled = opened.inputs.compile(obj, target)
+    compiled = opened.inputs.compile(obj.manifest, target)
     target_name = compiled.target.name if compiled.target is not None else target or ""
     text = (
         emitter.emit_all(compiled.manifests) if compiled.manifests else _explain_failure(target_name, compiled.problems)

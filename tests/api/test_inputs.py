@@ -144,3 +144,16 @@ def test_text_is_read_as_the_kubectl_of_the_profile_reads_it() -> None:
     profile = PROFILE.replace("spec: {}", 'spec: {versions: {kubernetes: "1.34"}}')
     assert Inputs.read(POD, cluster=profile).versions.kubernetes == (1, 34)
     assert Inputs.read(POD, cluster=profile, kubernetes="1.33").versions.kubernetes == (1, 33)
+
+
+def test_an_override_of_a_spec_in_a_list_is_an_error() -> None:
+    """Otherwise the spec would compile without the change."""
+    spec = smallest().replace("\n", "\n  ")
+    inputs = Inputs.read(f"apiVersion: v1\nkind: List\nitems:\n- {spec}\n", overrides=[("spec.nodes", 3)])
+    assert inputs.specs == []
+    assert names(inputs) == [("spec-conflict", "error")]
+
+
+def test_a_wrong_profile_is_not_advised_again() -> None:
+    inputs = Inputs.read(f"{POD}---\n{PROFILE}", cluster="kind: ClusterProfile\nspec: {gpus: 1}\n")
+    assert [name for name, _ in names(inputs)] == ["spec-unknown-field"]

@@ -165,3 +165,21 @@ def test_worker_groups_that_are_no_list_have_no_pods(groups: object) -> None:
 def test_manifests_of_argo_are_below_resource(body: dict[str, Any], paths: list[tuple[str, ...]]) -> None:
     workflow = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": body}
     assert [path for path, _ in nested_manifests(workflow)] == paths
+
+
+def test_a_selection_hides_no_rejected_pod_inside_an_object() -> None:
+    """`missing-config-key` is of stage pod, which `select` never hides."""
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "1"}}
+    env = [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "a", "key": "y"}}}]
+    template = {
+        "metadata": {"labels": {"app": "a"}},
+        "spec": {"containers": [{"name": "c", "image": "i:1", "env": env}]},
+    }
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d"},
+        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": template},
+    }
+    diagnostics = ptcompile.lint([config, deployment], select=["missing-shm"]).diagnostics
+    assert [diagnostic.name for diagnostic in diagnostics] == ["missing-config-key"]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api import compile
-from ptcompile.api.inputs import File, Inputs, text_problems
+from ptcompile.api.inputs import Inputs, read_file, text_problems
 from ptcompile.cli import files
 from ptcompile.cli.config import load
 from ptcompile.cli.files import InputFile, UsageError
@@ -223,7 +223,7 @@ def _compile_specs(
         file = _as_file(item)
         config = settings.config
         inputs = Inputs(
-            [File(streams.read(file.content, file.name), file.name)],
+            [read_file(file.content, file.name, settings.profile)],
             settings.profile,
             extensions=config.extensions,
             only_specs=True,

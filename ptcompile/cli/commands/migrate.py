@@ -13,7 +13,7 @@ from contextlib import closing
 from functools import partial
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import File, Inputs
+from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
 from ptcompile.cli.config import Nearest
 from ptcompile.cli.files import InputFile, UsageError
@@ -105,16 +105,16 @@ def _convert_files(
 ) -> list[ConvertedFile]:
     """Return the conversion of each file that has a job, or that was named, together with the other files' objects."""
     from ptcompile.converter.report import ConvertedFile
-    from ptcompile.source import streams
 
-    given = [File(streams.read(file.content, file.name), file.name) for file in inputs]
+    given_profile = profile if options.cluster else None
+    given = [read_file(file.content, file.name, given_profile) for file in inputs]
     objects = {file.name: [item.manifest for item in Inputs([file]).items] for file in given}
     nearest = Nearest()
     _ = nearest.loaded  # its mistakes are those of the run
     converter = partial(
         _convert_file,
         target=options.target,
-        profile=profile if options.cluster else None,
+        profile=given_profile,
         lossy=options.lossy,
         objects=objects,
         nearest=nearest,
@@ -268,11 +268,10 @@ def _import_file(
     nearest: Nearest,
 ) -> ImportedFile:
     from ptcompile.api.import_manifests import import_inputs
-    from ptcompile.source import streams
 
-    source = streams.read(_substitute(file.content, values), file.name)
+    given = read_file(_substitute(file.content, values), file.name, profile)
     settings = nearest.loaded
-    inputs = Inputs([File(source, file.name)], profile, schemas=settings.schemas, extensions=settings.extensions)
+    inputs = Inputs([given], profile, schemas=settings.schemas, extensions=settings.extensions)
     imported = import_inputs(inputs, lossy=lossy, exact=exact)
     return ImportedFile(imported, "" if form is None or not imported.found else _format_specs(imported, form))
 
