@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile as compiling
 from ptcompile.api.compile import Result
@@ -151,7 +150,7 @@ def _new_findings(output: list[Json], imported: Imported, request: _Request) -> 
         inputs.given_profile,
         inputs.versions,
         extensions=inputs.extensions,
-        schemas=arguments.paths(inputs.schemas, "schemas"),
+        schemas=inputs.schemas,
     )
     report = lint_inputs(options.inputs(File(from_data(output))), options)
     findings = [item for item in report.diagnostics if item.severity != "note"]

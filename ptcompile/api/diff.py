@@ -97,6 +97,7 @@ def diff_inputs(
 ) -> Difference:
     """Return how the second inputs differ from the first, and what an apply of them over the first does."""
     names = first.filename or "a", second.filename or "b"
+    definitions = _definitions_of(first, second)
     old, old_problems = first.compile_specs(target, fallback=_target_of(second))
     new, new_problems = second.compile_specs(target, fallback=_target_of(first))
     mistakes = _unique([*first.limited(*old_problems), *second.limited(*new_problems)])
@@ -105,7 +106,7 @@ def diff_inputs(
 
     before = DiffSide([item.manifest for item in old], first.versions)
     after = DiffSide([item.manifest for item in new], second.versions)
-    application = _Application(mode, namespace, _definitions_of(first, second))
+    application = _Application(mode, namespace, definitions)
     applied = _apply(before, after, new, second, application)
     return Difference(
         names,

@@ -80,13 +80,11 @@ class Item(NamedTuple):
         return streams.to_diagnostic(problem, self.document, self.file.name, self.path, written)
 
 
-class CompiledItems(NamedTuple):
-    """The objects of the inputs, with the manifests of each spec in its place."""
+class ItemsFound(NamedTuple):
+    """The objects of the inputs after one step, and what is wrong with the specs that have no result of it."""
 
     items: tuple[Item, ...]
-    """A spec with an error has no manifests."""
     diagnostics: tuple[Diagnostic, ...]
-    """The findings of the specs."""
 
 
 class Inputs:
@@ -116,7 +114,7 @@ class Inputs:
         self.overrides = overrides
         self.beside = beside
         """Objects of other files, which decide and have no findings; None if there may be unknown ones."""
-        self.schemas = schemas
+        self.schemas = arguments.paths(schemas, "schemas")
         self.extensions = extensions
         self.settings_diagnostics = (*profile_diagnostics, *overrides.diagnostics)
         """Mistakes in the profile and in the paths of overrides."""
@@ -199,14 +197,14 @@ class Inputs:
     def definitions(self) -> Definitions | None:
         """The kinds that `schemas`, CRDs of these and of other files define, or None without any.
 
-        Raises TypeError for a schema that is not a path, and ValueError for one that cannot be read or defines no kind.
+        Raises ValueError for a schema that cannot be read or defines no kind.
         """
         return _definitions([file.source for file in self.files], self.beside, self.schemas)
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
         """All objects in order. A spec has the overrides; one that cannot have them is left out."""
-        return self._overridden[0]
+        return self._overridden.items
 
     @cached_property
     def specs(self) -> list[Item]:
@@ -269,7 +267,7 @@ class Inputs:
         repeated = [
             item.to_diagnostic(problem) for item in self.specs for problem in streams.repeated_spec(item.manifest, seen)
         ]
-        return [*self.settings_diagnostics, *self.text_diagnostics, *unread, *self._overridden[1], *repeated]
+        return [*self.settings_diagnostics, *self.text_diagnostics, *unread, *self._overridden.diagnostics, *repeated]
 
     @property
     def has_wrong_settings(self) -> bool:
@@ -287,8 +285,11 @@ class Inputs:
 
         return compile_document(spec, self.profile, target, self.extensions)
 
-    def compile_specs(self, target: str | None = None, *, fallback: str | None = None) -> CompiledItems:
-        """Compile every spec for `target`, else for its own target, else for `fallback`, else for the default one."""
+    def compile_specs(self, target: str | None = None, *, fallback: str | None = None) -> ItemsFound:
+        """Compile every spec for `target`, else for its own target, else for `fallback`, else for the default one.
+
+        The manifests of each spec replace it; a spec with an error has none.
+        """
         items: list[Item] = []
         diagnostics: list[Diagnostic] = []
         for item in self.items:
@@ -299,7 +300,7 @@ class Inputs:
             compiled = self.compile(item.manifest, target or (None if has_own else fallback))
             diagnostics += map(item.to_diagnostic, compiled.problems)
             items += [item._replace(manifest=manifest, is_compiled=True) for manifest in compiled.manifests]
-        return CompiledItems(tuple(items), tuple(diagnostics))
+        return ItemsFound(tuple(items), tuple(diagnostics))
 
     def limited(self, *more: Diagnostic) -> tuple[Diagnostic, ...]:
         """Return the mistakes in what was given and the other findings, up to the limit for one file."""
@@ -310,7 +311,7 @@ class Inputs:
         return is_profile and self.given_profile is None and not self.settings_diagnostics
 
     @cached_property
-    def _overridden(self) -> tuple[tuple[Item, ...], list[Diagnostic]]:
+    def _overridden(self) -> ItemsFound:
         """Return the objects with the overrides, and the errors of the specs that cannot have them."""
         items = [
             Item(manifest, file, document, path)
@@ -319,7 +320,7 @@ class Inputs:
             for path, manifest in streams.objects_in(document.data)
         ]
         if not self.overrides.values:
-            return tuple(items), []
+            return ItemsFound(tuple(items), ())
 
         kept: list[Item] = []
         diagnostics: list[Diagnostic] = []
@@ -340,7 +341,7 @@ class Inputs:
             diagnostics += errors
             if not errors:
                 kept.append(item._replace(manifest=overridden.data, overridden=overridden))
-        return tuple(kept), diagnostics
+        return ItemsFound(tuple(kept), tuple(diagnostics))
 
 
 _OVERRIDE_IN_LIST: Final = Problem(
@@ -445,9 +446,8 @@ def _has_error(diagnostics: Iterable[Diagnostic]) -> bool:
 
 
 def _definitions(
-    sources: Sequence[Source], beside: Objects | None, schemas: Iterable[str | os.PathLike[str]]
+    sources: Sequence[Source], beside: Objects | None, schemas: Sequence[str | os.PathLike[str]]
 ) -> Definitions | None:
-    paths = arguments.paths(schemas, "schemas")
     crds = [
         manifest
         for source in sources
@@ -456,12 +456,12 @@ def _definitions(
         for _, manifest in streams.objects_in(document.data)
     ]
     crds += beside.of_kind(_CRD) if beside is not None else ()
-    if not paths and not crds:
+    if not schemas and not crds:
         return None
 
     from ptcompile.apiserver.crds.loader import definitions_of, read_definitions
 
-    loaded = read_definitions(paths)
+    loaded = read_definitions(schemas)
     return loaded._replace(kinds={**loaded.kinds, **definitions_of(crds)})
 
 

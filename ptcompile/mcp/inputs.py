@@ -70,9 +70,14 @@ def settings(call: Call, item: NamedText) -> CallSettings:
     return call.settings(item.filename or _TEXT_NAME, profile)
 
 
-def inputs(call: Call, item: NamedText, *, only_specs: bool = False) -> Inputs:
+def inputs(call: Call, item: NamedText) -> Inputs:
     """Return an input as it is read, with what decides about its objects."""
-    options, profile = settings(call, item)
+    return judged_inputs(item, settings(call, item))
+
+
+def judged_inputs(item: NamedText, judge: CallSettings, *, only_specs: bool = False) -> Inputs:
+    """Return an input as it is read, with what these settings decide about its objects."""
+    options, profile = judge
     file = File(streams.read(item.content, item.filename, kubectl=options.versions.kubernetes), item.filename)
     return options.inputs(file, profile=profile, only_specs=only_specs)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.api.reference import SCHEMAS, schema
-from ptcompile.mcp.inputs import Call, CallError, document, inputs, settings
+from ptcompile.mcp.inputs import Call, CallError, document, inputs, judged_inputs, settings
 from ptcompile.operators.targets import TARGETS
 from ptcompile.report.layout import format_json
 
@@ -157,8 +157,9 @@ def _compile(call: Call) -> dict[str, Any]:
     from ptcompile.api.compile import compile_inputs
 
     item = document(call)
-    selected = settings(call, item).options.selection
-    result = compile_inputs(inputs(call, item, only_specs=True), call.arguments.get("target"), selected)
+    judge = settings(call, item)
+    given = judged_inputs(item, judge, only_specs=True)
+    result = compile_inputs(given, call.arguments.get("target"), judge.options.selection)
     return _yaml_and_report(result.yaml() if result.manifests else "", result.diagnostics)
 
 
@@ -200,8 +201,9 @@ def _explain(call: Call) -> dict[str, Any]:
     from ptcompile.api.explain import explain_inputs
 
     item = document(call)
-    selected = settings(call, item).options.selection
-    explanation = explain_inputs(inputs(call, item, only_specs=True), call.arguments.get("target"), selected)
+    judge = settings(call, item)
+    given = judged_inputs(item, judge, only_specs=True)
+    explanation = explain_inputs(given, call.arguments.get("target"), judge.options.selection)
     at = call.arguments.get("at")
     if at is not None and explanation.causes:
         causes = explanation.at(at)
@@ -247,8 +249,10 @@ def _diff(call: Call) -> dict[str, Any]:
     from ptcompile.api.diff import diff_inputs
     from ptcompile.differ.applying import ApplyMode
 
-    old, new = (inputs(call, document(call, prefix)) for prefix in ("old_", "new_"))
-    difference = diff_inputs(old, new, call.arguments.get("target"), ApplyMode(), None)
+    old, new = document(call, "old_"), document(call, "new_")
+    judge = settings(call, new)
+    sides = judged_inputs(old, judge), judged_inputs(new, judge)
+    difference = diff_inputs(*sides, call.arguments.get("target"), ApplyMode(), None)
     return _masked(difference.to_dict())
 
 

@@ -183,7 +183,7 @@ class Compiler:
     def __call__(self, file: InputFile) -> CompiledFile:
         """Return the manifests and findings of a file."""
         notes: list[str] = []
-        inputs = self._read(file)
+        inputs = inputs_of([file], self._profile, self._options, extensions=self._config.extensions, only_specs=True)
         selected = None if self._options.no_lint else self._config.selection(file.name)
         results = {target: self._result(inputs, target, selected) for target in self._targets}
         if ALL in self._options.target and any(result.ok for result in results.values()):
@@ -197,10 +197,6 @@ class Compiler:
         manifests = {(target or "") if several else "": list(result.manifests) for target, result in results.items()}
         suppressed = _merge_findings([result.meant for result in results.values()])
         return CompiledFile(manifests, diagnostics, notes, quoted_lines(file, diagnostics, self._options), suppressed)
-
-    def _read(self, file: InputFile) -> Inputs:
-
-        return inputs_of([file], self._profile, self._options, extensions=self._config.extensions, only_specs=True)
 
     def _result(self, inputs: Inputs, target: str | None, selected: Selection | None) -> compile.Result:
         options = self._options

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.api.requirements import StreamJobs
+    from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
@@ -80,7 +81,7 @@ def platform(options: argparse.Namespace) -> int:
     profile = findings.read_profile(options.cluster)
     if profile is None:
         return findings.finish()
-    jobs = _read_jobs(options, profile, None, findings)
+    jobs = _read_jobs(options, profile, None, config.extensions(), findings)
     specs = [spec for stream in jobs for spec in stream.specs]
     _check_releases(specs, profile, None, options.cluster, findings)
     status = findings.finish()
@@ -118,7 +119,8 @@ def requires(options: argparse.Namespace) -> int:
     """Print what the jobs need, without duplicates."""
     if not options.paths:
         raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
-    check_target(options.target, extensions=config.extensions())
+    extensions = config.extensions()
+    check_target(options.target, extensions=extensions)
     findings = Findings(options.output_format)
     findings.add_options(options)
     profile = findings.read_profile(options.cluster)
@@ -126,7 +128,7 @@ def requires(options: argparse.Namespace) -> int:
         return findings.finish()
     from ptcompile.api.requirements import requirements_of
 
-    jobs = _read_jobs(options, profile, options.target, findings)
+    jobs = _read_jobs(options, profile, options.target, extensions, findings)
     specs = [spec for stream in jobs for spec in stream.specs]
     _check_releases(specs, profile, options.target, options.cluster, findings)
     status = findings.finish()
@@ -134,7 +136,7 @@ def requires(options: argparse.Namespace) -> int:
         return status
     if not any(stream.manifests for stream in jobs):
         return findings.report_no_jobs(options.paths)
-    needed = requirements_of(jobs, Inputs((), profile, extensions=config.extensions()), options.target)
+    needed = requirements_of(jobs, Inputs((), profile, extensions=extensions), options.target)
     return files.write_stdout(join_escaped(map(str, needed)))
 
 
@@ -157,7 +159,11 @@ def _check_releases(
 
 
 def _read_jobs(
-    options: argparse.Namespace, profile: ClusterProfile, target: str | None, findings: Findings
+    options: argparse.Namespace,
+    profile: ClusterProfile,
+    target: str | None,
+    extensions: Extensions | None,
+    findings: Findings,
 ) -> list[StreamJobs]:
     """Return the jobs of each file that compiles; the others become findings."""
     from ptcompile.api.requirements import jobs_of
@@ -165,7 +171,6 @@ def _read_jobs(
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
     check_has_spec(options, inputs)
-    extensions = config.extensions()
     jobs: list[StreamJobs] = []
     for file in inputs:
         of_file = jobs_of(inputs_of([file], profile, options, extensions=extensions), target)
