@@ -119,7 +119,13 @@ def admit_inputs(inputs: Inputs, dumps: Sequence[File] | None) -> Admission:
     jobs = [item for item in items if _is_job(item.manifest, system)]
     manifests = [item.manifest for item in (*items, *existing)]
     everything = with_existing(manifests, inputs.profile.spec.objects)
-    request = AdmissionRequest([job.manifest for job in jobs], everything, inputs.versions, not by_quota_alone)
+    request = AdmissionRequest(
+        jobs=[job.manifest for job in jobs],
+        objects=everything,
+        versions=inputs.versions,
+        is_complete=not by_quota_alone,
+        frameworks=inputs.frameworks,
+    )
     try:
         answers = [] if system.admit is None else system.admit(request)
     except OutOfEvaluationsError:

@@ -33,6 +33,8 @@ class AdmissionRequest(NamedTuple):
     versions: Versions
     is_complete: bool
     """Whether the objects are all those of the cluster, so that what is absent does not exist."""
+    frameworks: tuple[str, ...] = ()
+    """Kinds that the queue system manages beyond its defaults: `queueFrameworks` of the profile."""
 
 
 class AdmittedPodSet(NamedTuple):

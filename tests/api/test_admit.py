@@ -199,6 +199,25 @@ def test_a_job_without_a_queue_or_of_an_unknown_queue() -> None:
     assert answer.reason == "ClusterQueue large is inactive: stopPolicy is Hold"
 
 
+def test_a_kind_that_kueue_leaves_out_by_default_has_the_note_of_its_rule() -> None:
+    container = {"name": "pytorch", "image": "i:1", "resources": {"requests": {"cpu": "1"}}}
+    master = {"replicas": 1, "template": {"spec": {"containers": [container]}}}
+    metadata = {"name": "train", "labels": {"kueue.x-k8s.io/queue-name": "gpus"}}
+    train: Json = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": metadata,
+        "spec": {"pytorchReplicaSpecs": {"Master": master}},
+    }
+    (answer,) = ptcompile.admit(train, state=QUEUES).jobs
+    (note,) = answer.notes
+    assert any(note in diagnostic.message for diagnostic in ptcompile.lint(train).diagnostics)
+    spec = {"queueFrameworks": ["kubeflow.org/pytorchjob"]}
+    profile: Json = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": spec}
+    (answer,) = ptcompile.admit(train, state=QUEUES, cluster=profile).jobs
+    assert (answer.outcome, answer.notes) == ("admitted", ())
+
+
 def test_the_configuration_may_be_in_its_config_map() -> None:
     devices = job()
     devices["spec"]["template"]["spec"]["containers"][0]["resources"] = {

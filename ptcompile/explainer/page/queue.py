@@ -47,7 +47,14 @@ def admissions(manifests: Sequence[Json], profile: ClusterProfile) -> tuple[JobA
     jobs = [manifest for manifest in manifests if named_by(nested_map(manifest, "metadata"))]
     everything = with_existing(manifests, objects)
     try:
-        answers = system.admit(AdmissionRequest(jobs, everything, profile.versions(), is_complete=False))
+        request = AdmissionRequest(
+            jobs=jobs,
+            objects=everything,
+            versions=profile.versions(),
+            is_complete=False,
+            frameworks=tuple(profile.spec.queue_frameworks),
+        )
+        answers = system.admit(request)
     except OutOfEvaluationsError:  # too much for a page; `admit` says so
         return ()
     return tuple(answer for answer in answers if answer is not None and answer.cluster_queue in known)

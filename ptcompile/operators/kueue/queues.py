@@ -42,6 +42,14 @@ def framework_off(kind: GroupVersionKind, versions: Versions, switched_on: Colle
     return name if versions.kueue >= _OFF_SINCE and name not in switched_on else ""
 
 
+def unmanaged_text(kind: GroupVersionKind, versions: Versions, switched_on: Collection[str]) -> str:
+    """Return that Kueue's shipped configuration leaves a kind out, or "" if it manages the kind."""
+    if not framework_off(kind, versions, switched_on):
+        return ""
+    major, minor = versions.kueue
+    return f"Kueue {major}.{minor} does not manage a {kind[1]} by default: this one starts outside of the queue"
+
+
 PREFIX: Final = "kueue.x-k8s.io/"
 QUEUE: Final = KUEUE_QUEUE
 

@@ -38,17 +38,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.operators.kueue.queues import QUEUE, framework_off, queue_of
+from ptcompile.operators.kueue.queues import QUEUE, framework_off, queue_of, unmanaged_text
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     queue = queue_of(subject.metadata)
-    framework = framework_off(subject.kind, subject.versions, subject.stream.frameworks)
+    switched_on = subject.stream.frameworks
+    framework = framework_off(subject.kind, subject.versions, switched_on)
     if queue and framework:
         yield found_at(
             ("metadata", "labels", QUEUE),
-            f"Kueue {subject.versions.kueue[0]}.{subject.versions.kueue[1]} does not manage a {subject.kind[1]} by "
-            f"default: this one starts outside of the queue {queue!r}",
+            f"{unmanaged_text(subject.kind, subject.versions, switched_on)} {queue!r}",
             f"{_instead(subject.kind[1])}switch {framework} on in Kueue and name it in queueFrameworks of the profile",
             on_key=True,
         )

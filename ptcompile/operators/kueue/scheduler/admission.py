@@ -8,8 +8,8 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, PreemptedJob
-from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name
-from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
+from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
+from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of, unmanaged_text
 from ptcompile.operators.kueue.scheduler.cycle import Scheduler
 from ptcompile.operators.kueue.scheduler.existing import existing_workloads
 from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, assign
@@ -134,9 +134,16 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
         scheduler.settle()
         made.append((workloads, ""))
     return [
-        None if item is None else _admission(job, *item, scheduler, empty)
+        None if item is None else _with_framework_note(_admission(job, *item, scheduler, empty), job, cluster, request)
         for job, item in zip(request.jobs, made, strict=True)
     ]
+
+
+def _with_framework_note(answer: JobAdmission, job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmission:
+    """Add what Kueue does by default with a kind, if neither its configuration nor the profile says otherwise."""
+    switched_on = cluster.configuration.frameworks or request.frameworks
+    text = unmanaged_text(kind_of(job), request.versions, switched_on)
+    return answer._replace(notes=(*answer.notes, text)) if text and answer.queue else answer
 
 
 def _admission(
