@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics.codes import CODES
 from ptcompile.differ.model import Fact
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.amounts import is_accelerator
@@ -49,7 +50,7 @@ def compare_worlds(old: SimulatedJob, new: SimulatedJob) -> WorldComparison:
     rows = [*_job_rows(old, new), *_rendezvous_rows(old_rendezvous, new_rendezvous), *_total_rows(old, new)]
     same = tuple(row.same_text for row in rows if row.before == row.after and row.same_text)
     facts = [Fact("job", row.what, row.before, row.after) for row in rows if row.before != row.after]
-    facts += _sentence_facts(old, new)
+    facts += [*_obstacle_facts(old, new), *_sentence_facts(old, new)]
     facts += _node_facts(_sample_nodes(old, old_rendezvous), _sample_nodes(new, new_rendezvous))
     facts += _auxiliary_facts(_auxiliary_pods(old, old_rendezvous), _auxiliary_pods(new, new_rendezvous))
     return WorldComparison(same, tuple(facts))
@@ -100,6 +101,24 @@ def _sentence_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
         ("refused", old.expansion.refused, new.expansion.refused),
     ):
         yield from _one_sided_facts("job", what, x, y)
+
+
+def _obstacle_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
+    """Yield what certainly keeps the training pods of one side alone from meeting, with the code of its lint rule."""
+    before, after = _obstacle_texts(old), _obstacle_texts(new)
+    what = "rendezvous fails"
+    yield from (Fact("job", what, text, None) for name, text in before.items() if name not in after)
+    yield from (Fact("job", what, None, text) for name, text in after.items() if name not in before)
+
+
+def _obstacle_texts(job: SimulatedJob) -> dict[str, str]:
+    """Return the sentence of each certain obstacle, by its name."""
+    texts: dict[str, str] = {}
+    for obstacle in job.obstacles:
+        if obstacle.is_certain:
+            code = CODES.get(obstacle.name)
+            texts[obstacle.name] = f"{obstacle.sentence} ({code})" if code else obstacle.sentence
+    return texts
 
 
 def _one_sided_facts(subject: str, what: str, x: Iterable[str], y: Iterable[str]) -> Iterator[Fact]:

@@ -28,6 +28,15 @@ def test_more_pods() -> None:
     assert only(job(GPUS), job(GPUS, suspend=True)).same[0] == "2 pods"
 
 
+def test_a_rendezvous_that_fails_on_one_side_is_told_with_its_code() -> None:
+    container = {"command": ["torchrun", "--nnodes=2", "train.py"]}
+    two, four, five = (pytorchjob(workers, container=container) for workers in (1, 3, 4))
+    sentence = "4 pods join a rendezvous of at most 2 nodes: 2 of them wait outside (PTC407)"
+    assert ("job", "rendezvous fails", None, sentence) in facts(two, four)
+    assert ("job", "rendezvous fails", sentence, None) in facts(four, two)
+    assert "rendezvous fails" not in {what for _, what, *_ in facts(four, five)}
+
+
 def test_amounts_are_compared_as_amounts() -> None:
     half = {"resources": {"limits": {"nvidia.com/gpu": "8", "memory": "65536Mi"}}}
     assert facts(job(GPUS), job(half)) == []
