@@ -35,7 +35,7 @@ ROOM_TOKENS = {
     "compiler": 46_700,
     "converter": 9_100,
     "diagnostics": 6_500,
-    "differ": 12_600,
+    "differ": 12_700,
     "explainer": 24_500,
     "extending": 3_500,
     "fixer": 12_400,
@@ -48,10 +48,10 @@ ROOM_TOKENS = {
     "kubernetes": 9_900,
     "linter": 83_600,
     "mcp": 4_200,
-    "operators": 167_500,
+    "operators": 167_600,
     "rehearsal": 21_100,
     "report": 5_500,
-    "requirements": 10_600,
+    "requirements": 10_700,
     "server": 18_600,
     "simulator": 34_900,
     "source": 26_800,
@@ -60,7 +60,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 846_000
+MOST_TOKENS = 855_000
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

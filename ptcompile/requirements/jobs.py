@@ -8,7 +8,7 @@ the Kubernetes release is the oldest that works.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.kinds import other_kind, versions
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 
+_RUNTIME_KINDS: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
 DRIVER: Final = BY_FOLDER["nvidia_dra"]
 CHANNEL_CLASS: Final = "compute-domain-default-channel.nvidia.com"
 """The DeviceClass of ComputeDomain channels, whose claim template the driver creates."""
@@ -378,11 +379,13 @@ def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tu
     )
     provided = {(kind_of(manifest)[1], object_name(manifest)) for manifest in manifests}
     out = [kubernetes_requirement(operators, (), cluster, manifests)] if jobs else []
-    out += [requirement for operator in operators for requirement in software_of(operator, cluster)]
+    named = [reference for job in jobs for reference in _referenced_by(job)]
+    unused = _unused_runtimes({kind for kind, _ in (*named, *provided)})
+    installed = [requirement for operator in operators for requirement in software_of(operator, cluster)]
+    out += [item for item in installed if not item.name.startswith(unused)]
     out += _settings(manifests)
     spaces = {as_string(nested_map(job, "metadata").get("namespace")) for job in jobs} - {"", "default"}
     out += [Requirement("namespace", name) for name in sorted(spaces)]
-    named = [reference for job in jobs for reference in _referenced_by(job)]
     out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in provided]
     queues = next((operator.queues() for job in jobs for operator, _ in _admitting_systems(job)), None)
     out += [Requirement(kind, name, "", why) for kind, name, why in class_objects(classes, queues, cluster)]
@@ -391,6 +394,11 @@ def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tu
     pods = [pod for job in jobs for pod in _pod_specs(job)]
     out += [Requirement("resource", name, "", "on its nodes") for name in extended_resources(pods)]
     return tuple(dict.fromkeys(out))
+
+
+def _unused_runtimes(kinds: Container[str]) -> tuple[str, ...]:
+    """Return the beginnings of the names of CRDs for runtimes of a kind to which no job refers."""
+    return tuple(f"{kind.lower()}s." for kind in _RUNTIME_KINDS if kind not in kinds)
 
 
 def _operators_of_job(job: Json) -> Iterator[Operator]:
@@ -413,7 +421,7 @@ def _referenced_by(job: Json) -> Iterator[tuple[str, str]]:
     """Yield kind and name of what a job references: its runtime, its queue, and the classes and objects of its pods."""
     runtime = nested_map(job, "spec", "runtimeRef")
     if runtime:
-        yield as_string(runtime.get("kind")) or "ClusterTrainingRuntime", as_string(runtime.get("name"))
+        yield as_string(runtime.get("kind")) or _RUNTIME_KINDS[0], as_string(runtime.get("name"))
     yield from ((operator.queues().kind, name) for operator, name in _admitting_systems(job))
     pods = list(_pod_specs(job))
     yield from (("PriorityClass", name) for name in priority_classes(pods))
@@ -433,5 +441,4 @@ def _pod_specs(job: Json) -> Iterator[Json]:
 
 
 def _requirement(kind: str, name: str) -> Requirement:
-    is_runtime = kind.endswith("TrainingRuntime")
-    return Requirement("runtime", name, "", kind) if is_runtime else Requirement("object", f"{kind}/{name}")
+    return Requirement("runtime", name, "", kind) if kind in _RUNTIME_KINDS else Requirement("object", f"{kind}/{name}")

@@ -39,6 +39,16 @@ def test_an_mpijob() -> None:
     ]
 
 
+def test_only_the_kind_of_runtime_that_a_train_job_names_is_required() -> None:
+    own = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "t"}}
+    own["spec"] = {"runtimeRef": {"kind": "TrainingRuntime", "name": "mine"}}
+    of_cluster = {**own, "spec": {"runtimeRef": {"name": "torch-distributed"}}}
+    cluster_crd = "crd clustertrainingruntimes.trainer.kubeflow.org/v1alpha1"
+    own_crd = "crd trainingruntimes.trainer.kubeflow.org/v1alpha1"
+    assert [crd in said(own) for crd in (cluster_crd, own_crd)] == [False, True]
+    assert [crd in said(of_cluster) for crd in (cluster_crd, own_crd)] == [True, False]
+
+
 def test_objects_in_the_same_stream_are_not_required() -> None:
     claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
     pod = {"containers": [{"name": "main", "image": "i:1"}], "volumes": [claim]}
