@@ -46,7 +46,7 @@ ROOM_TOKENS = {
     "ir": 5_100,
     "kinds": 8_400,
     "kubernetes": 9_900,
-    "linter": 83_600,
+    "linter": 81_100,
     "mcp": 4_200,
     "operators": 167_600,
     "rehearsal": 21_100,
@@ -56,6 +56,7 @@ ROOM_TOKENS = {
     "simulator": 34_900,
     "source": 26_800,
     "spec": 15_700,
+    "world": 2_600,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.

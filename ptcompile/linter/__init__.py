@@ -20,8 +20,8 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, parse_needs, words_of
 from ptcompile.linter.oversized import oversized_parts
 from ptcompile.linter.rule import Finding, Rule, Subject, drop_subject, subject_of
-from ptcompile.linter.workload import Stream
 from ptcompile.operators.table import KINDS, OPERATORS
+from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

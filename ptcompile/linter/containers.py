@@ -16,7 +16,7 @@ from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Subject
-from ptcompile.linter.templates import ManifestContainer, Token
+from ptcompile.world.templates import ManifestContainer, Token
 
 LAUNCHERS = frozenset(
     {"torchrun", "accelerate", "deepspeed", "composer", "mpirun", "colossalai", "llamafactory-cli", "swift", "axolotl"}

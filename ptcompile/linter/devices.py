@@ -8,8 +8,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.resources import count
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map, object_name
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
-from ptcompile.linter.workload import Stream
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.containers import is_command_written, shell_script, split_image
-from ptcompile.linter.templates import ManifestContainer
+from ptcompile.world.templates import ManifestContainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

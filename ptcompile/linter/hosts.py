@@ -17,9 +17,9 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings
 from ptcompile.linter.references import has_all_pods, meets_at_a_pod, service_selects
 from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.linter.training_roles import guide_of
-from ptcompile.linter.workload import POD, Stream
 from ptcompile.operators.table import KINDS, RUNS_PODS
 from ptcompile.simulator.meeting import pod_with_hostname
+from ptcompile.world.workload import POD, Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

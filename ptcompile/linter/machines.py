@@ -12,7 +12,7 @@ from ptcompile.hardware.machines import MACHINES, Ask, Machines, Misfit, machine
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.templates import EnvEntry, ManifestTemplate
+from ptcompile.world.templates import EnvEntry, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

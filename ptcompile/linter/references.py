@@ -20,8 +20,8 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.linter.workload import Stream
 from ptcompile.operators.table import templates_of
+from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_p
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
 from ptcompile.kubernetes.unstructured import get, nested_map
-from ptcompile.linter.templates import ManifestTemplate
-from ptcompile.linter.workload import Stream, WorkloadView
+from ptcompile.world.templates import ManifestTemplate
+from ptcompile.world.workload import Stream, WorkloadView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
-from ptcompile.linter.workload import WorkloadView, template_of
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers.torchrun import option_name, option_variable, torch_of
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.workload import WorkloadView, template_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.containers import is_command_written, starts_training
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ptcompile.linter.containers import (
     split_image,
     training_step,
 )
-from ptcompile.linter.templates import ManifestContainer
+from ptcompile.world.templates import ManifestContainer
 
 
 def _container(*argv: str, args: tuple[str, ...] = ()) -> ManifestContainer:

@@ -15,7 +15,7 @@ from ptcompile.linter.environment import (
     variable_path,
 )
 from ptcompile.linter.rule import subject_of
-from ptcompile.linter.workload import Stream
+from ptcompile.world.workload import Stream
 from tests.linter.asking import container, fires
 
 

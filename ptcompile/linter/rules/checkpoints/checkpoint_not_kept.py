@@ -47,8 +47,8 @@ from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at, is_recreated
 from ptcompile.linter.spot import spot_label
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

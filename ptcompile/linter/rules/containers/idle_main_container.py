@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from ptcompile.linter.containers import idle_command
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.world.templates import ManifestTemplate
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ from ptcompile.diagnostics import shorten
 from ptcompile.kubernetes.commands import LAUNCHERS, basename
 from ptcompile.linter.containers import mentions_training, shell_script
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import Token
+from ptcompile.world.templates import Token
 
 _PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
 _ZEROTH_ARGUMENTS = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh"})

@@ -37,7 +37,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
+from ptcompile.world.templates import ManifestContainer
 
 _MIG = Pattern(r"nvidia\.com/mig[-_.]?([1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
 

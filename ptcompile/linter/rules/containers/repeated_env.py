@@ -36,7 +36,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import EnvEntry, ManifestContainer
+from ptcompile.world.templates import EnvEntry, ManifestContainer
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, starts_shell
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
+from ptcompile.world.templates import ManifestContainer
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
 _PROGRAMS_WITH_VARIABLES = frozenset({"envsubst", "perl", "awk", "sed", "make"})

@@ -36,7 +36,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_strings, nested_map
 from ptcompile.linter.containers import shell_script
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
+from ptcompile.world.templates import ManifestContainer
 
 _UNLIMITED = Pattern(r"\bulimit\s+(?:-H\s*)?-(?:H?[a-z]*[lnusv])\s+unlimited([^\n;]*)")
 _ERREXIT = Pattern(r"set\s+-[a-z]*e|errexit")

@@ -35,8 +35,8 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.containers import is_command_written
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
 from ptcompile.linter.volumes import mount_for
+from ptcompile.world.templates import ManifestContainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -35,9 +35,9 @@ from ptcompile.diagnostics import Edit, Fix, shorten
 from ptcompile.kubernetes.commands import is_program, split_line, unwrap
 from ptcompile.linter.containers import is_command_written
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer, Token
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
+from ptcompile.world.templates import ManifestContainer, Token
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -50,9 +50,9 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
-from ptcompile.linter.workload import mapping_at
 from ptcompile.simulator.agents import agents_of
 from ptcompile.simulator.rendezvous import job_rendezvous
+from ptcompile.world.workload import mapping_at
 
 _SHORT_DEADLINE_SECONDS = 60
 """Shorter deadlines are reported by short-deadline."""

@@ -50,8 +50,8 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.linter.workload import mapping_at
 from ptcompile.simulator.launchers.torchrun import is_int
+from ptcompile.world.workload import mapping_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

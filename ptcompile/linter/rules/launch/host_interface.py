@@ -48,7 +48,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

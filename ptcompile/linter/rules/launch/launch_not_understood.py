@@ -51,8 +51,8 @@ from ptcompile.linter.containers import idle_command
 from ptcompile.linter.rule import Finding, Rule, Subject
 from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts
 from ptcompile.linter.training_roles import TrainingRole
-from ptcompile.linter.workload import template_of
 from ptcompile.simulator.launchers import LAUNCHERS
+from ptcompile.world.workload import template_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

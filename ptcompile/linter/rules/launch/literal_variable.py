@@ -54,7 +54,7 @@ from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
 from ptcompile.linter.environment import names_from_stream
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import container_views
+from ptcompile.world.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 from ptcompile.linter.environment import variable_path
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import container_views
+from ptcompile.world.workload import container_views
 
 _VARIABLES = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
 

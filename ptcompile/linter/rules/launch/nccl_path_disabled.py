@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 from ptcompile.linter.environment import variable_path
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import container_views
+from ptcompile.world.workload import container_views
 
 _PATHS = {"NCCL_P2P_DISABLE": "P2P", "NCCL_SHM_DISABLE": "shared memory"}
 _P2P_LEVELS = ("LOC", "0")

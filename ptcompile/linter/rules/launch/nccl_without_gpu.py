@@ -41,7 +41,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, get
 from ptcompile.linter.devices import may_see_devices
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import container_views
+from ptcompile.world.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -39,8 +39,8 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import template_of
 from ptcompile.simulator.launchers.ray import is_head
+from ptcompile.world.workload import template_of
 
 _has_branches = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\||&&").search
 

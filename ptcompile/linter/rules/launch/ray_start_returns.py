@@ -39,9 +39,9 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import shell_script
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
 from ptcompile.simulator.launchers.ray import parse_ray_start
 from ptcompile.simulator.launchers.shell import split_statements
+from ptcompile.world.templates import ManifestContainer
 
 _has_control = Pattern(
     r"(?:^|[\s;&|])(?:if|for|while|until|case|function|trap|wait|fg)(?:[\s;]|$)|<<|\(\)|[({]\s"

@@ -40,7 +40,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import container_views
+from ptcompile.world.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -52,8 +52,8 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
 from ptcompile.linter.training_roles import TrainingRole
+from ptcompile.world.templates import ManifestContainer
 
 _LISTEN_OPTION = Pattern(r"(?i)listen|port|addr|bind|serve")
 

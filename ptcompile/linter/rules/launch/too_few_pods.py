@@ -49,7 +49,7 @@ from ptcompile.diagnostics import Fix
 from ptcompile.linter.references import count_pods, peers_in_other_objects
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.linter.workload import POD
+from ptcompile.world.workload import POD
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

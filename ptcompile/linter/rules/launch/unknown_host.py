@@ -55,8 +55,8 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.linter.hosts import wrong_host
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
-from ptcompile.linter.workload import container_views
+from ptcompile.world.templates import ManifestContainer
+from ptcompile.world.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

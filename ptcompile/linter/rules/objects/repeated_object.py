@@ -33,7 +33,7 @@ from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map
 from ptcompile.linter.repeated import CREATED_KINDS
 from ptcompile.linter.rule import Finding, Rule, Subject
-from ptcompile.linter.workload import Stream
+from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.linter.references import selects, template_labels
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import Stream
+from ptcompile.world.workload import Stream
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

@@ -46,7 +46,7 @@ from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command, is_command_written
 from ptcompile.linter.endless import SERVERS, endless_command, server_image
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

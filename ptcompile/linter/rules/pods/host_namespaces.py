@@ -34,8 +34,8 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.linter.volumes import node_devices
+from ptcompile.world.templates import ManifestTemplate
 
 _EFFECTS = {
     "hostIPC": "the pod shares the node's shared memory with other pods",

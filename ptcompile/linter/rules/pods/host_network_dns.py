@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.world.templates import ManifestTemplate
 
 _CLUSTER_NAME = Pattern(r"[a-z0-9-]\.svc(?:[.:/]|\b)")
 _POLICY = "ClusterFirstWithHostNet"

@@ -58,7 +58,7 @@ from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_strings, nested_map
 from ptcompile.linter.references import selects
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import template_of
+from ptcompile.world.workload import template_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
 _TORCH = Pattern(rf"(?i)torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}")

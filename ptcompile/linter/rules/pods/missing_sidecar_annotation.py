@@ -41,7 +41,7 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

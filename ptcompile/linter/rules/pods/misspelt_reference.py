@@ -43,7 +43,7 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import namespace_of, object_name
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import Stream
+from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from ptcompile.hardware.fabric_gaps import gaps
 from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.world.templates import ManifestTemplate
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.world.templates import ManifestTemplate
 
 _TPU = "google.com/tpu"
 _TOPOLOGY = "cloud.google.com/gke-tpu-topology"

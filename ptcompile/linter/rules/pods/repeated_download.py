@@ -45,8 +45,8 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Token
 from ptcompile.linter.volumes import mount_for, volume_of
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 
 _DOWNLOAD = Pattern(
     r"\baws s3 (?:cp|sync)|\bgsutil\b|\bgcloud storage|\brclone\b|\bs5cmd\b|\bazcopy\b|\bwget\b|\bcurl\b|"

@@ -42,8 +42,8 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Token
 from ptcompile.linter.volumes import mount_for, mount_path, volume_of
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -35,8 +35,8 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
+from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

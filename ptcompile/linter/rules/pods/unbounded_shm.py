@@ -37,8 +37,8 @@ from collections.abc import Iterator
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.linter.volumes import is_in_memory
+from ptcompile.world.templates import ManifestTemplate
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -41,7 +41,7 @@ from ptcompile.hardware.machines import machines_by_name
 from ptcompile.hardware.nodes import ANYWHERE
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

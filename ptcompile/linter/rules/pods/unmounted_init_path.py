@@ -40,8 +40,8 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.volumes import is_in_memory, mount_for, mount_path, volume_of
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

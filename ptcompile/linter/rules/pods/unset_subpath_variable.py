@@ -40,7 +40,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_mapping, as_string
 from ptcompile.linter.environment import names_from_stream
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import container_views
+from ptcompile.world.workload import container_views
 
 _REFERENCE = Pattern(r"\$\$|\$\(([A-Za-z_.-][\w.-]{0,253})\)")
 _is_service_variable = Pattern(r"\w{1,253}_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\w+)?)").fullmatch

@@ -37,7 +37,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.linter.containers import starts_training
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _MADE_UP_USERS = 10_000
 """The first user ID that images rarely have: those of OpenShift, or chosen not to collide with a node's users."""

@@ -57,7 +57,7 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Token
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

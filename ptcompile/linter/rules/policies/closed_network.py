@@ -66,7 +66,7 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.linter.references import selects
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
 from ptcompile.linter.training_roles import count_nodes
-from ptcompile.linter.workload import Stream
+from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

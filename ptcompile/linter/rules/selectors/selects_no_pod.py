@@ -52,8 +52,8 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.linter.references import selects, service_users
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
-from ptcompile.linter.workload import Stream
 from ptcompile.operators.table import RUNS_PODS, kind_named
+from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

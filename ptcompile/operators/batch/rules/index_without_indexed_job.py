@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
+from ptcompile.world.templates import ManifestContainer
 
 _VARIABLE = "JOB_COMPLETION_INDEX"
 _FIELD = "batch.kubernetes.io/job-completion-index"

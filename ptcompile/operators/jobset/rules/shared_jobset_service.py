@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import Stream
+from ptcompile.world.workload import Stream
 
 _JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
 

@@ -8,16 +8,16 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map
 from ptcompile.linter.rule import Subject, subject_of
-from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.operators.queues.gangs import NamedGroup, named_groups
 from ptcompile.operators.table import RUNS_PODS
+from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.linter.workload import Stream
+    from ptcompile.world.workload import Stream
 
 SCHEDULER = "kube-scheduler"
 

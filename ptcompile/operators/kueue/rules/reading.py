@@ -6,11 +6,11 @@ from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Subject
-from ptcompile.linter.workload import Stream
 from ptcompile.operators.kueue.scheduler.admission import EmptyQueues, Verdict
 from ptcompile.operators.kueue.scheduler.objects import Cluster, read_cluster
 from ptcompile.operators.kueue.scheduler.openness import why_closed
 from ptcompile.operators.kueue.scheduler.workloads import NotQueuedError, Workload, workloads_of
+from ptcompile.world.workload import Stream
 
 
 class StreamQueues:

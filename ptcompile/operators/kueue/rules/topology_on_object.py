@@ -41,8 +41,8 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import POD
 from ptcompile.operators.kueue.queues import TOPOLOGY
+from ptcompile.world.workload import POD
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

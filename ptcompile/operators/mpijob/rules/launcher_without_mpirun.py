@@ -45,7 +45,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
+from ptcompile.world.templates import ManifestContainer
 
 _HOST_WORDS = ("mpi", "hostfile", "horovod", "ssh", "srun", "prterun", "ray")
 """Parts of words by which a command line may start processes on the workers after all."""

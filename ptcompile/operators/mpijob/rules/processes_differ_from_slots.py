@@ -47,7 +47,7 @@ from itertools import pairwise
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import Token
+from ptcompile.world.templates import Token
 
 _COUNT = ("-np", "-n", "--np", "-c")
 

@@ -46,7 +46,7 @@ from collections.abc import Iterator
 
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
+from ptcompile.world.templates import ManifestContainer
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

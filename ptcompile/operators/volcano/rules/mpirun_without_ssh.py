@@ -54,9 +54,9 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestContainer
 from ptcompile.linter.volumes import mount_path
 from ptcompile.operators.volcano.rules.reading import volcano_job
+from ptcompile.world.templates import ManifestContainer
 
 _LAUNCH = Pattern(r"(?:^|[\s/;&|(])(mpirun|mpiexec|horovodrun)(?:\s|$)")
 _HOSTS = Pattern(r"(?:^|\s)(?:--?host(?:s|file)?|-H|--?machinefile|-f)(?:[=\s]|$)|OMPI_MCA_orte_default_hostfile")

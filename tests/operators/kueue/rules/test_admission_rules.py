@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ptcompile.linter.rule import Subject
-from ptcompile.linter.workload import Stream
 from ptcompile.operators.kueue.rules import exceeds_cohort, missing_queue, never_fits_queue
+from ptcompile.world.workload import Stream
 from tests.operators.kueue.scheduler.answers import scenarios
 
 RULES = (never_fits_queue.RULE, exceeds_cohort.RULE, missing_queue.RULE)

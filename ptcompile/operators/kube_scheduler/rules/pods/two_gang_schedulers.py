@@ -44,9 +44,9 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.operators.kube_scheduler.rules.reading import SCHEDULER, group_of_template, groups_of_template
 from ptcompile.operators.table import BY_GANG_SCHEDULER
+from ptcompile.world.templates import ManifestTemplate
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -38,7 +38,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map, object_name
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.workload import Stream
+from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

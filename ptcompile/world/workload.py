@@ -11,8 +11,8 @@ from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kubernetes.index import WRITING_KINDS, Objects
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, get, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.operators.table import RUNS_PODS, kind_named, templates_of
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
