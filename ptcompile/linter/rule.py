@@ -11,7 +11,7 @@ from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
 from ptcompile.kubernetes.unstructured import get, nested_map
 from ptcompile.world.templates import ManifestTemplate
-from ptcompile.world.workload import Stream, WorkloadView
+from ptcompile.world.workload import Stream, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-class Subject(WorkloadView):
+class Subject(Workload):
     """One object of a stream. Rules share what is derived here; nothing is derived twice."""
 
     def cached(self, compute: Callable[[Subject], T]) -> T:

@@ -13,7 +13,7 @@ from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers.torchrun import option_name, option_variable, torch_of
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
-from ptcompile.world.workload import WorkloadView, template_of
+from ptcompile.world.workload import Workload, template_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ class TrainingRole:
         ]
 
 
-def training_roles(subject: WorkloadView) -> tuple[TrainingRole, ...]:
+def training_roles(subject: Workload) -> tuple[TrainingRole, ...]:
     """Return the training roles, each with the path of its container."""
     options = subject.record.launch_fields.options
     if not options and not any(mentions_launcher(template) for template in subject.templates):
@@ -350,7 +350,7 @@ def count_nodes(roles: tuple[TrainingRole, ...]) -> int:
     return sum([role.expanded.count for role in roles])
 
 
-def _written_container(subject: WorkloadView, role: str) -> tuple[Path, Json] | None:
+def _written_container(subject: Workload, role: str) -> tuple[Path, Json] | None:
     """Return the path and the mapping of the container that a role's pods train in, or None."""
     if trainer := subject.record.launch_fields.container:
         return trainer, nested_map(subject.manifest, *trainer)
@@ -362,7 +362,7 @@ def _written_container(subject: WorkloadView, role: str) -> tuple[Path, Json] | 
 TrainingRoles = tuple[TrainingRole, ...]
 
 
-def rendezvous_groups(subject: WorkloadView, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
+def rendezvous_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
     """Return the groups of roles that should meet; empty unless the files determine everything their launchers read.
 
     All roles of a PyTorchJob are one group, and so are all that Volcano's pytorch plugin ranks. In other kinds, roles
@@ -376,13 +376,13 @@ def torchrun_groups(roles: TrainingRoles, groups: tuple[TrainingRoles, ...]) -> 
     return groups if all(role.is_torchrun for role in roles) else ()
 
 
-def env_groups(subject: WorkloadView, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
+def env_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
     """Return the groups of scripts without a launcher whose variables the user sets (env://)."""
     return _group(subject, roles, lambda role: role.is_env_script and role.env_index("MASTER_ADDR") is not None)
 
 
 def _group(
-    subject: WorkloadView, roles: TrainingRoles, is_member: Callable[[TrainingRole], bool]
+    subject: Workload, roles: TrainingRoles, is_member: Callable[[TrainingRole], bool]
 ) -> tuple[TrainingRoles, ...]:
     if not roles or not all(is_member(role) and not role.is_uncertain for role in roles):
         return ()

@@ -81,7 +81,7 @@ def _positions(stream: Stream) -> dict[int, int]:
     return {id(manifest): i for i, manifest in reversed(list(enumerate(stream.objects)))}
 
 
-class WorkloadView:
+class Workload:
     """One object of a stream. Everything derived here is derived once."""
 
     def __init__(self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None) -> None:
@@ -209,7 +209,7 @@ class WorkloadView:
 POD: Final = ("v1", "Pod")
 
 
-def container_views(subject: WorkloadView) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
+def container_views(subject: Workload) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
     """Yield each written container: its path, its manifest, its view in the first pod of its role, and that pod."""
     trainer = subject.record.launch_fields.container
     for role, pod in subject.job.first_pods() if subject.job is not None else ():
@@ -224,7 +224,7 @@ def container_views(subject: WorkloadView) -> Iterator[tuple[Path, Json, Contain
                 yield container.path, container.spec, views[container.name, container.is_init], pod
 
 
-def template_of(subject: WorkloadView, role: str) -> ManifestTemplate | None:
+def template_of(subject: Workload, role: str) -> ManifestTemplate | None:
     """Return the pod template of a role of the simulated job, or None."""
     if len(subject.templates) == 1:
         return subject.templates[0]
