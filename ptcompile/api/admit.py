@@ -8,7 +8,7 @@ from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, Item
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.diagnostics import Problem, field_path, problem_at
 from ptcompile.kinds.admission import AdmissionRequest
 from ptcompile.kubernetes.index import with_existing
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name
@@ -164,15 +164,15 @@ def _problems(
     why = f"{answer.reason}{quota_place}"
     if answer.outcome == "never":
         severity: Severity = "error" if answer.is_certain or not by_quota_alone else "warning"
-        message = f"{field_path(path)}: {answer.name} can never be admitted: {why}"
+        message = f"{answer.name} can never be admitted: {why}"
         help = answer.advice or "request what the queue can have, or use another queue"
-        yield Problem("never-admitted", path, message, help, severity, "run", authority)
+        yield problem_at("never-admitted", path, message, help, severity, "run", authority)
     elif answer.outcome == "waits":
-        message = f"{field_path(path)}: {answer.name} is not admitted now: {why}"
+        message = f"{answer.name} is not admitted now: {why}"
         help = answer.advice or "wait until other jobs have ended"
-        yield Problem("not-admitted-now", path, message, help, "warning", "run", authority)
+        yield problem_at("not-admitted-now", path, message, help, "warning", "run", authority)
     for note in answer.notes:
-        yield Problem("admission-not-modeled", path, f"{field_path(path)}: {note}", None, "note", "style", "ptcompile")
+        yield problem_at("admission-not-modeled", path, note, None, "note", "style", "ptcompile")
 
 
 def _quota_place(answer: JobAdmission, quotas: Mapping[str, Item]) -> str:

@@ -34,7 +34,7 @@ from ptcompile.converter.queueing import (
 from ptcompile.converter.runtimes import runtime_of, runtime_problems
 from ptcompile.converter.selectors import PodPair, rewrite_selectors
 from ptcompile.converter.settings import TIME_TO_LIVE, lost_settings, own_settings
-from ptcompile.diagnostics import Diagnostic, Problem, field_path
+from ptcompile.diagnostics import Diagnostic, Problem, message_at, problem_at
 from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kinds.model import Kind
@@ -338,8 +338,8 @@ def _setting_problems(imported: ImportedSpec, request: _Request, old_world: Worl
 
 def _in_other_file(problem: Problem) -> Problem:
     """Return the finding for an object of another file, which is not rewritten."""
-    message = f"{problem.message.replace('spec: ', 'spec: in another file: ', 1)}, but the file stays unchanged"
-    return problem._replace(message=message, help="change it when the job moves", severity="warning")
+    text = f"in another file: {problem.text}, but the file stays unchanged"
+    return problem._replace(text=text, help="change it when the job moves", severity="warning")
 
 
 def _compile_reduced(spec: Json, request: _Request) -> tuple[Json, Result, tuple[Diagnostic, ...]]:
@@ -418,16 +418,12 @@ def _ending_finding(
 
 
 def _problem(text: str, severity: Any) -> Problem:
-    return Problem("convert-differs", ("spec",), f"spec: {text}", None, severity, "run", "ptcompile")
+    return problem_at("convert-differs", ("spec",), text, None, severity, "run", "ptcompile")
 
 
 def _spec_finding(diagnostic: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any) -> Diagnostic:
     """Return a finding of the intermediate spec as one of the object that the spec was imported from."""
-    message = (
-        diagnostic.message
-        if diagnostic.message.startswith(("spec", field_path(diagnostic.path)))
-        else f"{field_path(diagnostic.path)}: {diagnostic.message}"
-    )
+    message = diagnostic.message if diagnostic.field else message_at(diagnostic.path, diagnostic.message)
     return _diagnostic(
         diagnostic.name, f"in the spec that it imports to: {message}", diagnostic.help, imported, filename, severity
     )

@@ -8,7 +8,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile
 from ptcompile.api.inputs import Inputs, Item
 from ptcompile.apiserver import validate
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Span
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, problem_at
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_int, kind_of, nested_map, object_name
@@ -314,7 +314,7 @@ _DROP_HELP = "use --lossy, or lossy=True, to drop it with a warning"
 def _spec_problem(name: str, message: str, severity: Any = "error") -> Problem:
     is_error = severity == "error"
     help = _DROP_HELP if name == "import-differs" and is_error else "keep the manifest as it is"
-    return Problem(name, ("spec",), f"spec: {message}", help, severity, "style", "ptcompile")
+    return problem_at(name, ("spec",), message, help, severity, "style", "ptcompile")
 
 
 def _unsupported_kind(manifest: Mapping[str, Any]) -> Problem:
@@ -332,8 +332,8 @@ def _unsupported_kind(manifest: Mapping[str, Any]) -> Problem:
 def _no_job(manifest: Mapping[str, Any]) -> Problem:
     misplaced_key = next((key for key in manifest if key != "apiVersion" and key.endswith("apiVersion")), None)
     if misplaced_key is not None and "apiVersion" not in manifest:
-        message = f"{misplaced_key}: no job: apiVersion is missing"
-        return Problem(
+        message = "no job: apiVersion is missing"
+        return problem_at(
             "nothing-to-import", (misplaced_key,), message, "write apiVersion", authority="ptcompile", on_key=True
         )
     kinds = ", ".join(sorted({f"{version} {kind}" for version, kind in _IMPORTABLE}))

@@ -14,7 +14,7 @@ from functools import partial
 from ptcompile._internal import arguments
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text
+from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, problem_at
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import get, nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
@@ -347,14 +347,14 @@ class Inputs:
 _OVERRIDE_IN_LIST: Final = Problem(
     name="spec-conflict",
     path=(),
-    message="an override changes a TrainingJob that is a document, and this one is an item of a List",
+    text="an override changes a TrainingJob that is a document, and this one is an item of a List",
     help="write it as a separate document",
     authority="ptcompile",
 )
-_UNREAD_PROFILE: Final = Problem(
+_UNREAD_PROFILE: Final = problem_at(
     "unknown-kind",
     ("kind",),
-    "kind: a ClusterProfile among the files is not read",
+    "a ClusterProfile among the files is not read",
     "pass it with --cluster FILE",
     "warning",
     "run",

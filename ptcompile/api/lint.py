@@ -25,7 +25,7 @@ from ptcompile.api.inputs import (
 from ptcompile.api.lint_objects import ObjectLinter
 from ptcompile.api.options import LintOptions, read_options
 from ptcompile.apiserver import is_supported, structure_only_note
-from ptcompile.diagnostics import Diagnostic, Problem, field_path
+from ptcompile.diagnostics import Diagnostic, Problem
 from ptcompile.diagnostics.selection import Selection
 from ptcompile.kubernetes.index import ObjectIdentity, Objects
 from ptcompile.kubernetes.unstructured import kind_of
@@ -309,8 +309,7 @@ def _once_per_template(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic
         path = diagnostic.path
         keys = [i for i, key in enumerate(path) if isinstance(key, str) and key.endswith("emplate")]
         if keys and diagnostic.span is not None:
-            text = diagnostic.message.removeprefix(field_path(path))
-            identity = (diagnostic.code, diagnostic.span, text, path[keys[-1] + 1 :])
+            identity = (diagnostic.code, diagnostic.span, diagnostic.text, path[keys[-1] + 1 :])
             if identity in reported:
                 continue
             reported.add(identity)

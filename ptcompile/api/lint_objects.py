@@ -178,8 +178,8 @@ class ObjectLinter:
             problems = inner_linter._own_problems(manifest) if is_supported(manifest) else None
             for problem in problems or ():
                 if is_about_written_text(problem, manifest):
-                    message = f"{field_path(path)}: in {streams.resource_name(manifest)}: {problem.message}"
-                    yield problem._replace(path=path, message=message, fix=None, on_key=False, span=None)
+                    text = f"in {streams.resource_name(manifest)}: {problem.message}"
+                    yield problem._replace(path=path, text=text, field=None, fix=None, on_key=False, span=None)
 
 
 def _after_creation(problems: Iterable[Problem], outer: Json) -> Iterator[Problem]:
@@ -195,8 +195,8 @@ def _after_creation(problems: Iterable[Problem], outer: Json) -> Iterator[Proble
 
 def _at_outer_path(problem: Problem, parent: Path) -> Problem:
     """Return a problem of an inner object as one of the outer object."""
-    message = problem.message.replace(field_path(problem.path), field_path((*parent, *problem.path)), 1)
-    return problem._replace(path=(*parent, *problem.path), message=message, fix=None)
+    field = problem.field and f"{field_path(parent)}.{problem.field}"
+    return problem._replace(path=(*parent, *problem.path), field=field, fix=None)
 
 
 def _unknown_kind(manifest: Json) -> Problem:

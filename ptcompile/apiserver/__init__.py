@@ -13,7 +13,7 @@ from ptcompile.apiserver.evaluations import ASK_SERVER
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
 from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
 from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes.index import Objects, objects
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
@@ -54,8 +54,8 @@ def structure_only_note(kind: GroupVersionKind, kubernetes: Version) -> Problem 
 
     if has_field_rules(kind):
         return None
-    message = f"kind: field rules of {kind[1]} ({kind[0]}) are not checked, only its structure and metadata"
-    return Problem(
+    message = f"field rules of {kind[1]} ({kind[0]}) are not checked, only its structure and metadata"
+    return problem_at(
         "structure-only", ("kind",), message, ASK_SERVER, severity="note", stage="style", authority="ptcompile"
     )
 
@@ -265,8 +265,7 @@ def _is_default_of_newer(violation: SchemaViolation, written: Mapping[str, Any])
 
 def _at_written_path(problem: Problem, path: Path) -> Problem:
     """Return a problem of a converted object with the path of the original file."""
-    message = problem.message.replace(field_path(problem.path), field_path(path), 1)
-    return problem._replace(path=path, message=message, fix=problem.fix if path == problem.path else None)
+    return problem._replace(path=path, fix=problem.fix if path == problem.path else None)
 
 
 def _first_per_path(layers: Iterable[Iterable[Problem]]) -> list[Problem]:

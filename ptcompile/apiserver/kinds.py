@@ -10,7 +10,7 @@ from functools import cache
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.table import KINDS, OPERATORS
 
@@ -113,9 +113,9 @@ def is_built_in(kind: tuple[str, str]) -> bool:
 def not_served(kind: tuple[str, str], kubernetes: Version) -> Problem:
     """Return the problem of a kind that the server does not serve under this apiVersion."""
     api_versions = _api_versions(kind[1], kubernetes)
-    message = f'apiVersion: no matches for kind "{kind[1]}" in version "{kind[0]}"'
+    message = f'no matches for kind "{kind[1]}" in version "{kind[0]}"'
     help = f"write apiVersion: {' or '.join(api_versions)}" if api_versions else "check apiVersion and kind"
-    return Problem("no-such-kind", ("apiVersion",), message, help)
+    return problem_at("no-such-kind", ("apiVersion",), message, help)
 
 
 def check_api_version(manifest: Mapping[str, Any], kubernetes: Version) -> list[Problem] | None:

@@ -13,7 +13,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
@@ -224,9 +224,9 @@ def conflicts(live: Mapping[str, Any], file: Mapping[str, Any]) -> Iterator[Prob
     for manager in managers(live):
         if not manager.is_own:
             for path in _changed_paths(live, file, manager.fields, ()):
-                message = f'{field_path(path)}: conflict with "{manager.name}" using {manager.version}'
+                message = f'conflict with "{manager.name}" using {manager.version}'
                 help = f"apply with --force-conflicts to take it over, or leave it to {manager.name}: remove it here"
-                yield Problem("field-conflict", path, message, help)
+                yield problem_at("field-conflict", path, message, help)
 
 
 def _changed_paths(live: Any, file: Any, fields: Fields, path: Path) -> Iterator[Path]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kubernetes import quantity
 
 TYPE_CHECKING = False
@@ -26,7 +27,7 @@ def entries(value: Any, key: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 def invalid_value(path: Path, text: str, help_text: str) -> Problem:
     """Return an `Invalid value` problem of the API server."""
-    return Problem("invalid-value", path, f"{field_path(path)}: Invalid value: {text}", help_text)
+    return problem_at("invalid-value", path, f"Invalid value: {text}", help_text)
 
 
 ProblemFactory = Callable[..., Problem]
@@ -35,22 +36,16 @@ ProblemFactory = Callable[..., Problem]
 
 def webhook_rejection(authority: Authority) -> ProblemFactory:
     """Return a function that makes the problems of one operator's validating webhook, with stage "apply"."""
-
-    def say(path: Path, text: str, help: str, *, field: str | None = None) -> Problem:
-        message = f"{field or field_path(path)}: {text}"
-        return Problem("webhook-refusal", path, message, help, authority=authority)
-
-    return say
+    return partial(problem_at, "webhook-refusal", authority=authority)
 
 
-def child_rejection(path: Path, text: str, help: str) -> Problem:
-    """Return the problem of a child object that the API server rejects, with stage "pod"."""
-    return Problem("refused-child", path, f"{field_path(path)}: {text}", help, stage="pod")
+child_rejection = partial(problem_at, "refused-child", stage="pod")
+"""Makes the problem of a child object that the API server rejects."""
 
 
 def controller_failure(authority: Authority, path: Path, text: str, help: str) -> Problem:
     """Return the problem of an accepted object on which the operator's controller fails, with stage "pod"."""
-    return Problem("controller-failure", path, f"{field_path(path)}: {text}", help, stage="pod", authority=authority)
+    return problem_at("controller-failure", path, text, help, stage="pod", authority=authority)
 
 
 def allowed_values_help(word: str, allowed: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes as passing
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, Pass, Target
 from ptcompile.operators.targets import TARGETS
@@ -57,17 +57,17 @@ def unsupported_patches(job: JobSpec, target: Target) -> Iterator[Problem]:
         if name not in TARGETS:
             suggestion = closest_match(name, TARGETS)
             help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(TARGETS)}"
-            message = f"{field_path(path)}: unknown target {name!r}"
-            yield Problem("unknown-target", path, message, help, authority="ptcompile", on_key=True)
+            message = f"unknown target {name!r}"
+            yield problem_at("unknown-target", path, message, help, authority="ptcompile", on_key=True)
         elif name != target.name and patch and not _serves_names_only(kind, patch):
             set_paths = ", ".join(field_path(leaf) for leaf in _leaves(patch))
-            message = f"{field_path(path)}: the target {target.name} ignores what this sets for {name}: {set_paths}"
+            message = f"the target {target.name} ignores what this sets for {name}: {set_paths}"
             help = f"set it in spec.manifest.{target.name} too, or compile for {name}"
-            yield Problem("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
+            yield problem_at("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
     if job.runtime_ref is not None and target.name != "trainjob":
         path = ("spec", "runtimeRef")
-        message = f"{field_path(path)}: only a TrainJob runs with a Trainer runtime"
-        yield Problem("unsupported-by-target", path, message, "use the target trainjob", authority="ptcompile")
+        message = "only a TrainJob runs with a Trainer runtime"
+        yield problem_at("unsupported-by-target", path, message, "use the target trainjob", authority="ptcompile")
 
 
 def _serves_names_only(kind: str, patch: Any) -> bool:

@@ -7,7 +7,7 @@ from functools import wraps
 
 from ptcompile.compiler.build import PluginFailedError
 from ptcompile.extending import Extensions
-from ptcompile.extending.calls import extension_failure
+from ptcompile.extending.calls import extension_failure, led_by_field
 from ptcompile.ir.job import Context, Job, Pass, Target
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def safe_target(target: Target) -> Target:
     label = f"target {target.name}"
 
     def unsupported(job: Job, cluster: ClusterProfile) -> Iterable[Any]:
-        return list(target.unsupported(job, cluster))
+        return list(map(led_by_field, target.unsupported(job, cluster)))
 
     def emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         manifests: list[Any] = list(target.emit(job, cluster))

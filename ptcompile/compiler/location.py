@@ -251,7 +251,9 @@ def _locate_problem(finding: PlacedProblem, data: Json, trace: Callable[[], Trac
         path = path if has_line and likely == SPEC else likely
     is_env_name = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
     unfixable = problem._replace(on_key=problem.on_key or is_env_name, fix=None)
-    return unfixable._replace(path=path) if path == SPEC else with_path(unfixable, path), has_line
+    if path == SPEC:
+        return unfixable._replace(path=path, field=problem.start), has_line
+    return with_path(unfixable, path), has_line
 
 
 def _first_per_path(problems: list[Problem], _: Json) -> Iterator[Problem]:
@@ -292,8 +294,8 @@ def restore_generate_name(problems: list[Problem], spec: Spec) -> list[Problem]:
     restored: list[Problem] = []
     for problem in problems:
         moved = with_path(problem, ("metadata", "generateName")) if problem.path == ("metadata", "name") else problem
-        message = moved.message.replace(placeholder, f"{prefix}{_SUFFIX_MARK}")
-        restored.append(moved._replace(message=message, help=moved.help and moved.help.replace(suffix, "")))
+        text = moved.text.replace(placeholder, f"{prefix}{_SUFFIX_MARK}")
+        restored.append(moved._replace(text=text, help=moved.help and moved.help.replace(suffix, "")))
     return restored
 
 

@@ -11,7 +11,7 @@ from ptcompile.compiler.checks.kubernetes_fields import profile_template_problem
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
-from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, field_path
+from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, problem_at
 from ptcompile.kubernetes.versions import first_stage, gates_of, is_group, stage_in
 from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
@@ -111,10 +111,10 @@ def _unmodeled_releases(profile: ClusterProfile) -> Iterator[Problem]:
         if operator.release_in(versions) < operator.modeled_since:
             path = ("spec", "versions", operator.release)
             message = f"{operator.title} {release} is checked by the rules of {oldest}"
-            yield Problem(
+            yield problem_at(
                 "unmodeled-release",
                 path,
-                f"{field_path(path)}: {message}",
+                message,
                 "ask the cluster where they may differ, with kubectl apply --dry-run=server",
                 severity="note",
                 stage="style",
@@ -135,7 +135,7 @@ def _gate_problems(profile: ClusterProfile) -> Iterator[Problem]:
         elif stage is not None and stage.locked and value != stage.default:
             state = "on" if stage.default else "off"
             message = f"{named} does not start with this value: the gate is {stage.name} and locked to {state}"
-            yield Problem("locked-gate", path, f"{field_path(path)}: {message}", "remove it", authority="ptcompile")
+            yield problem_at("locked-gate", path, message, "remove it", authority="ptcompile")
 
 
 def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Problem:
@@ -149,9 +149,7 @@ def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Proble
         text = f"{named} has no known feature gate of this name"
         similar = closest_match(gate, gates_of(software))
         help = f'did you mean "{similar}"?' if similar else "check the name: it has no effect on what is checked"
-    return Problem(
-        "unknown-gate", path, f"{field_path(path)}: {text}", help, "warning", "style", "ptcompile", on_key=True
-    )
+    return problem_at("unknown-gate", path, text, help, "warning", "style", "ptcompile", on_key=True)
 
 
 def load_profile(

@@ -14,7 +14,7 @@ from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.checks import devices as checks_fabric
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedProblem
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.ir.job import Job, Role, Target, map_templates
 from ptcompile.kubernetes.index import objects
 from ptcompile.operators.queues.queues import gang_system, queue_of
@@ -73,8 +73,8 @@ def unused_fields(built: Built) -> Iterator[PlacedProblem]:
 
 
 def _unused_field(path: Path, target: Target) -> Problem:
-    message = f"{field_path(path)}: has no effect: the target {target.name} does not use it for this job"
-    return Problem("word-without-effect", path, message, "remove it", "note", "style", "ptcompile")
+    message = f"has no effect: the target {target.name} does not use it for this job"
+    return problem_at("word-without-effect", path, message, "remove it", "note", "style", "ptcompile")
 
 
 def _user_value(fields: Any, path: tuple[str, ...]) -> Any:
@@ -134,9 +134,11 @@ def nulls_the_target_needs(built: Built) -> Iterator[PlacedProblem]:
     lost = _lost_keys(target.emit(without_nulls, built.context.cluster), built.emitted)
     for path in dict.fromkeys(path for role in job.roles for path in _leaves(role.template.nulls)):
         if path[-1] in lost:
-            text = f"{field_path(path)}: the target {target.name} needs {path[-1]}, but null would remove it"
+            text = f"the target {target.name} needs {path[-1]}, but null would remove it"
             help = "remove this line"
-            yield PlacedProblem(Problem("unsupported-by-target", path, text, help, authority="ptcompile", on_key=True))
+            yield PlacedProblem(
+                problem_at("unsupported-by-target", path, text, help, authority="ptcompile", on_key=True)
+            )
 
 
 def _leaves(nulls: Mapping[str, Any]) -> Iterator[Path]:
@@ -261,9 +263,8 @@ def name_carriers(built: Built) -> Iterator[PlacedProblem]:
     )
     if carrier is not None:
         message = f"{carrier} contains the job's name, which is unknown until the server creates the job"
-        text = f"{field_path(_GENERATE)}: {message}"
         help = "set metadata.name, or pass --name for this run"
-        yield PlacedProblem(Problem("unsupported-by-target", _GENERATE, text, help, authority="ptcompile"))
+        yield PlacedProblem(problem_at("unsupported-by-target", _GENERATE, message, help, authority="ptcompile"))
 
 
 def _places_of_name(manifests: Sequence[dict[str, Any]], name: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.converter.selectors import PodPair
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import kind_of, nested_map
 from ptcompile.operators.table import kind_named
 
@@ -126,14 +126,14 @@ def _replaced(value: Any, change: _Change) -> Any:
 
 
 def _another_value(where: str) -> Problem:
-    message = f"spec: the field {where} has another value in the converted pods"
-    return Problem("convert-differs", ("spec",), message, "check what uses the value", "warning", "run", "ptcompile")
+    message = f"the field {where} has another value in the converted pods"
+    return problem_at("convert-differs", ("spec",), message, "check what uses the value", "warning", "run", "ptcompile")
 
 
 def _finding(where: str, now: str | None) -> Problem:
     if now is not None:
-        message = f"spec: the field {where} becomes {now}, with the same value in each pod"
-        return Problem("convert-differs", ("spec",), message, None, "note", "run", "ptcompile")
-    message = f"spec: the field {where} is empty in the converted pods, and no other field has its values"
+        message = f"the field {where} becomes {now}, with the same value in each pod"
+        return problem_at("convert-differs", ("spec",), message, None, "note", "run", "ptcompile")
+    message = f"the field {where} is empty in the converted pods, and no other field has its values"
     help = "set the value in the job's pod template, or compute it from RANK in the script"
-    return Problem("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")
+    return problem_at("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.converter.selectors import PodPair
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
 from ptcompile.operators.table import KINDS
@@ -138,8 +138,8 @@ def rewrite_host_files(objects: Sequence[Json], renamed: Mapping[str, str]) -> t
         for name in dict.fromkeys(word for word in words if word in renamed):
             now = renamed[name] or "a pod without a host name"
             if is_file and renamed[name]:
-                text = f"spec: {where}: the host {name} becomes {now}, the pod of the same rank"
-                problems.append(Problem("convert-differs", ("spec",), text, None, "note", "run", "ptcompile"))
+                text = f"{where}: the host {name} becomes {now}, the pod of the same rank"
+                problems.append(problem_at("convert-differs", ("spec",), text, None, "note", "run", "ptcompile"))
             else:
                 problems.append(_error(f"{where} names the host {name}, which becomes {now}", f"write {now}"))
         changed.append(with_new_hosts(data, renamed) if is_file else data)
@@ -163,7 +163,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _error(text: str, help: str) -> Problem:
-    return Problem("convert-differs", ("spec",), f"spec: {text}", help, "error", "run", "ptcompile")
+    return problem_at("convert-differs", ("spec",), text, help, "error", "run", "ptcompile")
 
 
 def renamed_variables(spec: Mapping[str, Any], pairs: Pairs) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.importer.profiles import MINIMAL
 from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map
 from ptcompile.operators.queues.queue_systems import QUEUE_ANNOTATION, QUEUE_LABELS
@@ -134,7 +134,7 @@ def queue_problem(before: Queueing, target: str) -> Problem:
     """Return the error that the job's queue does not admit the target's jobs."""
     title, other = BY_QUEUE_SYSTEM[before.system].title, BY_TARGET[target]
     label = QUEUE_LABELS[before.system][0] if before.system in QUEUE_LABELS else "queue"
-    message = f"spec: {title} admits no jobs of {other.title}: the queue {before.queue} ({label}) would be bypassed"
+    message = f"{title} admits no jobs of {other.title}: the queue {before.queue} ({label}) would be bypassed"
     help = f"use a target whose jobs {title} admits; with --lossy the job starts without that queue"
     return _loss(message, help)
 
@@ -144,7 +144,7 @@ def gang_differences(before: Queueing, after: Queueing, target: str) -> Iterator
     old, new = before.gang, after.gang
     if old is not None and new is None:
         message = (
-            f"spec: the gang is lost (minAvailable, PodGroup): {old.scheduler} places {old.pods} pods of the job at "
+            f"the gang is lost (minAvailable, PodGroup): {old.scheduler} places {old.pods} pods of the job at "
             f"once, but nothing does that on the target {target}"
         )
         yield _loss(message, f"set gangScheduler: {old.scheduler} in a profile, and pass it with --cluster")
@@ -156,20 +156,16 @@ def gang_differences(before: Queueing, after: Queueing, target: str) -> Iterator
         )
         for label, was, now in pairs:
             if was != now:
-                message = f"spec: the gang changes: {label} {was or 'unset'} becomes {now or 'unset'}"
+                message = f"the gang changes: {label} {was or 'unset'} becomes {now or 'unset'}"
                 yield _loss(message, "change it in the manifest, or use another target")
     if new is not None and new.by_setting and not (old is not None and old.by_setting):
-        message = (
-            f"spec: the gang depends on the operator of the target {target}: it must be started for {new.scheduler}"
-        )
+        message = f"the gang depends on the operator of the target {target}: it must be started for {new.scheduler}"
         yield _loss(message, f"start it with gang scheduling by {new.scheduler}")._replace(severity="warning")
     if (before.system, before.queue) != (after.system, after.queue) and before.queue:
         now = f"the queue {after.queue} of {after.system}" if after.queue else "no queue"
-        message = (
-            f"spec: the job leaves the queue {before.queue} of {before.system}: on the target {target} it has {now}"
-        )
+        message = f"the job leaves the queue {before.queue} of {before.system}: on the target {target} it has {now}"
         yield _loss(message, "name the queue system in a profile, and pass it with --cluster")
 
 
 def _loss(message: str, help: str) -> Problem:
-    return Problem("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")
+    return problem_at("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.operators.table import kind_named
 
@@ -36,26 +36,24 @@ def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions, *, 
         return
     name = as_string(nested_map(job, "spec", "runtimeRef").get("name"))
     if base.assumed:
-        message = f"spec: the runtime {name} is in none of the files, so the image and the rest of its pods are unknown"
+        message = f"the runtime {name} is in none of the files, so the image and the rest of its pods are unknown"
         help = "pass the runtime's manifest in the same file"
-        yield Problem("not-carried-over", ("spec",), message, help, "error", "run", "ptcompile")
+        yield problem_at("not-carried-over", ("spec",), message, help, "error", "run", "ptcompile")
     elif not is_inlined:
-        message = f"spec: the pods of the runtime {name} cannot be written into a job: {_obstacle(base.source)}"
-        yield Problem("not-carried-over", ("spec",), message, _ONE_STEP, "error", "run", "ptcompile")
+        message = f"the pods of the runtime {name} cannot be written into a job: {_obstacle(base.source)}"
+        yield problem_at("not-carried-over", ("spec",), message, _ONE_STEP, "error", "run", "ptcompile")
     elif any(base.source is item for item in objects):
-        message = (
-            f"spec: the runtime {name} is left out: its image, volumes and the rest of its pods are now the job's own"
-        )
+        message = f"the runtime {name} is left out: its image, volumes and the rest of its pods are now the job's own"
         help = "keep the runtime's manifest if other jobs use it"
-        yield Problem("done-differently", ("spec",), message, help, "warning", "run", "ptcompile")
+        yield problem_at("done-differently", ("spec",), message, help, "warning", "run", "ptcompile")
     else:
         images = ", ".join(dict.fromkeys(_images(base.source)))
         message = (
-            f"spec: the runtime {name} is in none of the files: the pods are those of the release's own copy, whose "
+            f"the runtime {name} is in none of the files: the pods are those of the release's own copy, whose "
             f"image is {images or 'unset'}; the cluster's copy may have another image, other volumes or node selectors"
         )
         help = "pass the cluster's runtime in the same file"
-        yield Problem("done-differently", ("spec",), message, help, "warning", "run", "ptcompile")
+        yield problem_at("done-differently", ("spec",), message, help, "warning", "run", "ptcompile")
 
 
 def _obstacle(runtime: Json) -> str:

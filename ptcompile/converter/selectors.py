@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name, string_map
 from ptcompile.linter.references import selects
 from ptcompile.operators.table import kind_named
@@ -138,11 +138,11 @@ def _with_value(data: Any, path: Path, value: Any) -> Any:
 def _finding(where: str, selector: Json, replacement: Json | None) -> Problem:
     was = _as_text(selector)
     if replacement is not None:
-        message = f"spec: {where}: the selector {was} becomes {_as_text(replacement)}, which selects the same pods"
-        return Problem("convert-differs", ("spec",), message, None, "note", "run", "ptcompile")
-    message = f"spec: {where}: no labels of the converted pods select what {was} selects"
+        message = f"{where}: the selector {was} becomes {_as_text(replacement)}, which selects the same pods"
+        return problem_at("convert-differs", ("spec",), message, None, "note", "run", "ptcompile")
+    message = f"{where}: no labels of the converted pods select what {was} selects"
     help = "select the pods by labels of your own, and set those in the job's pod template"
-    return Problem("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")
+    return problem_at("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")
 
 
 def _as_text(selector: Json) -> str:

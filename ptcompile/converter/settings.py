@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.kinds.model import LeftBehind
 from ptcompile.operators.table import BY_TARGET
 
@@ -66,13 +66,13 @@ def lost_settings(settings: Settings, source: str, target: str) -> Iterator[Prob
     """Yield the findings for settings of the manifest that only its own operator has."""
     for path in settings.left_behind:
         effect, help, _ = _left_behind(source)[path]
-        message = f"spec: {field_path(path)} has no counterpart on the target {target}: {effect}"
-        yield Problem("not-carried-over", ("spec",), message, help, "warning", "run", "ptcompile")
+        message = f"{field_path(path)} has no counterpart on the target {target}: {effect}"
+        yield problem_at("not-carried-over", ("spec",), message, help, "warning", "run", "ptcompile")
     if settings.lost:
         listed = ", ".join(map(field_path, settings.lost))
-        message = f"spec: the target {target} has nothing for these settings of {source}: {listed}"
+        message = f"the target {target} has nothing for these settings of {source}: {listed}"
         help = "use --lossy, or lossy=True, to drop them with a warning"
-        yield Problem("not-carried-over", ("spec",), message, help, "error", "run", "ptcompile")
+        yield problem_at("not-carried-over", ("spec",), message, help, "error", "run", "ptcompile")
 
 
 TIME_TO_LIVE: Final = ("spec", "runPolicy", "ttlSecondsAfterFinished")

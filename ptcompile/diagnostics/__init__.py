@@ -62,7 +62,8 @@ class Fix(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One mistake as its producer knows it: the rule, the path in the document, and the message.
+    """One mistake as its producer knows it: the rule, the path in the document, and the sentence. Most are made by
+    `problem_at`; to move one is to replace its `path`.
 
     `name` is a key of `codes.CODES`; `on_key` requests the position of the last key of `path` instead of its value (for
     unknown fields and duplicate keys). A `path` that does not exist in the document points at its nearest ancestor.
@@ -70,7 +71,8 @@ class Problem(NamedTuple):
 
     name: str
     path: Path
-    message: str
+    text: str
+    """The sentence, without the field that it begins with."""
     help: str | None = None
     severity: Severity = "error"
     stage: Stage = "apply"
@@ -85,15 +87,51 @@ class Problem(NamedTuple):
     """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` suppresses such a problem."""
     owner: str = ""
     """Whose rule it is, if not ptcompile's: `rule of ptcompile.toml`, `rule of plugin acme-ptcompile`."""
+    field: str | None = ""
+    """What the sentence begins with: None for `path`, else another name of the field, such as `job[role]`, or nothing.
+    """
+
+    @property
+    def start(self) -> str:
+        """The field that the sentence begins with, or nothing."""
+        return field_path(self.path) if self.field is None else self.field
+
+    @property
+    def message(self) -> str:
+        """The whole sentence, as people read it."""
+        return message_at(self.path, self.text, self.field)
+
+
+def problem_at(
+    name: str,
+    path: Path,
+    text: str,
+    help: str | None = None,
+    severity: Severity = "error",
+    stage: Stage = "apply",
+    authority: Authority = "kube-apiserver",
+    on_key: bool = False,
+    *,
+    fix: Fix | None = None,
+    field: str | None = None,
+) -> Problem:
+    """Return a problem whose message begins with its field, as most do."""
+    return Problem(name, path, text, help, severity, stage, authority, on_key, fix=fix, field=field)
+
+
+def message_at(path: Path, text: str, field: str | None = None) -> str:
+    """Return the message of a problem: its field, by default in the API server's notation, then its text."""
+    start = field_path(path) if field is None else field
+    return f"{start}: {text}" if start else text
 
 
 def deduplicate(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the distinct problems by name, path and message. A problem with a fix may hold a list and is not
+    """Return the distinct problems by name, path and text. A problem with a fix may hold a list and is not
     hashable.
     """
     distinct: dict[tuple[str, Path, str], Problem] = {}
     for problem in problems:
-        distinct.setdefault((problem.name, problem.path, problem.message), problem)
+        distinct.setdefault((problem.name, problem.path, problem.text), problem)
     return [*distinct.values()]
 
 
@@ -146,6 +184,13 @@ class Diagnostic(NamedTuple):
     """
     comparison: tuple[tuple[str, str], ...] = ()
     """Two columns that the full text report prints below the finding, the first row with their titles."""
+    field: str = ""
+    """The field's path as `message` begins with it; empty if it begins with something else."""
+
+    @property
+    def text(self) -> str:
+        """`message` without `field`."""
+        return self.message.removeprefix(f"{self.field}: ")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form: the same names, `span` as an object or null, `path` as a list, and `url`, the code's

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from inspect import cleandoc
 
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, field_path
 from ptcompile.extending import Extensions, Found, Rule
 
 TYPE_CHECKING = False
@@ -50,10 +50,10 @@ def extension_failure(subject: str, error: BaseException, help: str) -> Problem:
 def _to_problem(rule: Rule, finding: object) -> Problem:
     if not isinstance(finding, Found):
         raise TypeError(f"check must yield Found(path, message), not {type(finding).__name__}")
-    return Problem(
+    problem = Problem(
         name=rule.name,
         path=tuple(finding.path),
-        message=str(finding.message),
+        text=str(finding.text),
         help=finding.help,
         severity=finding.severity or rule.severity,
         stage=rule.stage,
@@ -62,7 +62,17 @@ def _to_problem(rule: Rule, finding: object) -> Problem:
         fix=finding.fix,
         code=rule.code,
         owner=rule.owner or "custom rule",
+        field=finding.field,
     )
+    return led_by_field(problem)
+
+
+def led_by_field(problem: Problem) -> Problem:
+    """Return a plugin's problem as `problem_at` makes it, if the whole sentence that it says begins with its field."""
+    start = f"{field_path(problem.path)}: "
+    if problem.field != "" or not problem.text.startswith(start):
+        return problem
+    return problem._replace(text=problem.text.removeprefix(start), field=None)
 
 
 def title_and_page(rule: Rule) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path, message_at
 from ptcompile.flyte.problems import call_note, call_warning
 from ptcompile.flyte.resources import CLASSES, FIELDS, WHOLE
 
@@ -237,7 +237,7 @@ def shape_problems(document: dict[str, Any], problems: Sequence[Problem], origin
         if any(path[: len(reported)] == reported or reported[: len(path)] == path for reported in reported_paths):
             continue
         reported_paths.append(path)
-        out.append(problem._replace(path=path, message=_with_path(problem.message, problem.path, path), fix=None))
+        out.append(problem._replace(path=path, fix=None))
     return out
 
 
@@ -288,12 +288,8 @@ def to_call_diagnostic(diagnostic: Diagnostic, origins: Origins) -> Diagnostic:
         return diagnostic._replace(
             path=("container_image",), message=message, help="add container_image, or give --image"
         )
-    message = in_flyte_terms(_with_path(diagnostic.message, diagnostic.path, path), origins)
+    message = message_at(path, diagnostic.text) if diagnostic.field else diagnostic.message
     help = diagnostic.help and in_flyte_terms(diagnostic.help, origins)
     if path == ("interruptible",) and diagnostic.name == "spec-invalid-value":
         help = "pass the platform's configuration, which has interruptible-tolerations, or a profile with spec.spot"
-    return diagnostic._replace(path=path, message=message, help=help)
-
-
-def _with_path(message: str, old: Path, new: Path) -> str:
-    return field_path(new) + message.removeprefix(field_path(old)) if message.startswith(field_path(old)) else message
+    return diagnostic._replace(path=path, message=in_flyte_terms(message, origins), help=help)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast, overload
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import resources as amounts
 from ptcompile.flyte.config import PyTorch, Resources, Worker
 from ptcompile.flyte.convert import Converted, convert
@@ -235,5 +235,4 @@ def _as_workers_count(problem: Problem) -> Problem:
     """Return a problem with the number of workers under the decorator's own keyword."""
     if problem.path != _REPLICAS_PATH:
         return problem
-    message = problem.message.replace(field_path(_REPLICAS_PATH), "workers_count", 1)
-    return problem._replace(path=("workers_count",), message=message, fix=None)
+    return problem._replace(path=("workers_count",), fix=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 
 RuleName = Literal["spec-missing-field", "spec-wrong-type", "spec-invalid-value", "spec-conflict"]
 
@@ -23,13 +23,12 @@ class FlyteWarning(UserWarning):
 
 def call_error(name: RuleName, path: Path, message: str, help: str | None = None) -> Problem:
     """Return an error at a path of the Flyte call, such as `task_config.worker.requests.mem`."""
-    return Problem(name, path, f"{field_path(path)}: {message}", help, authority="ptcompile")
+    return problem_at(name, path, message, help, authority="ptcompile")
 
 
 def call_warning(path: Path, message: str, help: str | None = None) -> Problem:
     """Return a warning that a value of the Flyte call is dropped or carried over as something else."""
-    text = f"{field_path(path)}: {message}"
-    return Problem("not-carried-over", path, text, help, severity="warning", stage="style", authority="ptcompile")
+    return problem_at("not-carried-over", path, message, help, "warning", "style", "ptcompile")
 
 
 def call_note(

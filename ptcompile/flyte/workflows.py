@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 from ptcompile.api import compile as api
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.diagnostics import Problem
 from ptcompile.flyte import run
 from ptcompile.flyte.config import Resources
 from ptcompile.flyte.convert import Converted
@@ -169,8 +169,8 @@ def _with_reason(problem: Problem, values: Mapping[str, Any], job: str) -> Probl
     value = values.get(str(problem.path[-1])) if problem.path[:1] == ("inputs",) else None
     if problem.name != "spec-missing-field" or not isinstance(value, UnboundInput):
         return problem
-    message = f"{field_path(problem.path)}: needs a value: {value.why}"
-    return problem._replace(message=message, help=f"--input {job}.{problem.path[-1]}=...")
+    text = f"needs a value: {value.why}"
+    return problem._replace(text=text, help=f"--input {job}.{problem.path[-1]}=...")
 
 
 _NO_MANIFEST = "for which no manifest is written"

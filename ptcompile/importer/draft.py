@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.importer.pod_template import pod_fields
 from ptcompile.ir import pods as pod_template
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
@@ -258,6 +258,6 @@ def replace_images(value: Any, images: dict[str, str]) -> Any:
 
 def placeholder_warning(image: str, path: Path) -> Problem:
     """Return the warning that the spec needs a real image before it compiles."""
-    message = f"{field_path(path)}: {image!r} is a placeholder: the spec compiles once it names an image"
+    message = f"{image!r} is a placeholder: the spec compiles once it names an image"
     help = "write the image into the spec, or import with --set NAME=VALUE"
-    return Problem("import-differs", path, message, help, "warning", "style", "ptcompile")
+    return problem_at("import-differs", path, message, help, "warning", "style", "ptcompile")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
 
 TYPE_CHECKING = False
@@ -57,8 +57,7 @@ class Read(NamedTuple):
 
 def unreadable_object(target: str, path: Path, message: str, help: str) -> Read:
     """Return the reading of an object that no spec compiles to."""
-    where = field_path(path)
-    problem = Problem("not-importable", path, f"{where}: {message}", help, authority="ptcompile")
+    problem = problem_at("not-importable", path, message, help, authority="ptcompile")
     return Read(target, problems=(problem,))
 
 

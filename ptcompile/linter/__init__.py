@@ -142,19 +142,20 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> I
     for rule in _candidate_rules(subject.kind, needed if words is None else needed.intersection(words), names):
         for finding in rule.check(subject):
             finding = subject.placed(finding) if subject.writers else finding
-            if (rule.name, finding.path, finding.message) in reported:
+            if (rule.name, finding.path, finding.text) in reported:
                 continue
-            reported.add((rule.name, finding.path, finding.message))
+            reported.add((rule.name, finding.path, finding.text))
             yield Problem(
                 name=rule.name,
                 path=finding.path,
-                message=finding.message,
+                text=finding.text,
                 help=finding.help,
                 severity=finding.severity or rule.severity,
                 stage=rule.stage,
                 authority=rule.authority,
                 on_key=finding.on_key,
                 fix=finding.fix,
+                field=finding.field,
             )
     if only is None or "too-large" in only:
         yield from oversized_parts(subject.manifest, [(template.path, template.data) for template in subject.templates])

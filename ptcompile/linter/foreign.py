@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,10 +92,10 @@ def placeholder_note(data: Mapping[str, Any]) -> Problem | None:
     if first is None:
         return None
     path, name, on_key = first
-    return Problem(
+    return problem_at(
         "unrendered-template",
         path,
-        f"{field_path(path)}: {name} is filled in by another tool, such as envsubst or sed: its value is not checked",
+        f"{name} is filled in by another tool, such as envsubst or sed: its value is not checked",
         "render it first: envsubst < FILE | ptcompile lint -",
         severity="note",
         stage="style",

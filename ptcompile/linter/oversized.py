@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.operators.table import kind_named, templates_of
@@ -109,10 +109,10 @@ def _as_list(value: object) -> Sequence[object]:
 def _too_large(path: Path, part: str) -> Problem:
     from ptcompile._internal.limits import EXPANDED
 
-    return Problem(
+    return problem_at(
         "too-large",
         path,
-        f"{field_path(path)}: with its references replaced, the container's {part} exceeds {EXPANDED >> 10} KiB: "
+        f"with its references replaced, the container's {part} exceeds {EXPANDED >> 10} KiB: "
         "from here on references are left as written",
         f"mount long values as a file: Linux passes a program no value longer than {EXPANDED >> 10} KiB",
         severity="warning",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.apiserver import is_supported
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map
 from ptcompile.linter.foreign import find_placeholder
 from ptcompile.operators.table import BY_TARGET
@@ -61,8 +61,8 @@ def object_key(manifest: Mapping[str, Any], definitions: Definitions | None) -> 
 def repeated_in_folder(manifest: Mapping[str, Any], filename: str) -> Problem:
     """Return the warning that an earlier file of the folder defines the object too."""
     message = (
-        f"{field_path(_NAME)}: {filename} in this folder also defines {resource_name(manifest)}: "
+        f"{filename} in this folder also defines {resource_name(manifest)}: "
         "if both are applied, one overwrites the other"
     )
     help = "rename one of them, or remove it"
-    return Problem("repeated-object", _NAME, message, help, severity="warning", stage="run", authority="ptcompile")
+    return problem_at("repeated-object", _NAME, message, help, severity="warning", stage="run", authority="ptcompile")

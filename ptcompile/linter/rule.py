@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple, cast
-from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path
+from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path, message_at
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
 from ptcompile.kubernetes.unstructured import get, nested_map
@@ -54,8 +54,8 @@ class Subject(Workload):
         while path and get(self.manifest, path) is None:
             path = path[:-1]
         value = field_path(written[len(path) :])
-        message = finding.message.replace(field_path(finding.path), field_path(path), 1)
-        return finding._replace(path=path, message=f"{message} ({value} is set by {self.writers[written]})", fix=None)
+        text = f"{finding.text} ({value} is set by {self.writers[written]})"
+        return finding._replace(path=path, text=text, fix=None)
 
     @cached_property
     def training_templates(self) -> tuple[ManifestTemplate, ...]:
@@ -201,14 +201,21 @@ class Finding(NamedTuple):
 
     path: Path
     """Path from the root of the object; `on_key` points at its last key instead of the value."""
-    message: str
-    """One sentence that begins with the field's path, as the API server writes it."""
+    text: str
+    """One sentence, without the field that it begins with."""
     help: str | None = None
     """How to fix it: lower case, imperative, no full stop."""
     fix: Fix | None = None
     on_key: bool = False
     severity: Severity | None = None
     """Set if the finding is more or less certain than the rule's others."""
+    field: str | None = ""
+    """What the sentence begins with, as in a `Problem`."""
+
+    @property
+    def message(self) -> str:
+        """The whole sentence, as people read it."""
+        return message_at(self.path, self.text, self.field)
 
 
 def found_at(
@@ -219,9 +226,10 @@ def found_at(
     *,
     on_key: bool = False,
     severity: Severity | None = None,
+    field: str | None = None,
 ) -> Finding:
-    """Return a finding whose message begins with the field's path, as most do."""
-    return Finding(path, f"{field_path(path)}: {text}", help, fix, on_key, severity)
+    """Return a finding whose message begins with its field, as most do."""
+    return Finding(path, text, help, fix, on_key, severity, field)
 
 
 class Rule(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import problem_at
 from ptcompile.operators.table import BY_TARGET, KINDS
 from ptcompile.source import streams
 
@@ -36,8 +36,8 @@ def successor_notes(content: bytes, filename: str | None) -> Iterable[Diagnostic
             operator, target = _SUCCESSORS[key]
             successor = BY_TARGET[target].kinds[0].name
             owner = operator.install.software or operator.folder
-            message = f"kind: {key[1]} ({owner}, {key[0]}) has a successor: {successor}"
+            message = f"{key[1]} ({owner}, {key[0]}) has a successor: {successor}"
             help = f"convert it once the cluster has the successor: ptcompile convert --target {target}"
-            problem = Problem(SUCCESSOR, ("kind",), message, help, "note", "style", "ptcompile")
+            problem = problem_at(SUCCESSOR, ("kind",), message, help, "note", "style", "ptcompile")
             yield streams.to_diagnostic(problem, document, filename, path, manifest)
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver import is_supported
-from ptcompile.diagnostics import Path, Problem, Span, field_path
+from ptcompile.diagnostics import Path, Problem, Span, problem_at
 from ptcompile.linter.foreign import UNCHECKED_KEYS, foreign_kind
 from ptcompile.source.documents import Source
 from ptcompile.source.streams import is_ours
@@ -38,8 +38,7 @@ def unrendered_file(source: Source, role: str | None) -> tuple[int, Problem] | N
     for document in source.documents:
         if not foreign_kind(document.data) and (is_ours(document.data) or is_supported(document.data)):
             for path, mark in _template_marks(document.data, ()):
-                message = f"{field_path(path)}: {_mark_message(mark)}"
-                return document.index, _note(message, mark.command)._replace(path=path)
+                return document.index, _note(_mark_message(mark), mark.command)._replace(path=path)
     return None
 
 
@@ -49,7 +48,7 @@ def _mark_message(mark: TemplateMark) -> str:
 
 def _note(message: str, command: str) -> Problem:
     help = f"render it first: {command} | ptcompile lint -"
-    return Problem("unrendered-template", (), message, help, severity="note", stage="style", authority="ptcompile")
+    return problem_at("unrendered-template", (), message, help, severity="note", stage="style", authority="ptcompile")
 
 
 def _template_marks(value: object, path: Path) -> Iterator[tuple[Path, TemplateMark]]:

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.kinds import other_kind, versions
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds.model import Operator, QueueSystem
 from ptcompile.kinds.references import needed_objects
 from ptcompile.kubernetes import unstructured
@@ -140,10 +140,10 @@ def kubernetes_too_old(operators: Iterable[Operator], cluster: ClusterProfile) -
         required = required_kubernetes(operator, cluster)
         if required is not None and current < required:
             release, software = _format_version(operator.release_in(cluster.versions())), operator.install.software
-            yield Problem(
+            yield problem_at(
                 "kubernetes-too-old",
                 ("spec", "versions", "kubernetes"),
-                f"spec.versions.kubernetes: {software} {release} requires Kubernetes {_format_version(required)} "
+                f"{software} {release} requires Kubernetes {_format_version(required)} "
                 f"or newer, but the profile names {_format_version(current)}",
                 f"name Kubernetes {_format_version(required)}, or the older {software} that the cluster runs",
                 severity="warning",

@@ -8,7 +8,7 @@ from functools import partial
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.source.exact_reader import parse
 from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, ReaderProblem
 from ptcompile.source.scalars import through_json
@@ -177,5 +177,4 @@ def not_json_problem(data: Any) -> Problem | None:
 
 
 def _not_json_problem(name: str, path: Path, message: str, help: str) -> Problem:
-    field = field_path(path)
-    return Problem(name, path, f"{field}: {message}" if field else message, help, authority="ptcompile")
+    return problem_at(name, path, message, help, authority="ptcompile")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path
+from ptcompile.diagnostics import Diagnostic, Path, Problem, problem_at
 from ptcompile.kubernetes.unstructured import has
 from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
@@ -62,10 +62,10 @@ class OverriddenDocument(NamedTuple):
 
     def second_job_error(self, name: str) -> Diagnostic:
         """Return the error for another job in a run with a name: two objects cannot share it."""
-        text = f"{field_path(_NAME_PATH)}: {name!r} names one job, and this is a second one"
+        text = f"{name!r} names one job, and this is a second one"
         help = "set a name only for a file with one job"
         return self._override_diagnostic(
-            RUN_NAME_INDEX, Problem("spec-conflict", _NAME_PATH, text, help, authority="ptcompile")
+            RUN_NAME_INDEX, problem_at("spec-conflict", _NAME_PATH, text, help, authority="ptcompile")
         )
 
     def _override_diagnostic(self, number: int, problem: Problem) -> Diagnostic:
@@ -129,10 +129,8 @@ def apply_overrides(document: Document, overrides: Overrides) -> OverriddenDocum
         try:
             data, set_path = _with_value(data, path, value, ())
         except _NoPlaceError as error:
-            text = f"{field_path(error.path)}: {error}"
-            rejected.append(
-                (number, Problem("spec-invalid-value", error.path, text, error.help, authority="ptcompile"))
-            )
+            problem = problem_at("spec-invalid-value", error.path, str(error), error.help, authority="ptcompile")
+            rejected.append((number, problem))
             continue
         set_paths.append((number, set_path))
     return OverriddenDocument(data, document, tuple(set_paths), tuple(rejected))

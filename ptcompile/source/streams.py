@@ -9,7 +9,7 @@ from ptcompile._internal import arguments
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
 from ptcompile._internal.secret_formats import mask_formats
-from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path
+from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path, problem_at
 from ptcompile.kubernetes.unstructured import as_mapping, get, namespace_of
 from ptcompile.source import documents as source
 from ptcompile.source.fast_reader import read_document, read_dumped_document
@@ -82,9 +82,7 @@ def not_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
     items = data.get("items") if _is_list(data) or data.get("kind") == "List" else None
     for index, item in enumerate(items if isinstance(items, list) else ()):
         if not isinstance(item, Mapping):
-            yield Problem(
-                "not-a-mapping", ("items", index), f"items[{index}]: an object must be a mapping", "remove it"
-            )
+            yield problem_at("not-a-mapping", ("items", index), "an object must be a mapping", "remove it")
 
 
 def profile_documents(stream: source.Source) -> Sequence[source.Document]:
@@ -115,20 +113,18 @@ def repeated_spec(data: Any, seen: set[tuple[str, str]]) -> list[Problem]:
     if key not in seen:
         seen.add(key)
         return []
-    message = f"metadata.name: an earlier document is also TrainingJob/{name}, so kubectl applies one over the other"
+    message = f"an earlier document is also TrainingJob/{name}, so kubectl applies one over the other"
     return [_repeated_object(message)]
 
 
 def repeated_in_other_file(resource: str, filename: str) -> Problem:
     """Return the error for a spec that compiles to an object that a spec in another file already has."""
-    return _repeated_object(
-        f"metadata.name: {filename} also compiles to {resource}, so kubectl applies one over the other"
-    )
+    return _repeated_object(f"{filename} also compiles to {resource}, so kubectl applies one over the other")
 
 
 def _repeated_object(message: str) -> Problem:
     help = "rename one of the jobs, or remove it"
-    problem = Problem("repeated-object", ("metadata", "name"), message, help, stage="run", authority="ptcompile")
+    problem = problem_at("repeated-object", ("metadata", "name"), message, help, stage="run", authority="ptcompile")
     return problem._replace(blocks_compile=True)
 
 
@@ -205,6 +201,7 @@ def to_diagnostic(
         namespace=metadata.get("namespace") if _is_name(metadata.get("namespace")) else None,
         labels=_labels(metadata),
         stable_path=_stable_path(masked_path[len(under) :], manifest),
+        field=masked.start if problem.field is None else "",
     )
 
 
@@ -264,8 +261,8 @@ def missing_keys(manifest: Mapping[str, Any]) -> list[Problem]:
 def _missing_key(key: str, manifest: Mapping[str, Any]) -> Problem:
     from ptcompile._internal.spelling import closest_match
 
-    message = f"{key}: Required value: every object needs it"
+    text = "Required value: every object needs it"
     similar = closest_match(key, [present for present in manifest if present not in ("apiVersion", "kind")])
     if similar is None:
-        return Problem("required-value", (key,), message, f"add {key}")
-    return Problem("required-value", (similar,), message, f"did you mean {key}?", on_key=True)
+        return problem_at("required-value", (key,), text, f"add {key}")
+    return problem_at("required-value", (similar,), text, f"did you mean {key}?", on_key=True, field=key)

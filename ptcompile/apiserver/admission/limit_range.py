@@ -13,7 +13,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.resources import check_amounts
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map
@@ -261,4 +261,4 @@ def _to_problem(request: Request, path: Path, text: str) -> Problem:
         help = "set it in the container, or use another namespace"
     else:
         help = "use an amount that the LimitRange allows, or another namespace"
-    return Problem("breaks-limit-range", path, f"{field_path(path)}: {text}", help, stage=request.stage)
+    return problem_at("breaks-limit-range", path, text, help, stage=request.stage)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.pod_security_levels import Violation, violations
 from ptcompile.apiserver.validation.templates import pods_of
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
@@ -70,9 +70,9 @@ def _to_problem(violation: Violation, level: Level, mode: str, pod: Path) -> Pro
     text = f'violates PodSecurity "{level.name}:{level.version}": {violation.reason}'
     if mode != "enforce":
         text = f"would {text.replace('violates', 'violate', 1)} (mode {mode})"
-    message = f"{field_path(path)}: {text} ({violation.detail})"
+    message = f"{text} ({violation.detail})"
     severity: Severity = "error" if mode == "enforce" else "warning"
-    return Problem("pod-security", path, message, violation.help, severity, "pod" if pod else "apply")
+    return problem_at("pod-security", path, message, violation.help, severity, "pod" if pod else "apply")
 
 
 def _effective_levels(manifest: Json, others: Sequence[Json], profile: str | None) -> dict[str, Level]:

@@ -15,7 +15,7 @@ from ptcompile.apiserver.admission.request import ClusterState, Request, is_name
 from ptcompile.apiserver.cel import fresh_budget
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.apiserver.validation.metadata import selects
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import as_string, as_strings, namespace_of, nested_map, object_name
 
 TYPE_CHECKING = False
@@ -171,9 +171,8 @@ def _unsettled(request: Request, pair: BoundPolicy, why: str, state: ClusterStat
 
 def _problem(request: Request, name: str, text: str, help: str, severity: Severity) -> Problem:
     path = request.path if request.written is not None else ()
-    message = f"{field_path(path)}: {text}" if path else text
     authority: Authority = "ptcompile" if severity == "note" else "kube-apiserver"
-    return Problem(name, path, message, help, severity, request.stage, authority)
+    return problem_at(name, path, text, help, severity, request.stage, authority)
 
 
 def _origin(policy: Json, state: ClusterState) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource
@@ -303,7 +303,7 @@ def _missing_amounts(request: Request, group: Mapping[str, QuotaBound], state: C
         path = next(iter(by_name.values()))[0][1]
         text = f"failed quota: {quota}: must specify {'; '.join(parts)}"
         help = f"set {' and '.join(map(_field_of, by_name))}, or add a LimitRange with defaults"
-        yield Problem("exceeds-quota", path, f"{field_path(path)}: {text}", help, stage=request.stage)
+        yield problem_at("exceeds-quota", path, text, help, stage=request.stage)
 
 
 def _field_of(name: str) -> str:
@@ -358,7 +358,7 @@ def _rejections(
         help = (
             "request less, use fewer pods, or raise the quota" if request.is_pod else "request less, or raise the quota"
         )
-        yield Problem("exceeds-quota", path, f"{field_path(path)}: {text}", help, stage=request.stage)
+        yield problem_at("exceeds-quota", path, text, help, stage=request.stage)
 
 
 def _usage_path(request: Request, name: str) -> Path:

@@ -15,7 +15,7 @@ from ptcompile.apiserver.cel import STEPS_PER_CALL_MAX, evaluate, fresh_budget
 from ptcompile.apiserver.cel.library import UncheckedError
 from ptcompile.apiserver.cel.values import ABSENT, CelError, CostError, Optional, to_duration, to_timestamp
 from ptcompile.apiserver.defaulting.schemas import resolve_node, with_schema_defaults
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,6 @@ def _rule_result(rule: Mapping[str, Any], pair: _Pair, path: Path, run: _Run) ->
     if names is None or expression in run.unchecked:
         return
     rule_path = (*path, *(part for part in str(rule.get("fieldPath", "")).split(".") if part))
-    where = field_path(rule_path)
     if budget[0] < _FINDING_STEPS:
         if _REMAINING_RULES not in run.unchecked:
             run.unchecked.add(_REMAINING_RULES)
@@ -110,7 +109,7 @@ def _rule_result(rule: Mapping[str, Any], pair: _Pair, path: Path, run: _Run) ->
         return
     budget[0] -= _FINDING_STEPS
     text = f"Invalid value: {message}"
-    yield Problem("invalid-value", rule_path, f"{where}: {text}" if where else text, "see the rule in the CRD")
+    yield problem_at("invalid-value", rule_path, text, "see the rule in the CRD")
 
 
 _INVALID: Final = "Invalid value: "
@@ -122,7 +121,7 @@ def explain_rule(problem: Problem, kind: Kind) -> Problem:
         return problem
     reason = problem.message.partition(_INVALID)[2].rpartition("evaluating rule: ")[2]
     field, help = kind.rule_helps.get(reason, ((), problem.help))
-    return problem._replace(path=(*problem.path, *field), help=help)
+    return problem._replace(path=(*problem.path, *field), field=problem.start, help=help)
 
 
 _FINDING_STEPS: Final = 100
@@ -168,7 +167,7 @@ def _unchecked_rule(path: Path, text: str, reason: str, costly: bool) -> Problem
     """Return the warning for a rule that was not checked."""
     rule = " ".join(text.split())
     rule = rule if len(rule) <= _MAX_QUOTED_CHARACTERS else f"{rule[:_MAX_QUOTED_CHARACTERS]}..."
-    message = f"{field_path(path) or 'the object'}: a rule of its CRD was not checked: {reason}"
+    message = f"a rule of its CRD was not checked: {reason}"
     help = evaluations.ASK_SERVER
     if costly:
         message += (
@@ -176,7 +175,8 @@ def _unchecked_rule(path: Path, text: str, reason: str, costly: bool) -> Problem
             f" costs more than {STEPS_PER_CALL_MAX:,} units"
         )
         help = "nest fewer loops in the rule, and bound the lists and texts in the CRD's schema"
-    return evaluations.unchecked_problem(path, f"{message}: {rule}", help)
+    problem = evaluations.unchecked_problem(path, f"{message}: {rule}", help)
+    return problem._replace(field=None if path else "the object")
 
 
 _MAX_QUOTED_CHARACTERS: Final = 200

@@ -17,7 +17,7 @@ from ptcompile.apiserver.kinds import versions
 from ptcompile.apiserver.structure.checks import SchemaScope, definition_check
 from ptcompile.apiserver.structure.violations import to_problem, type_mismatch
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,11 +190,12 @@ def _check_children(
         if part is None:
             why = f"because it is defined in {field_path((*branch_path, *keys))}"
             problems.append(
-                Problem(
+                problem_at(
                     "required-value",
                     (*branch_path, *keys),
-                    f"{field_path(described_path)}: Required value: {why}",
+                    f"Required value: {why}",
                     f"add {field_path(described_path)}",
+                    field=field_path(described_path),
                 )
             )
         else:

@@ -20,7 +20,7 @@ from ptcompile.apiserver.evaluations import (
 )
 from ptcompile.apiserver.goregex import matches
 from ptcompile.apiserver.structure.logic import comparable_form
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_path, message_at, problem_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -295,9 +295,8 @@ def _to_problem(error: Any, filename: str) -> Problem:
         instance = error.instance if isinstance(error.instance, dict) else {}
         unknown = next((key for key in instance if key not in properties), None)
         path = (*path, unknown) if isinstance(unknown, str) else path
-    where = field_path(path)
-    message = f"{where}: {error.message}" if where else str(error.message)
-    return Problem(name, path, message[:MESSAGE_MAX], f"see the schema in {filename}", on_key=on_key)
+    text = str(error.message)[: MESSAGE_MAX - len(message_at(path, ""))]
+    return problem_at(name, path, text, f"see the schema in {filename}", on_key=on_key)
 
 
 def schema_properties(schema: Any) -> frozenset[str]:

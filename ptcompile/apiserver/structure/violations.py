@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest
 from ptcompile.apiserver.kinds import as_tuple
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, problem_at
 from ptcompile.diagnostics.fixes import FixTemplate, fix_key, fix_type
 from ptcompile.kubernetes.versions import is_switched, stage_in
 
@@ -126,12 +126,10 @@ def to_problem(violation: SchemaViolation) -> Problem:
         if violation.moved_value is not None:
             edits = (Edit("set", home, violation.moved_value), Edit("remove", path))
             fix = Fix(f"move it to {field_path(home)}", edits, safe=False)
-    where = field_path(path)
-    message = f"{where}: {violation.text}" if where else violation.text
-    return Problem(
+    return problem_at(
         violation.name,
         path,
-        message,
+        violation.text,
         help_text,
         violation.severity,
         violation.stage,

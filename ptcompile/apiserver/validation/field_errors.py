@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Fix, Path, Problem, field_path
+from ptcompile.diagnostics import Fix, Path, Problem, field_path, problem_at
 from ptcompile.diagnostics.fixes import fix_spelling, nearest_label
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def key_path(path: Path) -> str:
 def _add_problem(
     problems: Problems, name: str, path: Path, field: str | None, text: str, help: str, fix: Fix | None = None
 ) -> None:
-    problems.append(Problem(name, path, f"{field or field_path(path)}: {text}", help, fix=fix))
+    problems.append(problem_at(name, path, text, help, fix=fix, field=field))
 
 
 def _detail_suffix(detail: str) -> str:
@@ -240,9 +240,9 @@ RECREATE_HELP: Final = "delete the object and apply again (kubectl replace --for
 def immutable(path: Path, value: Any = None, help: str = RECREATE_HELP, why: str = "field is immutable") -> Problem:
     """Return the problem of a changed field that must not change."""
     value_text = "" if value is None else f"{quote_value(value)}: "
-    return Problem("invalid-value", path, f"{field_path(path)}: Invalid value: {value_text}{why}", help)
+    return problem_at("invalid-value", path, f"Invalid value: {value_text}{why}", help)
 
 
 def forbidden_change(path: Path, why: str, help: str = RECREATE_HELP) -> Problem:
     """Return the problem of a change that the server forbids."""
-    return Problem("forbidden-value", path, f"{field_path(path)}: Forbidden: {why}", help)
+    return problem_at("forbidden-value", path, f"Forbidden: {why}", help)

@@ -18,7 +18,7 @@ from ptcompile.apiserver.validation.pod import (
     check_template_metadata,
 )
 from ptcompile.apiserver.validation.pod_groups import check_job_scheduling
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -448,8 +448,8 @@ def _lost_label(update: Update) -> Iterator[Problem]:
     before, after = (nested_map(manifest, *path) for manifest in (update.old, update.new))
     name = before.get(_NAME_LABEL)
     if nested_map(update.old, "spec").get("manualSelector") is not True and name and after.get(_NAME_LABEL) != name:
-        message = f"{field_path((*path, _NAME_LABEL))}: Required value: must be '{name}'"
-        yield Problem("required-value", path, message, "keep `labels`, and remove its entries one by one")
+        text, help = f"Required value: must be '{name}'", "keep `labels`, and remove its entries one by one"
+        yield problem_at("required-value", path, text, help, field=field_path((*path, _NAME_LABEL)))
 
 
 def _template_changes(update: Update) -> Iterator[tuple[str, ...]]:

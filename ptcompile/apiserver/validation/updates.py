@@ -20,7 +20,7 @@ from ptcompile.apiserver.validation.field_errors import (
     indexed_mappings,
     quote_value,
 )
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kubernetes.unstructured import get, kind_of
 from ptcompile.operators.table import kind_named
 
@@ -51,7 +51,7 @@ def stored_after_apply(
     schema, document = located
     nulls: list[Path] = []
     stored = merge_by_schema(schema, document, old, new, (), nulls)
-    problems = (Problem("wrong-type", path, f"{field_path(path)}: must not be null", _NULL_HELP) for path in nulls)
+    problems = (problem_at("wrong-type", path, "must not be null", _NULL_HELP) for path in nulls)
     return {} if stored is REMOVED else stored, list(problems)
 
 
@@ -68,8 +68,8 @@ def _schema_of(kind: tuple[str, str], definitions: Definitions | None) -> tuple[
 
 def _uncertain_null(path: Path) -> Problem:
     """Return the warning for a null in an object of a kind that no CRD shows."""
-    message = f"{field_path(path)}: must not be null, unless the CustomResourceDefinition allows it"
-    return Problem("wrong-type", path, message, f"{_NULL_HELP}; --schemas takes the definition", severity="warning")
+    message = "must not be null, unless the CustomResourceDefinition allows it"
+    return problem_at("wrong-type", path, message, f"{_NULL_HELP}; --schemas takes the definition", severity="warning")
 
 
 def _null_paths(value: Any, path: Path) -> Iterator[Path]:
@@ -252,10 +252,11 @@ def custom_definition_update(update: Update) -> Iterator[Problem]:
     for index, name in enumerate(_stored_versions(update.old)):
         if name not in served:
             help = f"keep version {name} until its objects are migrated and status.storedVersions no longer lists it"
-            message = (
-                f"status.storedVersions[{index}]: Invalid value: {quote_value(name)}: must appear in spec.versions"
+            text, field = (
+                f"Invalid value: {quote_value(name)}: must appear in spec.versions",
+                f"status.storedVersions[{index}]",
             )
-            yield Problem("invalid-value", ("spec", "versions"), message, help)
+            yield problem_at("invalid-value", ("spec", "versions"), text, help, field=field)
 
 
 def _stored_versions(crd: Mapping[str, Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import is_dropped
 from ptcompile.apiserver.validation.field_errors import forbidden_change
 from ptcompile.apiserver.validation.metadata import check_selector
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer
@@ -134,8 +134,8 @@ def claim_update(update: Update) -> Iterator[Problem]:
     )
     if live and bound and all(path == _SIZE_PATH for path in touched):
         if old_size is not None and new_size is not None and new_size < old_size:
-            text = "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity"
-            yield Problem("forbidden-value", _SIZE_PATH, text, "create a new claim and copy the data")
+            text = "Forbidden: field can not be less than status.capacity"
+            yield problem_at("forbidden-value", _SIZE_PATH, text, "create a new claim and copy the data")
         return
     why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
     yield forbidden_change(("spec",), why, "give the claim a new name; a bound claim may grow (kubectl edit pvc)")

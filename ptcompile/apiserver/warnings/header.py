@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from functools import partial
+
+from ptcompile.diagnostics import Path, Problem, problem_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Stage
+    pass
 
 
-def warning(
-    name: str, path: Path, text: str, help: str, *, stage: Stage = "style", field: str | None = None
-) -> Problem:
-    """Return a warning whose message is the header's text. `field` is the server's own notation of the path, or "" if
-    the header names no field.
-    """
-    place = field_path(path) if field is None else field
-    return Problem(name, path, f"{place}: {text}" if place else text, help, "warning", stage)
+warning = partial(problem_at, severity="warning", stage="style")
+"""Makes a warning of the header's text. `field` is the server's own notation of the path, or "" for no field."""
 
 
 def ignored(path: Path, text: str, help: str, *, field: str | None = None) -> Problem:

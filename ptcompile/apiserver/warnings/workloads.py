@@ -63,11 +63,10 @@ def _job_spec_warnings(manifest: Mapping[str, Any], path: tuple[str, ...]) -> It
 def _stateful_set_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
     spec = nested_map(manifest, "spec")
     for index, claim in f.indexed_mappings(spec.get("volumeClaimTemplates")):
-        place = f"spec.volumeClaimTemplates[{index}]"
-        path = ("spec", "volumeClaimTemplates", index, "spec")
-        for problem in claim_warnings(nested_map(claim, "spec"), path):
+        place = ("spec", "volumeClaimTemplates", index)
+        for problem in claim_warnings(nested_map(claim, "spec"), (*place, "spec")):
             # the server leaves the claim's `spec` out of the field
-            yield problem._replace(message=problem.message.replace(f"{place}.spec", place, 1))
+            yield problem._replace(field=f.key_path((*place, *problem.path[len(place) + 1 :])))
     limit = f.as_field_int(spec.get("revisionHistoryLimit"))
     if limit is not None and limit < 0 and server.at_least(33):
         text = "a negative value retains all historical revisions; a value >= 0 is recommended"

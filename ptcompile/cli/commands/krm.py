@@ -316,7 +316,7 @@ def _as_result(finding: _Finding) -> Json:
     path, index = _source_path(item), as_string(_annotations(item).get(_INDEX))
     namespace = as_string(nested_map(item, "metadata").get("namespace"))
     place = field_path(diagnostic.path)
-    message = diagnostic.message.removeprefix(f"{place}: ")
+    message = diagnostic.text
     result: dict[str, Any] = {
         "message": f"{message}; {diagnostic.help}" if diagnostic.help else message,
         "severity": _SEVERITIES[diagnostic.severity],

@@ -13,7 +13,7 @@ from ptcompile.compiler.checks import devices, entry, job as checks, targets as 
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.compiler.location import TARGET, PlacedProblem, restore_generate_name
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.ir.job import Context, Job
 from ptcompile.operators.shared import emitting, endings
 from ptcompile.operators.targets import TARGETS
@@ -79,9 +79,7 @@ def check(parts: SpecParts, target: str | None = None, extensions: Extensions | 
 def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
     suggestion = closest_match(name, targets)
     help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(targets)}"
-    return Problem(
-        "unknown-target", ("spec", "target"), f"spec.target: no target {name!r}", help, authority="ptcompile"
-    )
+    return problem_at("unknown-target", ("spec", "target"), f"no target {name!r}", help, authority="ptcompile")
 
 
 def _target_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from math import prod
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -10,7 +11,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler.checks.fabrics import misplaced_fabric
 from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, gpus_per_node, total_quantity
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
 from ptcompile.kubernetes.resources import is_cuda, never_shared
@@ -282,11 +283,7 @@ def _describe_node(node: _Node) -> str:
     return f"a node whose {node.devices} {takes} {node.processes}"
 
 
-def _run_problem(
-    name: str, path: Path, message: str, help: str, severity: Literal["error", "warning"] = "error"
-) -> Problem:
-    text = f"{field_path(path)}: {message}"
-    return problem(name, path, text, help, severity=severity, stage="run", authority="torchrun")
+_run_problem = partial(problem, stage="run", authority="torchrun")
 
 
 def _plural(n: int, word: str, ending: str = "s") -> str:
@@ -391,6 +388,4 @@ def incomplete_fabrics(job: Job) -> Iterator[tuple[str, Problem]]:
             yield role.name, _fabric_problem(gap.path, gap.message, gap.help)
 
 
-def _fabric_problem(path: Path, message: str, help: str) -> Problem:
-    text = f"{field_path(path)}: {message}"
-    return problem("partial-fabric", path, text, help, severity="warning", stage="run", authority="ptcompile")
+_fabric_problem = partial(problem, "partial-fabric", severity="warning", stage="run")

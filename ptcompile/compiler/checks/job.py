@@ -73,7 +73,7 @@ def reserved_env(spec: Spec, job: Job, context: Context) -> Iterator[Problem]:
         return
     for field, env in _profile_variables(job, cluster):
         for name in _overwritten_names(env, target):
-            yield _reserved_variable(("spec",), f"the profile's {field} sets {name}", name, target)
+            yield _reserved_variable(("spec",), name, target, f"the profile's {field} sets {name}")
     for role in job.roles:
         variables = {str(entry.get("name")): entry.get("value") for entry in role.template.main.env}
         if role.template.nulls:
@@ -82,7 +82,7 @@ def reserved_env(spec: Spec, job: Job, context: Context) -> Iterator[Problem]:
             variables = {key: variables[key] for key in variables if key != "RANK" and not key.startswith("PET_")}
         for name in _overwritten_names(variables, target):
             path = _variable_path(spec.spec, role.name, name)
-            yield _reserved_variable(path, field_path(path), name, target)
+            yield _reserved_variable(path, name, target)
 
 
 def _nulled_variables(template: PodTemplate) -> dict[str, None]:
@@ -125,9 +125,9 @@ def _variable_path(job: JobSpec, role: str, name: str) -> Path:
     return (*block_path, "podTemplate") if block is not None and block.pod_template else ("spec", "podTemplate")
 
 
-def _reserved_variable(path: Path, text: str, name: str, target: Target) -> Problem:
-    message = f"{text}: the target {target.name} cannot pass it to the pods: the operator sets {name} itself"
-    return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True)
+def _reserved_variable(path: Path, name: str, target: Target, field: str | None = None) -> Problem:
+    message = f"the target {target.name} cannot pass it to the pods: the operator sets {name} itself"
+    return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True, field=field)
 
 
 def program(parts: SpecParts) -> Iterator[Problem]:
@@ -219,11 +219,11 @@ def _check_spot(cluster: ClusterProfile) -> Iterator[Problem]:
     if spot.node_labels or spot.tolerations or spot.match_expressions or hardware.spot_nodes(cluster) is not None:
         return
     if "spot" in cluster.spec.model_fields_set:
-        message = f"spec.spot: the profile {name!r} defines no spot nodes, so `spot: true` has no effect"
+        message = f"the profile {name!r} defines no spot nodes, so `spot: true` has no effect"
         help = "describe them in spec.spot of the profile"
         yield problem("spec-invalid-value", path, message, help, severity="warning")
     else:
-        message = f"spec.spot: the profile {name!r} has no cloud and no spot nodes, so nothing selects them"
+        message = f"the profile {name!r} has no cloud and no spot nodes, so nothing selects them"
         help = "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, and pass it with --cluster FILE"
         yield conflict(path, message, help)
 
@@ -369,7 +369,7 @@ def _check_container_name(path: Path, container: dict[str, Any], main: str, imag
     """Yield a warning for an additional container with the main container's image: its name is probably wrong."""
     name = container.get("name")
     if isinstance(name, str) and name != main and container.get("image") in (None, image):
-        text = f"{field_path(path)}: {name} is a container next to {main} with the same image"
+        text = f"{name} is a container next to {main} with the same image"
         help = f"to change the main container, name it {main}"
         yield problem("same-image-beside", path, text, help, severity="warning", stage="run", authority="ptcompile")
 
@@ -423,7 +423,7 @@ def role_names(parts: SpecParts) -> Iterator[Problem]:
             )
         elif name in sidecars:
             message = f"the profile's pod template already has a container {name!r}, the name of the role's container"
-            yield _bad_role_name(path, message, "choose another name")
+            yield _bad_role_name(path, message, "choose another name")._replace(field="")
 
 
 def _bad_role_name(path: Path, message: str, help: str) -> Problem:

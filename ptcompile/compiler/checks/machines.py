@@ -12,11 +12,12 @@ suffice.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, blocks, total_quantity
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.hardware.machines import (
     DISKS,
     EKS_ROOT_LEFT,
@@ -131,8 +132,7 @@ def _amount_path(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
 def _misfit_problem(misfit: Misfit, amount: _Amount, name: str, cloud: str | None) -> Problem:
     """Return the problem for a misfit, at the line that requests the amount."""
     if misfit.left is not None:
-        message = f"{amount.text}: of its {misfit.has}, {misfit.machine} leaves {misfit.left}"
-        text = f"{field_path(amount.path)}: {message}"
+        text = f"{amount.text}: of its {misfit.has}, {misfit.machine} leaves {misfit.left}"
         help = "request less, so that DaemonSets fit too"
         return problem(
             "takes-the-whole-machine", amount.path, text, help, severity="warning", stage="run", authority="kubelet"
@@ -141,7 +141,7 @@ def _misfit_problem(misfit: Misfit, amount: _Amount, name: str, cloud: str | Non
     message = f"{amount.text}: no machine with {name}{on_cloud} has more than {misfit.has} ({misfit.machine})"
     more_nodes = ", on more nodes" if amount.ask.what == "devices" else ""
     help = f"request at most {misfit.has} per node{more_nodes}"
-    return problem("fits-no-machine", amount.path, f"{field_path(amount.path)}: {message}", help, stage="run")
+    return _error(amount.path, message, help)
 
 
 def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, cloud: str | None) -> Iterator[Problem]:
@@ -162,8 +162,9 @@ def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, c
             f"{shared.machine} fits {pods} of these pods, which leaves {shared.devices - used} accelerators unusable"
         )
     help = f"request {shared.devices} per node, on fewer nodes"
-    text = f"{field_path(devices.path)}: {message}"
-    yield problem("part-of-a-machine", devices.path, text, help, severity="note", stage="style", authority="ptcompile")
+    yield problem(
+        "part-of-a-machine", devices.path, message, help, severity="note", stage="style", authority="ptcompile"
+    )
 
 
 def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
@@ -182,7 +183,7 @@ def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: Clust
     else:
         return
     path = _amount_path([(part.path, part.fields.resources), (("spec",), job.resources)], name)
-    text = f"{field_path(path)}: {storage}: {message}"
+    text = f"{storage}: {message}"
     yield problem(
         "ephemeral-storage-above-disk", path, text, help, severity="warning", stage="run", authority="kubelet"
     )
@@ -326,10 +327,9 @@ def _check_node_count(job: Job, room: int, cluster: ClusterProfile) -> Iterator[
     path: Path = ("spec", "elastic", "nnodes") if job.elastic else ("spec", "nodes")
     count = f"{job.min_nodes} nodes" if is_certain else f"up to {job.peak_nodes} nodes"
     message = f"{count}, but the node pools of the profile {cluster.metadata.name!r} have room for only {room}"
-    text = f"{field_path(path)}: {message}"
     help = f"use at most {room} nodes, or request less per node"
     severity = "error" if is_certain else "warning"
-    yield problem("larger-than-pools", path, text, help, severity=severity, stage="run")  # type: ignore[arg-type]
+    yield problem("larger-than-pools", path, message, help, severity=severity, stage="run")  # type: ignore[arg-type]
 
 
 def _spec_path(role: Role, name: str, spec: JobSpec) -> Path:
@@ -356,5 +356,4 @@ def _amount_key(amounts: ResourceList, name: str) -> Path:
     return next((key for key, amount in candidates if amount is not None), ())
 
 
-def _error(path: Path, message: str, help: str) -> Problem:
-    return problem("fits-no-machine", path, f"{field_path(path)}: {message}", help, stage="run")
+_error = partial(problem, "fits-no-machine", stage="run")

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.operators.queues import queue_systems
@@ -82,10 +82,10 @@ def too_long(job: Job, target: Target) -> Iterator[Problem]:
     least = room(job, target)
     if len(job.name) > least.longest:
         safe = job.name[: least.longest].rstrip("-.")
-        yield Problem(
+        yield problem_at(
             "name-too-long",
             ("metadata", "name"),
-            f"metadata.name: {job.name!r} has {len(job.name)} characters and leaves no room for {least.derived_name} "
+            f"{job.name!r} has {len(job.name)} characters and leaves no room for {least.derived_name} "
             f"{least.pattern}, which has a limit of {least.limit}",
             f"use at most {least.longest} characters, such as {safe!r}",
         )
@@ -115,9 +115,9 @@ def unread_annotations(job: Job, target: Target) -> Iterator[Problem]:
             if key in job.annotations and operator.target_name != target.name:
                 path = ("metadata", "annotations", key)
                 owner = operator.title or f"{operator.kinds[0].name} objects"
-                message = f"{field_path(path)}: {purpose} with {owner} alone; {target.name} ignores it"
+                message = f"{purpose} with {owner} alone; {target.name} ignores it"
                 help = f"remove it, or use the target {operator.target_name}"
-                yield Problem("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
+                yield problem_at("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
 
 
 def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
@@ -136,12 +136,10 @@ def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Itera
         if value and (reason := names.why_not_label_value(value)):
             is_explicit = path == _PRIORITY or job.queue is not None
             statement = f"{value!r} becomes the value of a label, which {reason}"
-            text = (
-                f"{field_path(path)}: {statement}" if is_explicit else f"spec: the profile's defaults.queue {statement}"
-            )
+            text = statement if is_explicit else f"the profile's defaults.queue {statement}"
             problem_path: Path = path if is_explicit else SPEC
             help = f"use a {path[-1]} with another name"
-            yield Problem(
+            yield problem_at(
                 "spec-invalid-value", problem_path, text, help, stage="pod" if target == "volcano" else "apply"
             )
 
@@ -181,11 +179,11 @@ def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Iterator[P
     if not is_explicit or has_queue or target == "volcano" or cluster.spec.multi_kueue:
         return
     message = (
-        "spec.queue: is not set, but the profile's queueSystem is kueue: the job waits for no quota, unless its "
+        "is not set, but the profile's queueSystem is kueue: the job waits for no quota, unless its "
         "namespace has a LocalQueue named default"
     )
     help = "add queue, set defaults.queue in the profile, or write queue: null for a job outside of all queues"
-    yield Problem("unqueued-job", _QUEUE, message, help, severity="note", stage="run", authority="kueue")
+    yield problem_at("unqueued-job", _QUEUE, message, help, severity="note", stage="run", authority="kueue")
 
 
 def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Iterator[Problem]:

@@ -10,13 +10,13 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile._internal.spelling import closest_match, distance
 from ptcompile.compiler.frontend import aliases
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes, shorten
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes, problem_at, shorten
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.resources import is_accelerator
@@ -27,7 +27,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.diagnostics.terms import Authority, Severity, Stage
     from ptcompile.spec.reader import Block, SpecViolation
 
 
@@ -214,26 +213,12 @@ def is_same_name(a: str | None, b: str) -> bool:
     return a is not None and aliases.normalize(a) == aliases.normalize(b)
 
 
-def problem(
-    name: str,
-    path: Path,
-    message: str,
-    help: str | None,
-    *,
-    severity: Severity = "error",
-    stage: Stage = "apply",
-    authority: Authority = "ptcompile",
-    on_key: bool = False,
-    fix: Fix | None = None,
-) -> Problem:
-    """Return a problem of a spec or a profile, whose message begins with the field's path or names the profile."""
-    text = message if message.startswith((field_path(path), "the profile")) else f"{field_path(path)}: {message}"
-    return Problem(name, path, text, help, severity, stage, authority, on_key, fix=fix)
+problem = partial(problem_at, authority="ptcompile")
+"""Makes a problem of a spec or a profile."""
 
 
-def invalid_field(path: Path, message: str, help: str | None) -> Problem:
-    """Return the problem for a meaningless value."""
-    return problem("spec-invalid-value", path, message, help)
+invalid_field = partial(problem, "spec-invalid-value")
+"""Makes the problem for a meaningless value."""
 
 
 def name_help(name: str, example: str) -> str:
@@ -241,9 +226,8 @@ def name_help(name: str, example: str) -> str:
     return f"use a name such as {(fixes.nearest_label(name) or example)!r}"
 
 
-def conflict(path: Path, message: str, help: str) -> Problem:
-    """Return the problem for two contradicting fields."""
-    return problem("spec-conflict", path, message, help)
+conflict = partial(problem, "spec-conflict")
+"""Makes the problem for two contradicting fields."""
 
 
 _TYPE_NAMES = {

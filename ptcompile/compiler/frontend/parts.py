@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.ir import pods
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import get
@@ -102,17 +102,15 @@ _NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "po
 
 
 def with_path(problem: Problem, path: Path) -> Problem:
-    """Return the problem at another path, with a message that begins with this path.
+    """Return the problem at another path, which its message then begins with if it began with a field.
 
     The fix is kept if it edits only the problem's own path and the key is the same at the new path.
     """
-    head, colon, rest = problem.message.partition(": ")
-    message = f"{field_path(path)}: {rest}" if colon and " " not in head else problem.message
     fix = problem.fix
     if fix is not None:
         is_movable = [edit.path for edit in fix.edits] == [problem.path] and path[-1:] == problem.path[-1:]
         fix = fix._replace(edits=(fix.edits[0]._replace(path=path),)) if is_movable else None
-    return problem._replace(path=path, message=message, fix=fix)
+    return problem._replace(path=path, field=problem.field and None, fix=fix)
 
 
 def to_source_field(problem: Problem, spec: Mapping[str, Any]) -> Problem:

@@ -26,7 +26,7 @@ from ptcompile.apiserver.webhooks import (
     quote_names,
     webhook_rejection,
 )
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
@@ -159,7 +159,8 @@ def _report_on_job(problems: list[Problem], path: Path) -> Iterator[Problem]:
     size = len(path) + 1
     for problem in problems:
         in_template = problem.path[:size] == (*path, "template")
-        yield Problem(problem.name, path if in_template else problem.path, problem.message, problem.help)
+        at = path if in_template else problem.path
+        yield Problem(problem.name, at, problem.text, problem.help, field=problem.start)
 
 
 _IMMUTABLE_MESSAGE: Final = "Value is immutable"
@@ -213,8 +214,7 @@ def _may_change_while_suspended(path: tuple[str, ...]) -> bool:
 
 
 def _immutable_field(path: tuple[str, ...], help: str) -> Problem:
-    message = f"{'.'.join(path)}: Invalid value: field is immutable"
-    return Problem("webhook-refusal", path, message, help, authority="jobset")
+    return problem_at("webhook-refusal", path, "Invalid value: field is immutable", help, authority="jobset")
 
 
 _match_rule_name = re.compile(r"[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?").fullmatch

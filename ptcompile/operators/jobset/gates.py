@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.apiserver.webhooks import ProblemFactory
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.apiserver.webhooks import ProblemFactory, webhook_rejection
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
 from ptcompile.kubernetes.versions import Versions, is_switched, stage_in
@@ -123,5 +123,4 @@ def _check_size(changed: list[str], spec: Json, path: Path, update: Update) -> I
         yield _rejected_size((*path, "completions"), f"Invalid value: {completions}: {why}", "set both to one number")
 
 
-def _rejected_size(path: Path, text: str, help: str) -> Problem:
-    return Problem("webhook-refusal", path, f"{field_path(path)}: {text}", help, authority="jobset")
+_rejected_size = webhook_rejection("jobset")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds.model import GangSystem
 from ptcompile.kubernetes.unstructured import as_mapping
 from ptcompile.kubernetes.versions import is_on
@@ -144,9 +144,7 @@ def _gate_off(path: tuple[str, ...], effect: str, gates: list[str]) -> Problem:
     is_off = "gate {} is" if len(gates) == 1 else "gates {} are"
     message = f"{effect} while the feature {is_off.format(listed)} off, which is the default"
     help = f"if the cluster enables it, set {listed} to true in spec.featureGates.kubernetes of the profile"
-    return Problem(
-        "gate-off", path, f"{field_path(path)}: {message}", help, "warning", "run", authority="kube-apiserver"
-    )
+    return problem_at("gate-off", path, message, help, "warning", "run", authority="kube-apiserver")
 
 
 def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Iterator[Problem]:

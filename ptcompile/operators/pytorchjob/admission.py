@@ -15,7 +15,7 @@ from ptcompile.apiserver.webhooks import (
     quote_names,
     webhook_rejection,
 )
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -126,7 +126,7 @@ def _check_replica(key: str, replica: Json) -> Iterator[Problem]:
     if key not in _REPLICA_TYPES:
         suggestion = key.capitalize() if key.capitalize() in _REPLICA_TYPES else "Worker"
         message = f'Unsupported value: "{key}": supported values: {quote_names(_REPLICA_TYPES)}'
-        yield Problem("webhook-refusal", path, f"{field_path(path)}: {message}", f"write {suggestion}",
+        yield problem_at("webhook-refusal", path, message, f"write {suggestion}",
                       authority="training-operator", on_key=True)  # fmt: skip
     count = replica.get("replicas")
     if key == "Master" and count != 1:
@@ -165,9 +165,9 @@ def _check_elastic_policy(spec: Json) -> Iterator[Problem]:
     if spec.get("nprocPerNode") is not None:
         yield _rejection(path, "Forbidden: must not be used with spec.nprocPerNode", "keep spec.nprocPerNode alone")
         return
-    message = f"{field_path(path)}: deprecated, use spec.nprocPerNode instead"
+    message = "deprecated, use spec.nprocPerNode instead"
     help = "write spec.nprocPerNode, as text"
-    yield Problem("webhook-refusal", path, message, help, "warning", "style", "training-operator")
+    yield problem_at("webhook-refusal", path, message, help, "warning", "style", "training-operator")
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.ir.job import Job, JobClaim, Role, channel_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names, quantity
@@ -104,12 +104,12 @@ def unsupported_by_target(
     path: Path, message: str, help: str | None = None, authority: Authority = "ptcompile"
 ) -> Problem:
     """Return the error that the target cannot express the spec field at `path`."""
-    return Problem("unsupported-by-target", path, f"{field_path(path)}: {message}", help, authority=authority)
+    return problem_at("unsupported-by-target", path, message, help, authority=authority)
 
 
 def done_differently(path: Path, message: str, help: str, authority: Authority = "ptcompile") -> Problem:
     """Return the warning that the queue system, gang scheduler or operator does something different."""
-    return Problem("queued-differently", path, f"{field_path(path)}: {message}", help, "warning", "run", authority)
+    return problem_at("queued-differently", path, message, help, "warning", "run", authority)
 
 
 def check_node_label(job: Job, cluster: ClusterProfile, placer: str) -> Iterator[Problem]:
@@ -163,10 +163,10 @@ def auxiliary_hosts(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
 def check_service_name(job: Job, object_name: str) -> Iterator[Problem]:
     """Yield an error if the job's name is not valid for a Service (DNS-1035: a letter first)."""
     if not names.is_dns_1035_label(job.name) and len(job.name) <= 63:
-        yield Problem(
+        yield problem_at(
             "spec-invalid-value",
             ("metadata", "name"),
-            f"metadata.name: {job.name!r} cannot name {object_name}: "
+            f"{job.name!r} cannot name {object_name}: "
             "lower-case letters, digits and '-', a letter first, no '-' at the end",
             "use a name such as 'llama-sft'",
         )
@@ -182,10 +182,8 @@ def check_container_name(job: Job, name: str, kind: str) -> Iterator[Problem]:
     }
     for field in (field for field, written in fields.items() if written not in {None, name}):
         path: Path = (*SPEC, "names", field)
-        message = (
-            f"{field_path(path)}: {kind} requires the training container to be named {name!r}, so ptcompile renames it"
-        )
-        yield Problem("done-differently", path, message, f"write {name}, or remove it", "warning", "run")
+        message = f"{kind} requires the training container to be named {name!r}, so ptcompile renames it"
+        yield problem_at("done-differently", path, message, f"write {name}, or remove it", "warning", "run")
 
 
 def check_equal_roles(job: Job, kind: str) -> Iterator[Problem]:
@@ -274,9 +272,10 @@ def check_claim_support(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if is_switched("kubernetes", _CLAIMS_GATE, kubernetes, cluster.versions().gates_of("kubernetes")):
         return
     message = f"Kubernetes {release} drops claims of devices unless the feature gate {_CLAIMS_GATE} is on"
-    text = f"{field_path(path)}: {message}"
     help = f"use Kubernetes 1.34; if the gate is on, set spec.featureGates.kubernetes.{_CLAIMS_GATE} in the profile"
-    yield Problem("kubernetes-too-old", path, text, help, severity="warning", stage="run", authority="kube-apiserver")
+    yield problem_at(
+        "kubernetes-too-old", path, message, help, severity="warning", stage="run", authority="kube-apiserver"
+    )
 
 
 def _claims_path(job: Job, cluster: ClusterProfile) -> Path | None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.ir.job import Job, Role, backend
 from ptcompile.kubernetes.versions import is_on
 from ptcompile.operators.shared.emitting import RUN_POLICY, SPEC, unsupported_by_target
@@ -119,7 +119,7 @@ def returns_alone(role: Role) -> bool:
 
 def approximation(path: Path, message: str, help: str | None, authority: Authority) -> Problem:
     """Return a warning that the target implements the spec field at `path` only approximately."""
-    return Problem("done-differently", path, f"{field_path(path)}: {message}", help, "warning", "run", authority)
+    return problem_at("done-differently", path, message, help, "warning", "run", authority)
 
 
 def check_clean_pod_policy(job: Job, kind: str, authority: Authority, *, instead: str) -> Iterator[Problem]:
@@ -155,10 +155,10 @@ def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
     if each and job.run_policy.on_pod_failure == "RestartJob":  # rejected by reject_restart_job
         return
     if retries(job) == 0 or each:
-        yield Problem(
+        yield problem_at(
             "peers-fail-too",
             path,
-            f"{field_path(path)}: the processes of the other nodes fail with the lost one, and torchrun may not "
+            "the processes of the other nodes fail with the lost one, and torchrun may not "
             "restart them (maxRestarts 0), so their pods fail too, and each failure counts",
             "set elastic.maxRestarts" if each else "set elastic.maxRestarts, or runPolicy.backoffLimit",
             "warning",
@@ -180,10 +180,10 @@ def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
         and job.run_policy.on_pod_failure != "RestartJob"
     ):
         other_nodes = job.peak_nodes - 1
-        yield Problem(
+        yield problem_at(
             "node-0-fails-all",
             path,
-            f"{field_path(path)}: node 0 hosts the rendezvous store; when it is lost, torchrun exits with status 1 on "
+            f"node 0 hosts the rendezvous store; when it is lost, torchrun exits with status 1 on "
             f"the other {other_nodes}, and each counts as a failure, of which {retries(job)} are retried",
             f"set runPolicy.backoffLimit to {other_nodes} or more for each loss of node 0",
             "warning",
@@ -212,7 +212,7 @@ def crash_ends_job(job: Job, crash: str, authority: Authority) -> Iterator[Probl
     promise = "torchrun restarts failed processes" if launch.max_restarts else "the job can run with fewer nodes"
     message = f"{promise}, but a pod that crashes ends the job: {crash}"
     help = "set runPolicy.backoffLimit to the number of failed pods to retry"
-    yield Problem("crash-ends-job", path, f"{field_path(path)}: {message}", help, "note", "run", authority)
+    yield problem_at("crash-ends-job", path, message, help, "note", "run", authority)
 
 
 def reject_restart_job(job: Job, kind: str) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.webhooks import decode_problems, entries, invalid_value, webhook_rejection
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import Update
@@ -164,9 +164,10 @@ def validate_update(update: Update) -> Iterator[Problem]:
         if name in _PATCH_TITLES:
             condition = "before or after the update" if update.versions.trainer >= (2, 3) else ""
             rule = f"{_PATCH_TITLES[name]} can only be modified when the TrainJob is suspended {condition}"
-            text = f"spec.{name}: Forbidden: {rule}"
             help = "suspend the TrainJob first (spec.suspend: true), or give it another name for each run"
-            yield Problem("webhook-refusal", ("spec", name), text.rstrip(), help, authority="trainer")
+            yield problem_at(
+                "webhook-refusal", ("spec", name), f"Forbidden: {rule}".rstrip(), help, authority="trainer"
+            )
             return
 
 

@@ -8,7 +8,7 @@ from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.validation.pod import check_pod_spec
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, webhook_rejection
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.goflags import parse
@@ -462,5 +462,5 @@ def validate_update(update: Update) -> Iterator[Problem]:
             continue
         if path[1:2] == ("tasks",) and path[3:4] in tuple((name,) for name in _MUTABLE_TASK_FIELDS):
             continue
-        yield Problem("webhook-refusal", ("spec",), f"spec: {_IMMUTABLE_MESSAGE}", help, authority="volcano")
+        yield problem_at("webhook-refusal", ("spec",), _IMMUTABLE_MESSAGE, help, authority="volcano")
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.limits import limits
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts
@@ -312,9 +312,9 @@ def too_many_tasks(manifest: Json) -> Problem | None:
     tasks, limit = nested_map(manifest, "spec").get("tasks"), limits().roles
     if not (isinstance(tasks, list) and len(tasks) > limit and "svc" in nested_map(manifest, "spec", "plugins")):
         return None
-    message = f"spec.tasks: more than {limit} tasks whose pods list the hosts of all: its pods are not simulated"
+    message = f"more than {limit} tasks whose pods list the hosts of all: its pods are not simulated"
     help = "merge tasks that are alike, or remove the plugin svc"
-    return Problem("too-large", ("spec", "tasks"), message, help, "warning", "run", "ptcompile")
+    return problem_at("too-large", ("spec", "tasks"), message, help, "warning", "run", "ptcompile")
 
 
 def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:

@@ -64,14 +64,15 @@ def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Pr
     if not secrets.secrets:
         return problem, path
     nearby = secrets.near(path)
-    start = f"{field_path(problem.path)}: "
-    start = start if problem.message.startswith(start) else ""
 
     def mask(text: str) -> str:
         return _mask_text(text, nearby, secrets.hide)
 
     masked = problem._replace(
-        message=mask_formats(mask_path(start, nearby)) + mask(problem.message[len(start) :]),
+        text=mask(problem.text),
+        field=mask_formats(mask_path(field_path(problem.path), nearby))
+        if problem.field is None
+        else mask(problem.field),
         help=problem.help and mask(problem.help),
         fix=problem.fix and problem.fix._replace(title=mask(problem.fix.title)),
     )

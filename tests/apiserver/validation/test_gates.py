@@ -122,8 +122,7 @@ def test_the_warning_names_the_gate_its_default_and_the_profile() -> None:
     assert problem[:6] == (
         "gate-off",
         ("spec", "volumes", 0, "emptyDir", "mode"),
-        "spec.volumes[0].emptyDir.mode: Kubernetes 1.37 drops this field: the feature gate EmptyDirVolumeMode is alpha "
-        "and off by default",
+        "Kubernetes 1.37 drops this field: the feature gate EmptyDirVolumeMode is alpha and off by default",
         "remove it; if the cluster enables the gate, set spec.featureGates.kubernetes.EmptyDirVolumeMode to true in "
         "the profile",
         "warning",

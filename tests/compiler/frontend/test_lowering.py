@@ -11,7 +11,7 @@ import ptcompile
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.parts import to_source_field, with_path
 from ptcompile.compiler.frontend.reader import decode_spec
-from ptcompile.diagnostics import Edit, Fix, Problem, field_path
+from ptcompile.diagnostics import Edit, Fix, Problem, field_path, problem_at
 from ptcompile.ir.job import Job, Role
 from ptcompile.spec.cluster_profile import ClusterProfile
 from ptcompile.spec.training_job import MAX_AUXILIARY_PODS
@@ -262,7 +262,7 @@ NESTED = {"worker": {"image": "own"}, "roles": {"loader": {"env": {}}}, "image":
 def test_a_problem_of_an_inherited_field_is_at_the_job_s_field(
     job: Any, path: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
-    problem = Problem("x", ("spec", *path), f"{field_path(('spec', *path))}: wrong")
+    problem = problem_at("x", ("spec", *path), "wrong")
     moved = to_source_field(problem, {"spec": job})
     assert moved.path == ("spec", *expected)
     assert moved.message == f"{field_path(moved.path)}: wrong"
@@ -283,9 +283,9 @@ def test_a_fix_moves_with_its_problem_if_it_edits_only_its_field(
     edits: list[tuple[str, ...]], path: tuple[str, ...], moves: bool
 ) -> None:
     fix = Fix("t", tuple([Edit("set", place, "i") for place in edits]), safe=True)
-    problem = Problem("x", ("spec", "worker", "image"), "spec.worker.image: wrong", fix=fix)
+    problem = Problem("x", ("spec", "worker", "image"), "wrong", fix=fix, field=None)
     moved = with_path(problem, path)
     assert (moved.path, moved.message) == (path, f"{field_path(path)}: wrong")
     assert (moved.fix and [edit.path for edit in moved.fix.edits]) == ([path] if moves else None)
-    assert with_path(problem._replace(message="wrong: at all"), path).message == f"{field_path(path)}: at all"
-    assert with_path(problem._replace(message="it is wrong: at all"), path).message == "it is wrong: at all"
+    assert with_path(problem._replace(field="wrong"), path).message == f"{field_path(path)}: wrong"
+    assert with_path(problem._replace(text="it is wrong: at all", field=""), path).message == "it is wrong: at all"

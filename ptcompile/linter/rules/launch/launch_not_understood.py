@@ -45,10 +45,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command
-from ptcompile.linter.rule import Finding, Rule, Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
@@ -85,8 +85,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for role, pod in device_pods:
         why, path = _why_unknown(subject, role, pod, training_roles.get(role.name)), _command_path(subject, role)
         if why and path is not None:
-            message = f"{field_path(path)}: {why}: how the pods meet is not checked"
-            yield Finding(path, message, _HELP.get(pod.launch.launcher, _OTHER_HELP))
+            text = f"{why}: how the pods meet is not checked"
+            yield found_at(path, text, _HELP.get(pod.launch.launcher, _OTHER_HELP))
             return
 
 

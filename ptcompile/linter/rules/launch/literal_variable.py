@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
@@ -173,9 +173,9 @@ def _late_reference(subject: Subject, path: Path, late: list[str], entry: Json, 
         fix = Fix("read the index from the pod's annotation", edits, safe=False)
     earlier = f"set {late[0]} before"
     alternative = "use it in command or args, or take the pod's field with valueFrom" if operators else earlier
-    return Finding(
+    return found_at(
         path,
-        f"{field_path(path)}: the kubelet does not replace {references}: "
+        f"the kubelet does not replace {references}: "
         + (reason if is_known else "the container has no variable of that name"),
         alternative if is_known else "set it before, or remove it",
         fix,

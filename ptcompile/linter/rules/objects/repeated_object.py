@@ -29,10 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map
 from ptcompile.linter.repeated import CREATED_KINDS
-from ptcompile.linter.rule import Finding, Rule, Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
@@ -49,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
     first = subject.stream.cached(_first_objects).get((subject.kind, subject.namespace, subject.name))
     if first is not None and first is not subject.manifest:
         is_equal = first == subject.manifest
-        yield Finding(
+        yield found_at(
             _PATH,
-            f"{field_path(_PATH)}: an earlier document is also {subject.kind[1]}/{subject.name}"
+            f"an earlier document is also {subject.kind[1]}/{subject.name}"
             + (", with the same content" if is_equal else ": this one is applied over it"),
             "rename one of them, or remove it",
             severity="warning" if is_equal and subject.kind[1] not in CREATED_KINDS else None,

@@ -70,7 +70,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield _named(path, names[path])
         else:
             text = "a secret token can be read by everyone who sees this manifest"
-            yield Finding(path, f"{field_path(path[:-1] if on_key else path)}: {text}", _ADVICE, on_key=on_key)
+            field = field_path(path[:-1]) if on_key else None
+            yield found_at(path, text, _ADVICE, on_key=on_key, field=field)
 
 
 def _named(path: Path, name: str) -> Finding:

@@ -41,10 +41,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics import Path
 from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import as_mapping
-from ptcompile.linter.rule import Finding, Rule, Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _DATA_FIELDS = {("v1", "ConfigMap"): ("data", "binaryData"), ("v1", "Secret"): ("data", "stringData")}
 
@@ -62,9 +62,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
             if key in present:
                 continue
             suggestion = closest_match(key, sorted(present))
-            yield Finding(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the {kind} {name} has no key {key}"
+                f"the {kind} {name} has no key {key}"
                 + (f" (did you mean {suggestion}?)" if suggestion else "")
                 + ", so the container never starts",
                 f"write {suggestion}" if suggestion else "use an existing key, or add it",

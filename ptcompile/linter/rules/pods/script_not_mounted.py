@@ -39,9 +39,8 @@ from collections.abc import Iterator
 from posixpath import join, normpath
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.volumes import mount_for, mount_path, volume_of
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 
@@ -65,9 +64,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
             word = _argument_with(container, script)
             if inside and inside not in files and word is not None:
                 suggestion = closest_match(inside, sorted(files))
-                yield Finding(
+                yield found_at(
                     word.path,
-                    f"{field_path(word.path)}: {script} does not exist: the volume at {mount_path(mount[1])} has "
+                    f"{script} does not exist: the volume at {mount_path(mount[1])} has "
                     + (", ".join(sorted(files)[:5]) or "no files"),
                     f"write {join(mount_path(mount[1]), suggestion)}"
                     if suggestion

@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Finding, Rule, Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 
@@ -61,8 +61,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     name = queue_of(subject.metadata)
     verdict = subject.stream.cached(StreamQueues).verdict(subject) if name else None
     if verdict is not None and not (verdict.fits or verdict.is_certain or verdict.lacks_nodes):
-        message = f"metadata.labels[{QUEUE}]: queue {name} cannot admit this: {verdict.reason}"
-        yield Finding(
+        message = f"queue {name} cannot admit this: {verdict.reason}"
+        yield found_at(
             ("metadata", "labels", QUEUE),
             f"{message}, unless queues outside these files lend more",
             "request less, use another queue, or raise a quota of the cohort",

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_string, nested_map, object_name, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 from ptcompile.operators.kueue.scheduler.openness import why_closed
@@ -73,20 +73,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if queue_names and name not in queue_names:
         suggestion = closest_match(name, queue_names)
         help = f"did you mean {suggestion}?" if suggestion else f"name one of {', '.join(sorted(queue_names))}"
-        yield Finding(path, f"metadata.labels[{QUEUE}]: LocalQueue {name} doesn't exist", help)
+        yield found_at(path, f"LocalQueue {name} doesn't exist", help)
         return
     elsewhere = _other_namespaces(subject, queues, name)
     if elsewhere:
         where = f"in namespace {elsewhere[0]}, but the job is in {job_namespace}"
-        yield Finding(
-            path, f"metadata.labels[{QUEUE}]: LocalQueue {name} is {where}", "put both into the same namespace"
-        )
+        yield found_at(path, f"LocalQueue {name} is {where}", "put both into the same namespace")
         return
     target = nested_map(queues.cluster.local_queues.get((job_namespace, name), {}), "spec").get("clusterQueue")
     names = queues.cluster.queues
     if names and isinstance(target, str) and target not in names:
-        message = f"metadata.labels[{QUEUE}]: ClusterQueue {target} of LocalQueue {name} doesn't exist"
-        yield Finding(path, message, f"name one of {', '.join(sorted(names))} in the LocalQueue")
+        message = f"ClusterQueue {target} of LocalQueue {name} doesn't exist"
+        yield found_at(path, message, f"name one of {', '.join(sorted(names))} in the LocalQueue")
     yield from _closed(subject, queues)
 
 
@@ -96,7 +94,7 @@ def _closed(subject: Subject, queues: StreamQueues) -> Iterator[Finding]:
         why = why_closed(queues.cluster, workload)[1]
         if why:
             help = "use another queue, or open this one"
-            yield Finding(("metadata", "labels", QUEUE), f"metadata.labels[{QUEUE}]: {why}", help)
+            yield found_at(("metadata", "labels", QUEUE), why, help)
 
 
 def _missing_priority(subject: Subject) -> Iterator[Finding]:
@@ -110,8 +108,8 @@ def _missing_priority(subject: Subject) -> Iterator[Finding]:
     if name and names and name not in names:
         suggestion = closest_match(name, names)
         help = f"did you mean {suggestion}?" if suggestion else f"name one of {', '.join(sorted(names)[:3])}"
-        message = f"metadata.labels[{KUEUE_PRIORITY}]: WorkloadPriorityClass {name} doesn't exist"
-        yield Finding(("metadata", "labels", KUEUE_PRIORITY), message, help)
+        message = f"WorkloadPriorityClass {name} doesn't exist"
+        yield found_at(("metadata", "labels", KUEUE_PRIORITY), message, help)
 
 
 def _other_namespaces(subject: Subject, queues: StreamQueues, name: str) -> list[str]:

@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Finding, Rule, Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 
@@ -64,12 +64,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if verdict is None or verdict.fits or not (verdict.is_certain or verdict.lacks_nodes):
         return
     path, help = ("metadata", "labels", QUEUE), "request less, use another queue, or raise the quota"
-    message = f"metadata.labels[{QUEUE}]: queue {name} can never admit this: {verdict.reason}"
+    message = f"queue {name} can never admit this: {verdict.reason}"
     if verdict.is_certain:
-        yield Finding(path, message, help)
+        yield found_at(path, message, help)
     else:
         text = f"{message}, unless the cluster has more nodes than these files"
-        yield Finding(path, text, "request less, or let the pods spread over more domains", severity="warning")
+        yield found_at(path, text, "request less, or let the pods spread over more domains", severity="warning")
 
 
 RULE = Rule("never-fits-queue", _check, severity="error", stage="run", authority="kueue")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.apiserver.structure.violations import type_name
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, problem_at
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, string_map
@@ -43,7 +43,7 @@ def rejection(
     on_key: bool = False,
 ) -> Problem:
     """Return a rejection by Kueue's webhooks. `field` is the path in their message if the finding is elsewhere."""
-    return Problem(name, path, f"{field or field_path(path)}: {why}", help, authority="kueue", on_key=on_key)
+    return problem_at(name, path, why, help, authority="kueue", on_key=on_key, field=field)
 
 
 def labels_of(manifest: Json) -> dict[str, str]:

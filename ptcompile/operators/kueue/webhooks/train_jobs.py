@@ -69,8 +69,8 @@ def _check_patches(patched: Mapping[tuple[str, str], tuple[Path, str]], request:
 def _moved(problem: Problem, path: Path) -> Problem:
     """Return a problem of a pod set of a TrainJob at the path in the file, with Kueue's name of the pod set."""
     _, role, *_ = problem.path
-    message = problem.message.replace(field_path(("job", role, "metadata")), f"job[{role}]")
-    return problem._replace(path=path, message=message)
+    field = problem.start.replace(field_path(("job", role, "metadata")), f"job[{role}]")
+    return problem._replace(path=path, field=field)
 
 
 def _train_job_pod_sets(manifest: Json, request: KindContext) -> Iterator[PodSetTemplate]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
@@ -34,9 +34,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if assumed or runtimes.policy_of(runtime) != "torch" or subject.spec.get("trainer") is not None:
         return
     path = ("spec", "trainer")
-    yield Finding(
+    yield found_at(
         ("spec",),
-        f"spec: there is no trainer, so no pod gets a PET_* variable: torchrun starts one process on each node"
+        f"there is no trainer, so no pod gets a PET_* variable: torchrun starts one process on each node"
         f"{', and none knows the others' if runtimes.node_count(subject.manifest, runtime) > 1 else ''}",
         "write trainer: {}, or what the training needs",
         Fix("add an empty trainer", (Edit("set", path, {}),), safe=False),
