@@ -55,6 +55,19 @@ DECIDING = frozenset(
 )
 """Kinds whose objects affect objects of other files."""
 
+CLUSTER_WIDE = frozenset(
+    {
+        "APIService", "CSIDriver", "CSINode", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding",
+        "ClusterTrustBundle", "ComponentStatus", "CustomResourceDefinition", "DeviceClass", "DeviceTaintRule",
+        "FlowSchema", "IPAddress", "IngressClass", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+        "MutatingWebhookConfiguration", "Namespace", "Node", "PersistentVolume", "PriorityClass",
+        "PriorityLevelConfiguration", "ResourceSlice", "RuntimeClass", "ServiceCIDR", "StorageClass",
+        "StorageVersionMigration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration", "VolumeAttachment", "VolumeAttributesClass",
+    }
+)  # fmt: skip
+"""Kubernetes' own kinds without a namespace (1.36)."""
+
 
 class Objects(Sequence["Json"]):
     """Objects in the order of their stream, followed by the `related` ones except those whose ids are `hidden`.
@@ -138,6 +151,12 @@ class Objects(Sequence["Json"]):
         """Return the objects of a kind and name, in any namespace."""
         matches = self._names.get((kind, name), ())
         return matches if self._related is None else [*matches, *self._visible(self._related.by_name(kind, name))]
+
+    def find(self, kind: GroupVersionKind, name: str, namespace: str) -> Json | None:
+        """Return the object that a reference from a namespace leads to, the last of several, or None."""
+        is_anywhere = kind[1] in CLUSTER_WIDE
+        matches = self.by_name(kind, name) if name else ()
+        return next((item for item in matches[::-1] if is_anywhere or namespace_of(item) == namespace), None)
 
     def in_namespace(self, namespace: str) -> Objects:
         """Return the objects of a namespace."""

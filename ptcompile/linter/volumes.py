@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from posixpath import normpath
 
-from ptcompile._internal.lazy import Pattern, bounded_cache
+from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.containers import is_command_written, starts_training
+from ptcompile.simulator.mounted import mount_over, mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
@@ -109,15 +110,6 @@ def _writes_checkpoints(name: str) -> bool | None:
     return True if is_path and not _OUTPUTS.isdisjoint((last, "-".join(stem[-2:]))) else None
 
 
-_normalize = bounded_cache(64)(normpath)
-
-
-def mount_path(mount: Json) -> str:
-    """Return a mount's path as the kernel reads it: `/data` for `/data/`."""
-    path = as_string(mount.get("mountPath"))
-    return _normalize(path) if path else ""
-
-
 def shm_mount(container: ManifestContainer) -> tuple[Path, Json] | None:
     """Return the mount at /dev/shm, with its document path, or None."""
     return next(((path, mount) for path, mount in container.mounts if mount_path(mount) == SHM_PATH), None)
@@ -135,13 +127,8 @@ def is_in_memory(volume: Json) -> bool:
 
 def mount_for(container: ManifestContainer, path: str) -> tuple[Path, Json] | None:
     """Return the mount that contains a file at this path, the deepest one, with its document path, or None."""
-    deepest = None
-    for field_path, mount in container.mounts:
-        folder = mount_path(mount)
-        is_inside = path == folder or path.startswith(folder.rstrip("/") + "/")
-        if folder and is_inside and (deepest is None or len(folder) > len(mount_path(deepest[1]))):
-            deepest = field_path, mount
-    return deepest
+    deepest = mount_over((mount for _, mount in container.mounts), path)
+    return next((pair for pair in container.mounts if pair[1] is deepest), None)
 
 
 _VENDOR_FOLDERS = ("/home/kubernetes/bin/gib", "/home/kubernetes/bin/nvidia", "/opt/rocm")

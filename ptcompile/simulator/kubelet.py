@@ -1,4 +1,4 @@
-"""What the kubelet computes and mounts: `$(X)` in env, command and args, the QoS class, and files from ConfigMaps.
+"""What the kubelet computes: `$(X)` in env, command and args, and the QoS class.
 
 Source: Kubernetes 1.36.
 """
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import re
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.simulator.pod import Pod
 
 
 def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None) -> str:
@@ -205,25 +204,3 @@ def _positive_quantities(resources: Json, kind: str) -> dict[str, quantity.Quant
         if parsed:
             quantities[name] = parsed
     return quantities
-
-
-def mounted_text(pod: Pod, path: str) -> str | None:
-    """Return the text of a file in the main container, or None unless a ConfigMap of the stream contains it."""
-    mounts = as_mappings(pod.main.spec.get("volumeMounts")) if pod.main is not None else []
-    covering = [mount for mount in mounts if _is_below(path, as_string(mount.get("mountPath")))]
-    if not covering:
-        return None
-    mount = max(covering, key=lambda mount: len(as_string(mount.get("mountPath"))))
-    rest = path[len(as_string(mount.get("mountPath")).rstrip("/")) :].lstrip("/")
-    name = "/".join(part for part in (as_string(mount.get("subPath")), rest) if part)
-    volumes = as_mappings(pod.view.spec.get("volumes"))
-    volume = next((volume for volume in volumes if volume.get("name") == mount.get("name")), {})
-    source = nested_map(volume, "configMap")
-    items = {as_string(item.get("path")): as_string(item.get("key")) for item in as_mappings(source.get("items"))}
-    key = items.get(name, "") if items else name
-    return pod.job.configmap_text(as_string(source.get("name")), key) if key else None
-
-
-def _is_below(path: str, folder: str) -> bool:
-    folder = folder.rstrip("/")
-    return bool(folder) and (path == folder or path.startswith(folder + "/"))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.meeting import Meeting, Obstacle
+    from ptcompile.simulator.mounted import MountedFile
 
 _CLAIM_GROUP: Final = "resource.k8s.io"
 _COMPUTE_DOMAIN: Final = ("resource.nvidia.com", "ComputeDomain")
@@ -188,7 +189,7 @@ class Pod:
         """Whether envFrom names a Secret, or a ConfigMap that the stream lacks."""
         sources = as_mappings(self.main.spec.get("envFrom")) if self.main is not None else []
         names = [as_string(nested_map(source, "configMapRef").get("name")) for source in sources]
-        return any(self.job.configmap(name) is None for name in names)
+        return any(self.job.find("ConfigMap", name) is None for name in names)
 
     @property
     def command(self) -> list[str] | None:
@@ -232,11 +233,22 @@ class Pod:
         config_file = invocation.options.get("config-file")
         if not config_file:
             return invocation
-        from ptcompile.simulator.kubelet import mounted_text
+        config = self.file(config_file)
+        text = config.text if config is not None else None
+        if text is None:
+            return invocation
         from ptcompile.simulator.launchers import read_config
 
-        text = mounted_text(self, config_file)
-        return invocation if text is None else invocation._replace(options={**read_config(text), **invocation.options})
+        return invocation._replace(options={**read_config(text), **invocation.options})
+
+    def file(self, path: str) -> MountedFile | None:
+        """Return the file that the main container sees at a path, if a ConfigMap or a Secret of the stream, or a
+        ConfigMap of the operator, has it.
+        """
+        from ptcompile.simulator.mounted import mounted_path
+
+        mounted = mounted_path(self.view.spec, self.main.spec, path) if self.main is not None else None
+        return mounted.file(self.job.find) if mounted is not None else None
 
     @cached_property
     def devices(self) -> dict[str, int]:
@@ -307,20 +319,19 @@ class WorkloadPods(_PodFields):
 
         return tuple(obstacles_of(self))
 
-    def configmap(self, name: str) -> Json | None:
-        """Return the ConfigMap of the stream with this name in the job's namespace, or None."""
-        candidates = self.stream.by_name(("v1", "ConfigMap"), name)
-        return next((manifest for manifest in candidates if namespace_of(manifest) == self.namespace), None)
+    def find(self, kind: str, name: str) -> Json | None:
+        """Return the ConfigMap or Secret of the stream, else the ConfigMap that the operator writes, or None."""
+        manifest = self.stream.find(("v1", kind), name, self.namespace)
+        return self._created_configmaps.get(name) if manifest is None and kind == "ConfigMap" else manifest
 
     def configmap_keys(self, name: str) -> list[str]:
-        """Return the keys of a ConfigMap of the stream that have a text."""
-        data = nested_map(self.configmap(name) or {}, "data")
+        """Return the keys of a ConfigMap that have a text."""
+        data = nested_map(self.find("ConfigMap", name) or {}, "data")
         return [key for key, value in data.items() if isinstance(value, str)]
 
     def configmap_text(self, name: str, key: str) -> str | None:
-        """Return the text of a key of a ConfigMap of the stream, else of one that the operator writes, or None."""
-        manifest = self.configmap(name) or self._created_configmaps.get(name, {})
-        text = nested_map(manifest, "data").get(key)
+        """Return the text of a key of a ConfigMap, or None."""
+        text = nested_map(self.find("ConfigMap", name) or {}, "data").get(key)
         return text if isinstance(text, str) else None
 
     def known_text(self, name: str, key: str) -> str | None:

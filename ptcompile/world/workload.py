@@ -198,6 +198,10 @@ class Workload:
         """The objects of the stream in the same namespace, including this one."""
         return self.stream.objects.in_namespace(self.namespace)
 
+    def find(self, kind: str, name: str) -> Json | None:
+        """Return the ConfigMap or Secret that the object's pods mean by a name, or None if the stream lacks it."""
+        return self.objects.find(("v1", kind), name, self.namespace)
+
     @cached_property
     def base(self) -> Base | None:
         """The object that the controller takes defaults from, or None."""

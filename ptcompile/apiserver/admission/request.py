@@ -11,7 +11,7 @@ from ptcompile.apiserver.kinds import known_version
 from ptcompile.apiserver.structure import structure_violations
 from ptcompile.apiserver.validation import built_in_problems
 from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS, pods_of
-from ptcompile.kubernetes.index import objects as as_objects, with_existing
+from ptcompile.kubernetes.index import CLUSTER_WIDE, objects as as_objects, with_existing
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     GENERATED,
@@ -234,20 +234,6 @@ def _guess_plural(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
 
 
-_CLUSTER_WIDE: Final = frozenset(
-    {
-        "APIService", "CSIDriver", "CSINode", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding",
-        "ClusterTrustBundle", "ComponentStatus", "CustomResourceDefinition", "DeviceClass", "DeviceTaintRule",
-        "FlowSchema", "IPAddress", "IngressClass", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
-        "MutatingWebhookConfiguration", "Namespace", "Node", "PersistentVolume", "PriorityClass",
-        "PriorityLevelConfiguration", "ResourceSlice", "RuntimeClass", "ServiceCIDR", "StorageClass",
-        "StorageVersionMigration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
-        "ValidatingWebhookConfiguration", "VolumeAttachment", "VolumeAttributesClass",
-    }
-)  # fmt: skip
-"""Kubernetes' own kinds without a namespace (1.36)."""
-
-
 def is_namespaced(kind: GroupVersionKind, state: ClusterState) -> bool:
     """Return whether objects of a kind are in a namespace."""
     group = kind[0].rpartition("/")[0]
@@ -255,4 +241,4 @@ def is_namespaced(kind: GroupVersionKind, state: ClusterState) -> bool:
         spec = nested_map(crd, "spec")
         if spec.get("group") == group and nested_map(spec, "names").get("kind") == kind[1]:
             return spec.get("scope") != "Cluster"
-    return kind[1] not in _CLUSTER_WIDE and kind_named(kind).namespaced
+    return kind[1] not in CLUSTER_WIDE and kind_named(kind).namespaced

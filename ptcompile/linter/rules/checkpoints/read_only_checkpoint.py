@@ -48,7 +48,8 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_mapping
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.volumes import mount_for, mount_path, volume_of, written_checkpoints
+from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
+from ptcompile.simulator.mounted import mount_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.volumes import mount_path
+from ptcompile.simulator.mounted import mount_path
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

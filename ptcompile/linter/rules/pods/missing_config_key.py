@@ -43,32 +43,27 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.references import references
-from ptcompile.kubernetes.unstructured import as_mapping
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.simulator.mounted import data_keys
 
-_DATA_FIELDS = {("v1", "ConfigMap"): ("data", "binaryData"), ("v1", "Secret"): ("data", "stringData")}
+_KINDS = ("ConfigMap", "Secret")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if not any(subject.neighbors.of_kind(kind) for kind in _DATA_FIELDS):
+    if not any(subject.neighbors.of_kind(("v1", kind)) for kind in _KINDS):
         return
     for path, kind, name, key in _required_keys(subject):
-        objects = subject.neighbors.by_name(("v1", kind), name)[-1:]
-        parts = [
-            as_mapping(manifest.get(field)) for manifest in objects for field in _DATA_FIELDS.get(("v1", kind), ())
-        ]
-        if parts and key and not any(key in data for data in parts):
-            present = {str(name) for data in parts for name in data}
-            if key in present:
-                continue
-            suggestion = closest_match(key, sorted(present))
-            yield found_at(
-                path,
-                f"the {kind} {name} has no key {key}"
-                + (f" (did you mean {suggestion}?)" if suggestion else "")
-                + ", so the container never starts",
-                f"write {suggestion}" if suggestion else "use an existing key, or add it",
-            )
+        source = subject.find(kind, name) if kind in _KINDS else None
+        present = data_keys(source) if source is not None else [key]
+        if not key or key in present:
+            continue
+        suggestion = closest_match(key, sorted(present))
+        hint = f" (did you mean {suggestion}?)" if suggestion else ""
+        yield found_at(
+            path,
+            f"the {kind} {name} has no key {key}{hint}, so the container never starts",
+            f"write {suggestion}" if suggestion else "use an existing key, or add it",
+        )
 
 
 def _required_keys(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:

@@ -39,7 +39,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
@@ -73,21 +73,23 @@ def _find_driver(subject: Subject, volume_path: Path, volume: Json) -> tuple[Pat
     if inline:
         return (*volume_path, "csi", "driver"), inline
     name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
-    claims = subject.neighbors.by_name(_CLAIM, name)[-1:] if name else []
-    drivers = [driver for claim in claims for driver in _drivers_of_claim(subject, claim)]
-    return (*volume_path, "persistentVolumeClaim", "claimName"), next(iter(drivers), "")
+    claim = subject.objects.find(_CLAIM, name, subject.namespace)
+    drivers = _drivers_of_claim(subject, claim) if claim is not None else iter(())
+    return (*volume_path, "persistentVolumeClaim", "claimName"), next(drivers, "")
 
 
 def _drivers_of_claim(subject: Subject, claim: Json) -> Iterator[str]:
     """Yield the driver of the volume that a claim names or that names it, and the provisioner of its class."""
-    spec, name = nested_map(claim, "spec"), as_string(nested_map(claim, "metadata").get("name"))
-    for manifest in subject.neighbors.of_kind(_VOLUME):
-        is_bound = as_string(nested_map(manifest, "spec", "claimRef").get("name")) == name
-        if is_bound or as_string(nested_map(manifest, "metadata").get("name")) == as_string(spec.get("volumeName")):
+    spec = nested_map(claim, "spec")
+    for manifest in subject.objects.of_kind(_VOLUME):
+        bound = nested_map(manifest, "spec", "claimRef")
+        namespace = bound.get("namespace", subject.namespace)
+        is_bound = bound.get("name") == object_name(claim) and namespace == subject.namespace
+        if is_bound or object_name(manifest) == spec.get("volumeName"):
             yield as_string(nested_map(manifest, "spec", "csi").get("driver"))
-    for manifest in subject.neighbors.of_kind(_CLASS):
-        if as_string(nested_map(manifest, "metadata").get("name")) == as_string(spec.get("storageClassName")):
-            yield as_string(manifest.get("provisioner"))
+    storage = subject.objects.find(_CLASS, as_string(spec.get("storageClassName")), "")
+    if storage is not None:
+        yield as_string(storage.get("provisioner"))
 
 
 def _has_annotation(template: ManifestTemplate, annotation: str) -> bool:

@@ -34,7 +34,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.volumes import mount_path, volume_of
+from ptcompile.linter.volumes import volume_of
+from ptcompile.simulator.mounted import mount_path
 
 _SYSTEM_FOLDERS = frozenset(
     {"/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/usr/bin", "/usr/lib"}

@@ -32,17 +32,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, nested_map
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.volumes import mount_for, mount_path, volume_of
+from ptcompile.simulator.mounted import mounted_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
-_SOURCES = ("configMap", "secret", "projected")
 _READ_ONLY = 0o644
 _EXECUTABLE = 0o755
 
@@ -56,39 +51,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _check_command(template: ManifestTemplate, container: ManifestContainer) -> Iterator[Finding]:
     word = container.argv[0]
-    mount = mount_for(container, word.text)
-    volume = volume_of(template, mount[1]) if mount is not None else None
-    if mount is None or volume is None:
+    file = mounted_path(template.spec, container.spec, word.text)
+    if file is None or file.mode & 0o111:
         return
-    source = next((key for key in _SOURCES if nested_map(volume[1], key)), None)
-    if source is None:
-        return
-    inside = as_string(mount[1].get("subPath")) or word.text.removeprefix(mount_path(mount[1])).lstrip("/")
-    mode = _file_mode(nested_map(volume[1], source), inside)
-    if mode & 0o111:
-        return
-    default: Path = (*volume[0], source, "defaultMode")
+    name = as_string(file.volume.get("name"))
+    volume_path, _ = template.volumes[name]
+    edit = Edit("set", (*volume_path, file.field, "defaultMode"), _EXECUTABLE)
     yield found_at(
         word.path,
-        f"{word.text} is a file of the volume {as_string(volume[1].get('name'))} with mode "
-        f"{mode:04o}, which is not executable",
+        f"{word.text} is a file of the volume {name} with mode {file.mode:04o}, which is not executable",
         "set the volume's defaultMode to 0755, or start the file with its interpreter",
-        Fix("make the files executable", (Edit("set", default, _EXECUTABLE),), safe=True)
-        if mode == _READ_ONLY
-        else None,
+        Fix("make the files executable", (edit,), safe=True) if file.mode == _READ_ONLY else None,
     )
-
-
-def _file_mode(source: Json, inside: str) -> int:
-    """Return the mode of a file in the volume: that of its item, else the volume's default."""
-    sources = [
-        as_mapping(projection) for part in as_mappings(source.get("sources")) for projection in part.values()
-    ] or [source]
-    for group in sources:
-        for item in as_mappings(group.get("items")):
-            if as_string(item.get("path")) == inside and item.get("mode") is not None:
-                return as_int(item.get("mode"))
-    return as_int(source.get("defaultMode"), _READ_ONLY)
 
 
 RULE = Rule("script-not-executable", _check, severity="error", stage="run", authority="kubelet")

@@ -39,16 +39,11 @@ from collections.abc import Iterator
 from posixpath import join, normpath
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.volumes import mount_for, mount_path, volume_of
-from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
+from ptcompile.simulator.mounted import mounted_path
+from ptcompile.world.templates import ManifestContainer, Token
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
-_SOURCES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
 _SUFFIXES = (".py", ".sh", ".bash")
 
 
@@ -56,22 +51,20 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
             script = _script_path(container)
-            mount = mount_for(container, script) if script else None
-            files = _mounted_files(subject, template, mount[1]) if mount is not None else None
-            if script is None or mount is None or files is None:
+            file = mounted_path(template.spec, container.spec, script) if script else None
+            word = _argument_with(container, script) if script else None
+            files = file.files(subject.find) if file is not None else None
+            if file is None or files is None or word is None or not file.inside or file.inside in files:
                 continue
-            inside = as_string(mount[1].get("subPath")) or script.removeprefix(mount_path(mount[1])).lstrip("/")
-            word = _argument_with(container, script)
-            if inside and inside not in files and word is not None:
-                suggestion = closest_match(inside, sorted(files))
-                yield found_at(
-                    word.path,
-                    f"{script} does not exist: the volume at {mount_path(mount[1])} has "
-                    + (", ".join(sorted(files)[:5]) or "no files"),
-                    f"write {join(mount_path(mount[1]), suggestion)}"
-                    if suggestion
-                    else f"add {inside} to the mounted ConfigMap or Secret",
-                )
+            suggestion = closest_match(file.inside, sorted(files))
+            yield found_at(
+                word.path,
+                f"{script} does not exist: the volume at {file.folder} has "
+                + (", ".join(sorted(files)[:5]) or "no files"),
+                f"write {join(file.folder, suggestion)}"
+                if suggestion
+                else f"add {file.inside} to the mounted ConfigMap or Secret",
+            )
 
 
 def _script_path(container: ManifestContainer) -> str | None:
@@ -94,25 +87,6 @@ def _script_path(container: ManifestContainer) -> str | None:
 def _argument_with(container: ManifestContainer, script: str) -> Token | None:
     file = script.rpartition("/")[2]
     return next((word for word in container.argv if file in word.text), None)
-
-
-def _mounted_files(subject: Subject, template: ManifestTemplate, mount: Json) -> set[str] | None:
-    """Return the files of a mounted ConfigMap or Secret of the stream, or None for any other mount."""
-    volume = volume_of(template, mount)
-    if volume is None:
-        return None
-    for key, (kind, name) in _SOURCES.items():
-        source = nested_map(volume[1], key)
-        objects = subject.neighbors.by_name(("v1", kind), as_string(source.get(name))) if source else ()
-        if objects:
-            if source.get("items"):
-                return {as_string(item.get("path")) for item in as_mappings(source.get("items"))}
-            return {
-                str(item)
-                for field in ("data", "binaryData", "stringData")
-                for item in as_mapping(objects[-1].get(field))
-            }
-    return None
 
 
 RULE = Rule("script-not-mounted", _check, severity="error", stage="run", authority="kubelet")

@@ -36,7 +36,8 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.volumes import is_in_memory, mount_path, shm_mount, volume_of
+from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
+from ptcompile.simulator.mounted import mount_path
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -40,7 +40,8 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.volumes import is_in_memory, mount_for, mount_path, volume_of
+from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of
+from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False

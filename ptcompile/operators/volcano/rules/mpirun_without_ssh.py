@@ -54,8 +54,8 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.volumes import mount_path
 from ptcompile.operators.volcano.rules.reading import volcano_job
+from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer
 
 _LAUNCH = Pattern(r"(?:^|[\s/;&|(])(mpirun|mpiexec|horovodrun)(?:\s|$)")
