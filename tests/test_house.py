@@ -46,17 +46,17 @@ ROOM_TOKENS = {
     "ir": 5_100,
     "kinds": 8_400,
     "kubernetes": 10_100,
-    "linter": 80_500,
+    "linter": 80_300,
     "mcp": 4_200,
     "operators": 167_600,
     "rehearsal": 21_100,
     "report": 5_500,
     "requirements": 10_700,
     "server": 18_600,
-    "simulator": 35_600,
+    "simulator": 35_800,
     "source": 26_800,
     "spec": 15_700,
-    "world": 2_600,
+    "world": 3_200,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.

@@ -36,6 +36,8 @@ ObjectIdentity = tuple[str, str, str, str]
 SERVICE: GroupVersionKind = ("v1", "Service")
 WRITING_KINDS: frozenset[GroupVersionKind] = frozenset({("v1", "LimitRange"), ("node.k8s.io/v1", "RuntimeClass")})
 """Kinds whose objects make the API server write into pods of other files."""
+DATA_KINDS: frozenset[GroupVersionKind] = frozenset({("v1", "ConfigMap"), ("v1", "Secret")})
+"""Kinds whose objects have variables and files of pods."""
 DECIDING = frozenset(
     {
         "Namespace",

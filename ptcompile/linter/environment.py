@@ -1,4 +1,4 @@
-"""Variables from ConfigMaps and Secrets, and the names that NCCL, PyTorch and OpenMP read.
+"""The variables that NCCL, PyTorch and OpenMP read, and where a container's are written.
 
 The simulator resolves values: their order, the operators' variables and references.
 
@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import bounded_cache
 from ptcompile._internal.spelling import nearest
-from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.rule import Subject
+from ptcompile.world.templates import ManifestContainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_SOURCES: Final = {"configMapRef": ("v1", "ConfigMap"), "secretRef": ("v1", "Secret")}
 _POD_SPECIFIC: Final = (
     "<metadata.name>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "$(hostname", "`hostname", "$HOSTNAME",
     "${HOSTNAME", "$RANDOM", "${RANDOM", "$(uuidgen", "`uuidgen", "$(cat /proc/sys/kernel/random", "$(openssl rand",
@@ -33,30 +31,6 @@ _NEVER_NUMBERS: Final = (
     "<status.hostIPs>", "<spec.nodeName>", "<spec.serviceAccountName>", "$(hostname)", "$(hostname -f)", "`hostname`",
 )  # fmt: skip
 """Sources whose text is not a whole number: a name of a pod or a node, an address, a UID."""
-
-
-def names_from_stream(subject: Subject, container: Json, space: str) -> frozenset[str] | None:
-    """Return the variable names from a container's `envFrom`, or None if one of its objects is not in the stream."""
-    names: set[str] = set()
-    for source in as_mappings(container.get("envFrom")):
-        objects = [
-            _source_object(subject.objects.in_namespace(space), source, key) for key in _SOURCES if source.get(key)
-        ]
-        if not objects or None in objects:
-            return None
-        prefix = as_string(source.get("prefix"))
-        for manifest in objects:
-            keys = {
-                **nested_map(manifest, "data"),
-                **nested_map(manifest, "stringData"),
-                **nested_map(manifest, "binaryData"),
-            }
-            names |= {prefix + str(key) for key in keys}
-    return frozenset(names)
-
-
-def _source_object(objects: Objects, source: Json, key: str) -> Json | None:
-    return next(iter(objects.by_name(_SOURCES[key], as_string(nested_map(source, key).get("name")))), None)
 
 
 def pod_specific_part(value: str) -> str | None:
@@ -166,7 +140,7 @@ def closest_variable(name: str) -> str | None:
     return nearest(name, KNOWN_VARIABLES)
 
 
-def variable_path(path: Path, container: Json, name: str) -> Path:
-    """Return the path of a container's env entry, or of the container if a script or a ConfigMap sets the variable."""
-    entries = as_mappings(container.get("env"))
-    return next(((*path, "env", i) for i, entry in enumerate(entries) if entry.get("name") == name), path)
+def variable_path(subject: Subject, path: Path, container: Json, name: str) -> Path:
+    """Return the path of a container's variable, or of the container if a script sets it."""
+    variables = ManifestContainer(path, container, init=False, main=True, find=subject.find).variables
+    return next((entry.place for entry in variables if entry.name == name), path)

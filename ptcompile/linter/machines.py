@@ -100,7 +100,7 @@ def _used_fabrics(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]
     """
     seen = set()
     for container in template.containers:
-        names = [(_fabric_of_variable(entry), (*entry.path, "name"), entry.name) for entry in container.env]
+        names = [(_fabric_of_variable(entry), entry.name_path, entry.name) for entry in container.variables]
         half = next(
             (half for half in ("limits", "requests") if EFA in nested_map(container.spec, "resources", half)), None
         )

@@ -110,6 +110,8 @@ def words_of(subject: Subject) -> list[str] | None:
     if subject.base is not None:
         texts |= texts_of(subject.base.source)
     texts |= {str(step) for path in subject.writers for step in path}
+    for container in subject.containers if subject.writers else ():
+        texts |= {entry.value for entry in container.variables if entry.value and entry.writer}
     text = "\0".join(texts).casefold()
     if any(sign in text for sign in _JOINING_SIGNS) and _find_joined_words(text):
         return None

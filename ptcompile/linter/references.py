@@ -118,7 +118,7 @@ def endpoint_services(subject: Subject, host: str) -> list[Json]:
     """Return the Services in the pods' namespace that the host names, in any form."""
     from ptcompile.simulator.meeting import short_names
 
-    space = subject.namespace
+    space, host = subject.namespace, host.removesuffix(".").lower()
     return [
         service
         for service in subject.neighbors.services_at(host)

@@ -183,7 +183,7 @@ def texts_of(data: Any) -> frozenset[str]:
 
 def _is_ranked(template: ManifestTemplate) -> bool:
     """Return whether a variable tells the training container the world size."""
-    return any(entry.name == "WORLD_SIZE" for container in template.main_containers for entry in container.env)
+    return any(entry.name == "WORLD_SIZE" for container in template.main_containers for entry in container.variables)
 
 
 def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:

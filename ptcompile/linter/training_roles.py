@@ -8,11 +8,11 @@ from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import as_string, as_strings, get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers.torchrun import option_name, option_variable, torch_of
-from ptcompile.world.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
 from ptcompile.world.workload import Workload, template_of
 
 TYPE_CHECKING = False
@@ -59,8 +59,7 @@ class TrainingRole:
         self,
         member: MeetingMember,
         meeting: Meeting,
-        path: Path,
-        spec: Json,
+        container: ManifestContainer,
         kind: tuple[str, str],
         manifest: Json,
     ) -> None:
@@ -71,9 +70,11 @@ class TrainingRole:
         self.expanded: ExpandedRole = member.role
         self.pod: Pod = member.pod
         self.rendezvous: Rendezvous = member.rendezvous
-        self.path = path
+        self.container = container
+        """The container as written; in a TrainJob, `spec.trainer`."""
+        self.path = container.path
         """Path of the container from the root of the object; in a TrainJob, of `spec.trainer`."""
-        self.spec = spec
+        self.spec = container.spec
         """The mapping at `path`, with `command`, `args` and `env`."""
         self.kind = kind
         self.manifest = manifest
@@ -163,7 +164,7 @@ class TrainingRole:
         name = self.variable(option)
         if name not in self.launch.env:
             return "default"
-        if self.env_index(name) is not None or name not in self.pod.env:
+        if self.user_entry(name) is not None or name not in self.pod.env:
             return "env"
         return "operator"
 
@@ -176,16 +177,16 @@ class TrainingRole:
         launcher = LAUNCHERS.get(self.rendezvous.launcher)
         return option_variable(option) if launcher is None else launcher.variables.get(option, "")
 
-    def env_index(self, name: str) -> int | None:
-        """Return the index of the user's env entry that takes effect, or None if none does or the operator's comes
-        later.
-        """
-        entries = as_mappings(self.spec.get("env"))
-        indexes = [i for i, entry in enumerate(entries) if entry.get("name") == name]
-        if not indexes:
+    def user_entry(self, name: str) -> EnvEntry | None:
+        """Return the variable that the user sets, or None if nobody or the operator sets it."""
+        entry = next((entry for entry in self.container.variables if entry.name == name), None)
+        if entry is None:
             return None
-        pod_entries = [entry for entry in (self.pod.main.env if self.pod.main else ()) if entry.get("name") == name]
-        return indexes[-1] if pod_entries and pod_entries[-1] == entries[indexes[-1]] else None
+
+        in_pod = [item for item in (self.pod.main.env if self.pod.main else ()) if item.get("name") == name]
+        if not in_pod:
+            return entry if "envFrom" in entry.path else None
+        return entry if in_pod[-1] == get(self.spec, entry.path[len(self.path) :]) else None
 
     def path_of(self, option: str) -> Path:
         """Return the path of an option's value: an argument, a variable or a field; else the container's."""
@@ -193,10 +194,9 @@ class TrainingRole:
         if source == "flag":
             return self.flag_path(option)
         name = self.variable(option)
-        index = self.env_index(name) if source == "env" else None
-        if index is not None:
-            has_value = "value" in as_mappings(self.spec.get("env"))[index]
-            return (*self.path, "env", index, "value") if has_value else (*self.path, "env", index)
+        entry = self.user_entry(name) if source == "env" else None
+        if entry is not None:
+            return entry.path if entry.value is None else entry.value_path
         return self.operator_field(option) or self.path
 
     def operator_field(self, option: str) -> Path | None:
@@ -240,10 +240,7 @@ class TrainingRole:
             return self._flag_edit(path, current, value)
         if path == self.path or not isinstance(path[-1], str):
             return None
-        if path == self.operator_field(option):
-            written = nested_map(self.manifest, *map(str, path[:-1])).get(path[-1])
-        else:
-            written = as_mappings(self.spec.get("env"))[int(path[-2])].get("value")
+        written = get(self.manifest, path)
         is_number = isinstance(written, int) and not isinstance(written, bool) and value.isdigit()
         return Edit("set", path, int(value) if is_number else value) if str(written) == current else None
 
@@ -287,7 +284,7 @@ def training_roles(subject: Workload) -> tuple[TrainingRole, ...]:
         for member in meeting.members:
             written = _written_container(subject, member.role.name)
             if written is not None:
-                roles.append(TrainingRole(member, meeting, *written, subject.kind, subject.manifest))
+                roles.append(TrainingRole(member, meeting, written, subject.kind, subject.manifest))
     return tuple(roles)
 
 
@@ -305,7 +302,7 @@ def completed_templates(subject: Subject) -> tuple[ManifestTemplate, ...]:
             continue
         spec = {**role.pod.main.spec, "env": role.spec.get("env") or []}
         template = ManifestTemplate((), {"spec": role.pod.view.spec}, role.pod.role, role.expanded.count)
-        container = ManifestContainer(role.path, spec, init=False, main=True)
+        container = ManifestContainer(role.path, spec, init=False, main=True, find=subject.find)
         container.argv = tuple(token for token in container.argv if token.path[len(role.path)] in role.spec)
         template.main_containers = (container,)
         templates.append(template)
@@ -328,10 +325,7 @@ def mentions_launcher(template: ManifestTemplate) -> bool:
         tokens = (*as_strings(container.spec.get("command")), *as_strings(container.spec.get("args")))
         if any(name in token for token in tokens for name in _LAUNCHER_NAMES):
             return True
-        if any(
-            as_string(entry.get("name")).startswith(_RENDEZVOUS_PREFIXES)
-            for entry in as_mappings(container.spec.get("env"))
-        ):
+        if any(entry.name.startswith(_RENDEZVOUS_PREFIXES) for entry in container.variables):
             return True
     return False
 
@@ -350,13 +344,13 @@ def count_nodes(roles: tuple[TrainingRole, ...]) -> int:
     return sum([role.expanded.count for role in roles])
 
 
-def _written_container(subject: Workload, role: str) -> tuple[Path, Json] | None:
-    """Return the path and the mapping of the container that a role's pods train in, or None."""
+def _written_container(subject: Workload, role: str) -> ManifestContainer | None:
+    """Return the container that a role's pods train in, or None."""
     if trainer := subject.record.launch_fields.container:
-        return trainer, nested_map(subject.manifest, *trainer)
+        spec = nested_map(subject.manifest, *trainer)
+        return ManifestContainer(trainer, spec, init=False, main=True, find=subject.find)
     template = template_of(subject, role)
-    main = next(iter(template.main_containers), None) if template is not None else None
-    return None if main is None else (main.path, main.spec)
+    return next(iter(template.main_containers), None) if template is not None else None
 
 
 TrainingRoles = tuple[TrainingRole, ...]
@@ -378,7 +372,7 @@ def torchrun_groups(roles: TrainingRoles, groups: tuple[TrainingRoles, ...]) -> 
 
 def env_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
     """Return the groups of scripts without a launcher whose variables the user sets (env://)."""
-    return _group(subject, roles, lambda role: role.is_env_script and role.env_index("MASTER_ADDR") is not None)
+    return _group(subject, roles, lambda role: role.is_env_script and role.user_entry("MASTER_ADDR") is not None)
 
 
 def _group(

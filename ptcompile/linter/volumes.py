@@ -50,7 +50,9 @@ class Checkpoint(NamedTuple):
 
 def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
     """Yield the absolute folders for checkpoints and outputs in a container's command line and variables."""
-    variables = {entry.name: entry.value for entry in container.env if entry.value and entry.value.startswith("/")}
+    variables = {
+        entry.name: entry.value for entry in container.variables if entry.value and entry.value.startswith("/")
+    }
     argv = container.argv
     for i, word in enumerate(argv):
         following = argv[i + 1] if i + 1 < len(argv) and word.text.startswith("-") else None
@@ -63,10 +65,10 @@ def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
             if is_output is not None:
                 path = following.path if is_pair and following is not None else word.path
                 yield Checkpoint(folder, path, is_output)
-    for entry in container.env:
+    for entry in container.variables:
         is_output = _writes_checkpoints(entry.name) if entry.value and entry.value.startswith("/") else None
         if is_output is not None and entry.value:
-            yield Checkpoint(entry.value, (*entry.path, "value"), is_output)
+            yield Checkpoint(entry.value, entry.value_path, is_output)
 
 
 def written_checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:

@@ -5,19 +5,22 @@ Source: Kubernetes 1.36.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import Budget
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ContainerView, PodView, reference
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
+from ptcompile.simulator.mounted import data_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.simulator.mounted import FindObject
 
 
 def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None) -> str:
@@ -75,13 +78,45 @@ class ContainerVariables(Mapping[str, str]):
 _configmap_text = Pattern(r"<configmap:([^/<>]+)/([^<>]+)>")
 
 
-def variables_from(container: ContainerView, keys_of: Callable[[str], Iterable[str]]) -> dict[str, str]:
-    """Return the variables of `envFrom` as far as ConfigMaps give them, each as `<configmap:NAME/KEY>`."""
-    out: dict[str, str] = {}
-    for source in as_mappings(container.spec.get("envFrom")):
-        name = as_string(nested_map(source, "configMapRef").get("name"))
-        out |= {f"{as_string(source.get('prefix'))}{key}": f"<configmap:{name}/{key}>" for key in keys_of(name)}
-    return out
+class EnvFromEntry(NamedTuple):
+    """One entry of a container's `envFrom`."""
+
+    position: int
+    """Its index."""
+    prefix: str
+    kind: str
+    name: str
+    """The name of the ConfigMap or Secret."""
+    keys: tuple[str, ...] | None
+    """The keys that become variables, or None if the stream does not have the object."""
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The variables, each as `<configmap:NAME/KEY>` or `<secret:NAME/KEY>`."""
+        return {f"{self.prefix}{key}": f"<{self.kind.lower()}:{self.name}/{key}>" for key in self.keys or ()}
+
+
+def env_sources(container: Json, find: FindObject) -> Iterator[EnvFromEntry]:
+    """Yield the entries of a container's `envFrom`, in order."""
+    entries = container.get("envFrom")
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        source = as_mapping(entry)
+        field = next((field for field in _ENV_FROM_KINDS if source.get(field)), "")
+        name, kind = as_string(nested_map(source, field).get("name")), _ENV_FROM_KINDS.get(field, "")
+        manifest = find(kind, name)
+        keys = None if manifest is None else tuple(data_keys(manifest, ("data", "stringData")))
+        yield EnvFromEntry(index, as_string(source.get("prefix")), kind, name, keys)
+
+
+def imported_names(container: Json, find: FindObject) -> frozenset[str] | None:
+    """Return the names of the variables of `envFrom`, or None if the stream lacks one of its objects."""
+    sources = [*env_sources(container, find)]
+    if any(source.keys is None for source in sources):
+        return None
+    return frozenset(name for source in sources for name in source.variables)
+
+
+_ENV_FROM_KINDS = {"configMapRef": "ConfigMap", "secretRef": "Secret"}
 
 
 def environment(

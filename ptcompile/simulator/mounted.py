@@ -5,7 +5,7 @@ Source: Kubernetes 1.36, ConfigMap, Secret and projected volumes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from posixpath import normpath
 
 from ptcompile._internal.lazy import bounded_cache
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _NAMES: Final = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
 """Kind, and field of the name, of the objects of a volume; a part of a projected volume always has `name`."""
-_DATA_FIELDS: Final = {"ConfigMap": ("data", "binaryData"), "Secret": ("data", "stringData")}
+_DATA_FIELDS: Final = ("data", "stringData", "binaryData")
 _DEFAULT_MODE: Final = 0o644
 
 _normalize = bounded_cache(64)(normpath)
@@ -40,7 +40,7 @@ class MountedFile(NamedTuple):
     def text(self) -> str | None:
         """The file's text, or None for binary data and for a Secret."""
         text = nested_map(self.source, "data").get(self.key)
-        return text if isinstance(text, str) and self.source.get("kind") == "ConfigMap" else None
+        return text if isinstance(text, str) and self.source.get("kind") != "Secret" else None
 
 
 class MountedPath(NamedTuple):
@@ -122,6 +122,17 @@ def mount_path(mount: Json) -> str:
     return _normalize(path) if path else ""
 
 
-def data_keys(source: Json) -> list[str]:
+def data_keys(source: Json, fields: Sequence[str] = _DATA_FIELDS) -> list[str]:
     """Return the keys of a ConfigMap or a Secret."""
-    return [str(key) for field in _DATA_FIELDS[as_string(source.get("kind"))] for key in as_mapping(source.get(field))]
+    return [str(key) for field in fields for key in as_mapping(source.get(field))]
+
+
+def known_text(source: Json | None, key: str) -> str | None:
+    """Return the text of a key of a ConfigMap with secrets masked, or None."""
+    text = MountedFile(source, key).text if source is not None else None
+    if text is None:
+        return None
+    from ptcompile.source.secrets.scanner import without_secrets
+
+    masked: str = without_secrets({"kind": "ConfigMap", "data": {key: text}})["data"][key]
+    return masked

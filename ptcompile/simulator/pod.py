@@ -172,12 +172,15 @@ class Pod:
 
     @cached_property
     def variables(self) -> Mapping[str, str]:
-        """The variables that the main container's processes see: also those of envFrom, and texts of ConfigMaps."""
+        """The variables that the main container's processes see: also those of envFrom, with texts of ConfigMaps."""
         return kubelet.ContainerVariables(self._values, self.job.known_text)
 
     @cached_property
     def _given(self) -> dict[str, str]:
-        return {} if self.main is None else kubelet.variables_from(self.main, self.job.configmap_keys)
+        given: dict[str, str] = {}
+        for source in self._env_sources:
+            given |= source.variables
+        return given
 
     @cached_property
     def _values(self) -> dict[str, str]:
@@ -186,10 +189,12 @@ class Pod:
 
     @property
     def has_unknown_variables(self) -> bool:
-        """Whether envFrom names a Secret, or a ConfigMap that the stream lacks."""
-        sources = as_mappings(self.main.spec.get("envFrom")) if self.main is not None else []
-        names = [as_string(nested_map(source, "configMapRef").get("name")) for source in sources]
-        return any(self.job.find("ConfigMap", name) is None for name in names)
+        """Whether envFrom names an object that the stream lacks."""
+        return any(source.keys is None for source in self._env_sources)
+
+    @cached_property
+    def _env_sources(self) -> tuple[kubelet.EnvFromEntry, ...]:
+        return () if self.main is None else tuple(kubelet.env_sources(self.main.spec, self.job.find))
 
     @property
     def command(self) -> list[str] | None:
@@ -324,11 +329,6 @@ class WorkloadPods(_PodFields):
         manifest = self.stream.find(("v1", kind), name, self.namespace)
         return self._created_configmaps.get(name) if manifest is None and kind == "ConfigMap" else manifest
 
-    def configmap_keys(self, name: str) -> list[str]:
-        """Return the keys of a ConfigMap that have a text."""
-        data = nested_map(self.find("ConfigMap", name) or {}, "data")
-        return [key for key, value in data.items() if isinstance(value, str)]
-
     def configmap_text(self, name: str, key: str) -> str | None:
         """Return the text of a key of a ConfigMap, or None."""
         text = nested_map(self.find("ConfigMap", name) or {}, "data").get(key)
@@ -336,13 +336,9 @@ class WorkloadPods(_PodFields):
 
     def known_text(self, name: str, key: str) -> str | None:
         """Return the text of a key of a ConfigMap with secrets masked, or None."""
-        text = self.configmap_text(name, key)
-        if text is None:
-            return None
-        from ptcompile.source.secrets.scanner import without_secrets
+        from ptcompile.simulator.mounted import known_text
 
-        masked: str = without_secrets({"kind": "ConfigMap", "data": {key: text}})["data"][key]
-        return masked
+        return known_text(self.find("ConfigMap", name), key)
 
     @cached_property
     def _created_configmaps(self) -> dict[str, Json]:

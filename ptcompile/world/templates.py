@@ -9,12 +9,13 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import unwrap
 from ptcompile.kubernetes.resources import count_accelerators
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, namespace_of, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.launchers.command import Invocation
+    from ptcompile.simulator.mounted import FindObject
 
 
 class Token(NamedTuple):
@@ -28,20 +29,41 @@ class EnvEntry(NamedTuple):
     """One env entry: its path, its name, and its value, or None if it has a source instead."""
 
     path: Path
+    """The path of the entry; for a variable of `envFrom`, of its entry there."""
     name: str
     value: str | None
     source: Json
+    writer: str = ""
+    """What has the value, if the entry does not have it itself: `ConfigMap ml/env`."""
+
+    @property
+    def value_path(self) -> Path:
+        """The path of the value. No field is there if another object has it."""
+        if not self.writer:
+            return (*self.path, "value")
+        return (*self.path, "valueFrom", self.name) if self.source else (*self.path, self.name)
+
+    @property
+    def place(self) -> Path:
+        """Where a finding about the whole entry stands: its path, or that of its value if another object has it."""
+        return self.value_path if self.writer else self.path
+
+    @property
+    def name_path(self) -> Path:
+        """The path of the name. No field is there if the name is a key of another object."""
+        return self.value_path if self.writer and not self.source else (*self.path, "name")
 
 
 class ManifestContainer:
     """One container of a template, with its path from the root of the object. Each property is read once."""
 
-    def __init__(self, path: Path, spec: Json, *, init: bool, main: bool) -> None:
+    def __init__(self, path: Path, spec: Json, *, init: bool, main: bool, find: FindObject | None = None) -> None:
         self.path = path
         self.spec = spec
         self.is_init = init
         self.is_main = main
         """Whether it is the training container: the one with the operator's name, else the first."""
+        self._find = find
 
     @property
     def name(self) -> str:
@@ -109,6 +131,53 @@ class ManifestContainer:
         )
 
     @cached_property
+    def variables(self) -> tuple[EnvEntry, ...]:
+        """The variables that the container's processes see, with the values that ConfigMaps of the stream have.
+
+        Of several entries with one name, the last takes effect.
+        """
+        entries = {entry.name: entry for entry in self._imported()} if self._find is not None else {}
+        for entry in self.env:
+            entries.pop(entry.name, None)
+            entries[entry.name] = self._resolved(entry)
+        return tuple(entries.values())
+
+    @property
+    def has_unknown_variables(self) -> bool:
+        """Whether `envFrom` names an object that the stream lacks."""
+        if not self.spec.get("envFrom"):
+            return False
+        from ptcompile.simulator.kubelet import imported_names
+
+        return self._find is None or imported_names(self.spec, self._find) is None
+
+    def _imported(self) -> Iterator[EnvEntry]:
+        """Yield the variables of `envFrom`."""
+        from ptcompile.simulator.kubelet import env_sources
+
+        for source in env_sources(self.spec, self._find) if self._find is not None else ():
+            path = (*self.path, "envFrom", source.position)
+            for key in source.keys or ():
+                entry = EnvEntry(path, source.prefix + key, None, {})
+                yield self._with_text(entry, source.kind, source.name, key)
+
+    def _resolved(self, entry: EnvEntry) -> EnvEntry:
+        source = as_mapping(entry.source.get("configMapKeyRef"))
+        if not source or self._find is None:
+            return entry
+        resolved = self._with_text(entry, "ConfigMap", as_string(source.get("name")), as_string(source.get("key")))
+        return entry if resolved.value is None else resolved
+
+    def _with_text(self, entry: EnvEntry, kind: str, name: str, key: str) -> EnvEntry:
+        manifest = self._find(kind, name) if self._find is not None else None
+        if manifest is None:
+            return entry
+        from ptcompile.simulator.mounted import known_text
+
+        writer = f"{kind} {namespace_of(manifest)}/{name}"
+        return entry._replace(value=known_text(manifest, key), writer=writer)
+
+    @cached_property
     def mounts(self) -> tuple[tuple[Path, Json], ...]:
         """The volume mounts with their paths."""
         return tuple(((*self.path, "volumeMounts", i), mount) for i, mount in _mappings(self.spec.get("volumeMounts")))
@@ -124,6 +193,8 @@ class ManifestTemplate:
         self.role = role
         """Replica type, task or replicatedJob; empty if the kind has one template."""
         self.replicas = replicas
+        self.find: FindObject | None = None
+        """Finds the ConfigMaps and Secrets of the stream, if it has some."""
         self.main_name = main
         """Name of the training container, if the operator prescribes one; None if it is the first."""
 
@@ -158,7 +229,7 @@ class ManifestTemplate:
             )
             for i, spec in specs:
                 yield ManifestContainer(
-                    (*self.path, "spec", key, i), spec, init=init, main=not init and i == main_index
+                    (*self.path, "spec", key, i), spec, init=init, main=not init and i == main_index, find=self.find
                 )
 
 

@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import Kind, is_overridden
-from ptcompile.kubernetes.index import WRITING_KINDS, Objects
+from ptcompile.kubernetes.index import DATA_KINDS, WRITING_KINDS, Objects
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, get, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import RUNS_PODS, kind_named, templates_of
@@ -146,17 +146,26 @@ class Workload:
         templates = [
             ManifestTemplate(template.path, as_mapping(template.template), *template[2:]) for template in written
         ]
-        if self.kind not in RUNS_PODS or not self.objects.has_any(WRITING_KINDS):
-            return tuple(templates), {}
+        writers: dict[Path, str] = {}
+        if self.objects.has_any(DATA_KINDS):
+            for template in templates:
+                template.find = self.find
+        if self.kind in RUNS_PODS and self.objects.has_any(WRITING_KINDS):
+            self._admit(templates, writers)
+        for template in templates if self.objects.has_any(DATA_KINDS) else ():
+            for container in template.containers:
+                writers |= {entry.value_path: entry.writer for entry in container.variables if entry.writer}
+        return tuple(templates), writers
+
+    def _admit(self, templates: list[ManifestTemplate], writers: dict[Path, str]) -> None:
+        """Let admission write into the templates, and add to `writers` what it writes."""
         from ptcompile.apiserver.admission.pods import pod_admission
 
         admission = pod_admission(self.objects, self.namespace)
-        writers: dict[Path, str] = {}
         for template in templates:
             admitted = admission.admit(template.spec)
             template.spec = admitted.spec
-            writers |= {(*template.path, "spec", *path): writer for path, writer in admitted.writers.items()}
-        return tuple(templates), writers
+            writers.update({(*template.path, "spec", *path): writer for path, writer in admitted.writers.items()})
 
     @cached_property
     def templates_by_role(self) -> dict[str, ManifestTemplate]:

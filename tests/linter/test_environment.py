@@ -10,13 +10,13 @@ from ptcompile.linter.environment import (
     KNOWN_VARIABLES,
     closest_variable,
     is_never_number,
-    names_from_stream,
     pod_specific_part,
     variable_path,
 )
 from ptcompile.linter.rule import subject_of
+from ptcompile.simulator.kubelet import imported_names
 from ptcompile.world.workload import Stream
-from tests.linter.asking import container, fires
+from tests.linter.asking import container, fires, found
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_sources_that_are_never_numbers(value: str, expected: bool) -> None:
     ("env_from", "names"),
     [
         ([], set()),
-        ([{"configMapRef": {"name": "c"}}], {"A", "BLOB"}),
-        ([{"configMapRef": {"name": "c"}, "prefix": "P_"}], {"P_A", "P_BLOB"}),
-        ([{"configMapRef": {"name": "c"}}, {"secretRef": {"name": "s"}}], {"A", "BLOB", "KEY", "TOKEN"}),
+        ([{"configMapRef": {"name": "c"}}], {"A"}),
+        ([{"configMapRef": {"name": "c"}, "prefix": "P_"}], {"P_A"}),
+        ([{"configMapRef": {"name": "c"}}, {"secretRef": {"name": "s"}}], {"A", "KEY", "TOKEN"}),
         ([{"configMapRef": {"name": "other"}}], None),
         ([{"secretRef": {"name": "c"}}], None),
         ([{"configMapRef": {"name": "c"}}, {"secretRef": {"name": "other"}}], None),
@@ -128,13 +128,66 @@ def test_variables_of_objects_in_the_stream(env_from: list[dict[str, Any]], name
         of("ConfigMap", "c", data={"A": "1"}, binaryData={"BLOB": ""}),
         of("Secret", "s", data={"KEY": ""}, stringData={"TOKEN": ""}),
     ]
-    subject = subject_of(stream[0], Stream(stream))
-    assert names_from_stream(subject, {"envFrom": env_from}, "ml") == (None if names is None else frozenset(names))
-    assert names_from_stream(subject, {"envFrom": env_from}, "other") == (None if env_from else frozenset())
+    find = subject_of(stream[0], Stream(stream)).find
+    elsewhere = subject_of({**stream[0], "metadata": {"name": "train"}}, Stream(stream)).find
+    assert imported_names({"envFrom": env_from}, find) == (None if names is None else frozenset(names))
+    assert imported_names({"envFrom": env_from}, elsewhere) == (None if env_from else frozenset())
 
 
 def test_the_path_of_a_variable_is_that_of_its_entry_or_of_the_container() -> None:
-    container = {"env": [{"name": "A"}, {"name": "B"}, {"name": "A"}]}
-    assert variable_path(("spec",), container, "B") == ("spec", "env", 1)
-    assert variable_path(("spec",), container, "A") == ("spec", "env", 0)
-    assert variable_path(("spec",), container, "C") == variable_path(("spec",), {}, "A") == ("spec",)
+    subject = subject_of(container(), Stream())
+    spec = {"env": [{"name": "A"}, {"name": "B"}, {"name": "A"}]}
+    assert variable_path(subject, ("spec",), spec, "B") == ("spec", "env", 1)
+    assert variable_path(subject, ("spec",), spec, "A") == ("spec", "env", 2)  # the last one takes effect
+    assert variable_path(subject, ("spec",), spec, "C") == variable_path(subject, ("spec",), {}, "A") == ("spec",)
+
+
+MOVED = {"OMP_NUM_THREADS": "64", "NCLL_DEBUG": "INFO", "WANDB_API_KEY": "0123456789abcdef0123456789abcdef01234567"}
+BY_FROM: dict[str, Any] = {"envFrom": [{"configMapRef": {"name": "env"}}]}
+BY_KEY: dict[str, Any] = {
+    "env": [{"name": name, "valueFrom": {"configMapKeyRef": {"name": "env", "key": name}}} for name in MOVED]
+}
+
+
+def in_configmap(**data: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "env"}, "data": data}
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [(BY_FROM, ("envFrom", 0)), (BY_KEY, ("env", 0, "valueFrom"))],
+)
+def test_a_value_of_a_configmap_is_reported_where_the_container_reads_it(
+    fields: dict[str, Any], path: tuple[str | int, ...]
+) -> None:
+    manifest = container(resources={"limits": {"cpu": 4}}, **fields)
+    (threads,) = found("threads-above-cpus", manifest, in_configmap(**MOVED))
+    assert threads.path == ("spec", "containers", 0, *path)
+    assert threads.message.endswith(" are throttled (OMP_NUM_THREADS is set by ConfigMap default/env)")
+    assert threads.fix is None
+
+
+@pytest.mark.parametrize("fields", [BY_FROM, BY_KEY])
+def test_names_and_secrets_of_a_configmap(fields: dict[str, Any]) -> None:
+    manifest = container(**fields)
+    assert fires("misspelt-env", manifest, in_configmap(**MOVED))
+    (secret,) = found("secret-in-env", manifest, in_configmap(**MOVED))
+    assert "the secret WANDB_API_KEY can be read by everyone" in secret.message
+    assert not any(value in f"{secret.message} {secret.help}" for value in (MOVED["WANDB_API_KEY"], "0123"))
+
+
+def test_the_last_value_of_a_name_takes_effect() -> None:
+    own = {"env": [{"name": "OMP_NUM_THREADS", "value": "2"}]}
+    manifest = container(resources={"limits": {"cpu": 4}}, **BY_FROM, **own)
+    assert not fires("threads-above-cpus", manifest, in_configmap(**MOVED))
+    later = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "more"}, "data": {"OMP_NUM_THREADS": "2"}}
+    both = {"envFrom": [*BY_FROM["envFrom"], {"configMapRef": {"name": "more"}}]}
+    manifest = container(resources={"limits": {"cpu": 4}}, **both)
+    assert not fires("threads-above-cpus", manifest, in_configmap(**MOVED), later)
+
+
+def test_a_configmap_of_another_namespace_or_file_sets_nothing() -> None:
+    manifest = container(resources={"limits": {"cpu": 4}}, **BY_FROM)
+    elsewhere = {**in_configmap(**MOVED), "metadata": {"name": "env", "namespace": "web"}}
+    assert not fires("threads-above-cpus", manifest, elsewhere)
+    assert not fires("threads-above-cpus", manifest)

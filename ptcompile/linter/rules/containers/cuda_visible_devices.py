@@ -40,11 +40,11 @@ _VARIABLE = "CUDA_VISIBLE_DEVICES"
 def _check(subject: Subject) -> Iterator[Finding]:
     processes = {role.path: role.rendezvous.processes or 0 for role in subject.training_roles if role.is_torchrun}
     for container in subject.containers:
-        for entry in container.env:
+        for entry in container.variables:
             count = count_whole_gpus(container) if entry.name == _VARIABLE and entry.value else 0
             problem = _problem(entry.value or "", count) if count else None
             if problem is not None:
-                path = (*entry.path, "value")
+                path = entry.value_path
                 yield found_at(
                     path,
                     f"{_VARIABLE}={entry.value}: {problem}",

@@ -46,10 +46,10 @@ _COSTS = {
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        for entry in container.env:
+        for entry in container.variables:
             cost = _COSTS.get((entry.name, (entry.value or "").upper()))
             if cost is not None and accelerators(container):
-                path = (*entry.path, "name")
+                path = entry.name_path
                 yield found_at(
                     path,
                     f"{entry.name}={entry.value}: {cost}, for as long as the job runs",

@@ -50,11 +50,11 @@ _SWITCH_NUMBERS = {
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        for entry in container.env:
+        for entry in container.variables:
             value = entry.value
             expected = _expected_value(entry.name, value) if value and "$" not in value else None
             if value and expected is not None:
-                path = (*entry.path, "value")
+                path = entry.value_path
                 number = _SWITCH_NUMBERS.get(value.lower()) if entry.name in NCCL_INTEGERS else None
                 yield found_at(
                     path,

@@ -51,12 +51,12 @@ _OFF_VALUES = frozenset({"false", "no", "off", "disabled"})
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        for entry in container.env:
+        for entry in container.variables:
             value = (entry.value or "").lower()
             if entry.name in SWITCHES and (
                 value in _OFF_VALUES or (value == "0" and entry.name == "PYTHONFAULTHANDLER")
             ):
-                path = (*entry.path, "value")
+                path = entry.value_path
                 yield found_at(
                     path,
                     f"{entry.name}={entry.value} turns the switch on: Python reads the value as 1",

@@ -38,10 +38,10 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        for entry in container.env:
+        for entry in container.variables:
             suggestion = closest_variable(entry.name)
             if suggestion is not None:
-                path = (*entry.path, "name")
+                path = entry.name_path
                 yield found_at(
                     path,
                     f"nothing reads {entry.name} (did you mean {suggestion}?)",

@@ -42,13 +42,13 @@ _VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        for entry in container.env:
+        for entry in container.variables:
             if entry.name != _VARIABLE or entry.value is None or "$(" in entry.value:
                 continue
             hides_all = entry.value in ("", "none", "void")
             if hides_all and not accelerators(container):
                 continue  # the usual way to hide GPUs from a container whose image requests all of them
-            path = (*entry.path, "value")
+            path = entry.value_path
             effect = "the container sees none of its GPUs" if hides_all else "the container sees GPUs of other pods"
             yield found_at(
                 path,

@@ -39,10 +39,10 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        for entry in container.env:
+        for entry in container.variables:
             new_name = RENAMED_VARIABLES.get(entry.name)
             if new_name is not None:
-                path = (*entry.path, "name")
+                path = entry.name_path
                 yield found_at(
                     path,
                     f"{entry.name} is called {new_name} since PyTorch 2.2",

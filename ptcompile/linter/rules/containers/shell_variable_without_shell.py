@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             if match is not None:
                 word = container.argv[index]
                 name = match[1] or match[2]
-                is_defined = any(entry.name == name for entry in container.env)
+                is_defined = any(entry.name == name for entry in container.variables)
                 replaced = _VARIABLE.sub(lambda reference: f"$({reference[1] or reference[2]})", word.text)
                 yield found_at(
                     word.path,

@@ -40,12 +40,12 @@ _VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        for entry in container.env:
+        for entry in container.variables:
             if entry.name not in _VARIABLES or not entry.value or not _is_number(entry.value):
                 continue
             limit = quantity.parse(container.limits.get("cpu"))
             if limit is not None and 0 < limit.nano < int(entry.value) * quantity.NANO:
-                path = (*entry.path, "value")
+                path = entry.value_path
                 cpus = max(1, limit.nano // quantity.NANO)
                 yield found_at(
                     path,

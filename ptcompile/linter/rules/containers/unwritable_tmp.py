@@ -67,8 +67,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _has_writable_folder(container: ManifestContainer) -> bool:
-    """Return whether there may be a writable folder: where Python looks, or set by a variable or envFrom."""
-    if any(entry.name in _VARIABLES for entry in container.env) or container.spec.get("envFrom"):
+    """Return whether there may be a writable folder: where Python looks, or set by a variable."""
+    if any(entry.name in _VARIABLES for entry in container.variables) or container.has_unknown_variables:
         return True
     folders = (*_TEMPORARY_FOLDERS, as_string(container.spec.get("workingDir")))
     return any(mount_for(container, folder) for folder in folders if folder)

@@ -59,7 +59,7 @@ def _numeric_options(role: TrainingRole) -> dict[str, str]:
     """Return the options that must be numbers, with their values."""
     if role.is_env_script:
         values = {"node-rank": role.launch.env.get("RANK", "0"), "nnodes": role.launch.env.get("WORLD_SIZE", "1")}
-        return {option: value for option, value in values.items() if role.env_index(role.variable(option)) is not None}
+        return {option: value for option, value in values.items() if role.user_entry(role.variable(option))}
     options = (*_MAX_VALUES, "monitor-interval") if role.is_torchrun else tuple(_MAX_VALUES) if role.is_modeled else ()
     return {option: role.options[option] for option in options if option in role.options}
 

@@ -58,8 +58,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _value_path(role: TrainingRole, option: str) -> Path:
-    index = role.env_index(option_variable(option))
-    return (role.operator_field(option) or role.path) if index is None else (*role.path, "env", index, "value")
+    entry = role.user_entry(option_variable(option))
+    return (role.operator_field(option) or role.path) if entry is None else entry.value_path
 
 
 def _fix(role: TrainingRole, option: str, path: Path, value: str) -> Fix | None:

@@ -62,8 +62,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _overridden_path(role: TrainingRole, option: str) -> Path | None:
     """Return the path of the user's value that the flag overrides, or None if only the operator sets one."""
-    index = role.env_index(option_variable(option))
-    return role.operator_field(option) if index is None else (*role.path, "env", index)
+    entry = role.user_entry(option_variable(option))
+    return role.operator_field(option) if entry is None else entry.place
 
 
 def _is_same(flag: str, overridden: str) -> bool:

@@ -34,7 +34,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
@@ -47,24 +46,23 @@ _COUNTS = frozenset({"RANK", "WORLD_SIZE"})
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in (role for group in subject.torchrun_groups for role in group):
-        for i, entry in enumerate(as_mappings(role.spec.get("env"))):
-            name = as_string(entry.get("name"))
+        for entry in role.container.variables:
+            name = entry.name
             # reserved-env reports variables that the operator sets too; a shell script may use any
             if (
                 name not in _PROCESS_VARIABLES
-                or role.env_index(name) != i
+                or role.user_entry(name) is not entry
                 or _is_referenced(role, name)
                 or role.launch.in_shell
             ):
                 continue
             if name in _COUNTS and _counts_nodes(role):
                 continue
-            path = (*role.path, "env", i)
             yield found_at(
-                path,
+                entry.place,
                 f"torchrun sets {name} for each process, so none of them sees this value",
                 f"remove {name}",
-                Fix(f"remove {name}", (Edit("remove", path),), safe=False),
+                Fix(f"remove {name}", (Edit("remove", entry.path),), safe=False),
             )
 
 
@@ -74,17 +72,17 @@ def _counts_nodes(role: TrainingRole) -> bool:
 
     ptcompile sets them for every command that it does not start itself.
     """
-    names = {as_string(entry.get("name")) for entry in as_mappings(role.spec.get("env"))}
+    names = {entry.name for entry in role.container.variables}
     if not {"MASTER_ADDR", "MASTER_PORT", *_COUNTS} <= names:
         return False
-    last, size = role.expanded.count - 1, role.pod.env.get("WORLD_SIZE")
-    ranks = [role.pod.job.pod(role.expanded, index).env.get("RANK") for index in (0, last)]
+    last, size = role.expanded.count - 1, role.pod.variables.get("WORLD_SIZE")
+    ranks = [role.pod.job.pod(role.expanded, index).variables.get("RANK") for index in (0, last)]
     return size == str(last + 1) and ranks == ["0", str(last)]
 
 
 def _is_referenced(role: TrainingRole, name: str) -> bool:
     """Return whether the command line or another variable references the variable."""
-    values = [as_string(entry.get("value")) for entry in as_mappings(role.spec.get("env"))]
+    values = [entry.value or "" for entry in role.container.variables]
     return any(f"$({name})" in word for word in (*values, *(word for _, _, word in role.indexed_tokens())))
 
 

@@ -46,20 +46,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        for i, entry in enumerate(as_mappings(container.spec.get("env"))):
-            value = as_string(entry.get("value"))
-            if entry.get("name") == "GLOO_SOCKET_IFNAME" and value.startswith(("^", "=")):
-                path = (*container.path, "env", i)
+        for entry in container.variables:
+            value = entry.value or ""
+            if entry.name == "GLOO_SOCKET_IFNAME" and value.startswith(("^", "=")):
                 plain = value.removeprefix("=")
-                exact = Fix(f"write {plain}", (Edit("set", (*path, "value"), plain),), safe=True)
+                exact = Fix(f"write {plain}", (Edit("set", entry.value_path, plain),), safe=True)
                 yield found_at(
-                    path,
+                    entry.place,
                     f"Gloo looks for an interface named {value!r}: it takes names, not patterns",
                     "write the interface's name, such as eth0",
                     exact if value.startswith("=") and plain else None,

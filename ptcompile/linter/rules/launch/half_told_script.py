@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for role in roles:
         missing = [name for name in _REQUIRED if name not in role.launch.env]
-        set_by_user = [name for name in _DELIBERATE if role.env_index(name) is not None]
+        set_by_user = [name for name in _DELIBERATE if role.user_entry(name)]
         if (
             role.is_python_script
             and len(set_by_user) > 1

@@ -61,7 +61,7 @@ _is_node_interface = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|w
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.main_containers if not _has_more_networks(template) else ():
-            for entry in container.env:
+            for entry in container.variables:
                 value = (entry.value or "").strip()
                 names = [name for name in value.removeprefix("=").split(",") if name]
                 if (
@@ -70,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                     and all(map(_is_node_interface, names))
                     and not _requests_network_device(container)
                 ):
-                    path = (*entry.path, "value")
+                    path = entry.value_path
                     yield found_at(
                         path,
                         f"{value} is an interface of nodes, but the pod has only eth0",

@@ -120,7 +120,7 @@ def _alone(role: TrainingRole, pods: int) -> Finding:
 
 def _reads_no_variable(role: TrainingRole) -> bool:
     """Return whether a Python script starts without torchrun where an operator sets torchrun's variables alone."""
-    is_told = "PET_NNODES" in role.pod.env and role.env_index("PET_NNODES") is None
+    is_told = "PET_NNODES" in role.pod.env and role.user_entry("PET_NNODES") is None
     is_script = any(word.endswith(".py") for word in role.launch.entry[1:3])
     return role.is_python_script and is_script and is_told and role.rendezvous.backend == "none"
 

@@ -52,8 +52,8 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
-from ptcompile.linter.environment import names_from_stream
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.simulator.kubelet import imported_names
 from ptcompile.world.workload import container_views
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for path, written, view, pod in container_views(subject):
         values, words = references.get(id(written), ((), ()))
-        stream_names = names_from_stream(subject, view.spec, pod.view.namespace) if values or words else None
+        stream_names = imported_names(view.spec, pod.job.find) if values or words else None
         if stream_names is None:
             continue  # no reference, or envFrom names an object that the stream does not have
         env, entries = view.env, as_mappings(written.get("env"))

@@ -45,7 +45,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
@@ -55,14 +54,10 @@ _INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_I
 def _check(subject: Subject) -> Iterator[Finding]:
     roles = subject.training_roles
     for role in roles if count_nodes(roles) > 1 and roles[0].rendezvous.nodes != (1, 1) else ():
-        for i, entry in enumerate(as_mappings(role.spec.get("env"))):
-            if (
-                as_string(entry.get("name")) in _INTERFACE_VARIABLES
-                and as_string(entry.get("value")).strip().lstrip("=") == "lo"
-            ):
-                path = (*role.path, "env", i)
+        for entry in role.container.variables:
+            if entry.name in _INTERFACE_VARIABLES and (entry.value or "").strip().lstrip("=") == "lo":
                 yield found_at(
-                    path,
+                    entry.place,
                     f"lo reaches only the pod itself, but the job has {count_nodes(roles)} pods",
                     "name the pod's interface, such as eth0, or remove it",
                 )

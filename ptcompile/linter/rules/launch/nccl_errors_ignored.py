@@ -45,7 +45,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             continue
         for name in [name for name in _VARIABLES if pod.launch.env.get(name) == "0"]:
             yield found_at(
-                variable_path(path, written, name),
+                variable_path(subject, path, written, name),
                 f"{name}=0: if a process is lost, all others wait in a collective and keep their GPUs",
                 "remove it",
             )

@@ -49,13 +49,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
         for name, what in _PATHS.items():
             if gpus > 1 and env.get(name) == "1":
                 yield found_at(
-                    variable_path(path, written, name),
+                    variable_path(subject, path, written, name),
                     f"{name}=1: NCCL uses no {what} between the {gpus} GPUs of the pod, which is many times slower",
                     "remove it",
                 )
         if gpus > 1 and env.get("NCCL_P2P_LEVEL") in _P2P_LEVELS:
             yield found_at(
-                variable_path(path, written, "NCCL_P2P_LEVEL"),
+                variable_path(subject, path, written, "NCCL_P2P_LEVEL"),
                 f"NCCL_P2P_LEVEL={env['NCCL_P2P_LEVEL']}: NCCL uses no P2P between the {gpus} GPUs of the pod",
                 "remove it",
             )

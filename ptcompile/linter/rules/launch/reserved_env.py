@@ -53,13 +53,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     from ptcompile.kinds.pods import env_entry
 
+    values = {entry.path: entry.value for container in subject.containers for entry in container.variables}
     for path, written, view, _ in container_views(subject):
         entries = as_mappings(written.get("env"))
         added = {as_string(entry.get("name")): entry for entry in view.env[len(entries) :]}
         for i, entry in enumerate(entries):
             name = as_string(entry.get("name"))
-            if name in added and env_entry(entry) != env_entry(added[name]) and not _has_same_effect(name, entry):
-                entry_path = (*path, "env", i)
+            entry_path = (*path, "env", i)
+            own = values.get(entry_path)
+            is_other = (
+                name in added and env_entry(entry) != env_entry(added[name]) and own != added[name].get("value", "")
+            )
+            if is_other and not _has_same_effect(name, own):
                 value = f"{added[name].get('value')!r} " if "value" in added[name] else ""
                 yield found_at(
                     entry_path,
@@ -69,9 +74,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _has_same_effect(name: str, entry: Json) -> bool:
+def _has_same_effect(name: str, value: str | None) -> bool:
     """Return whether the user's value has the operator's effect: for PYTHONUNBUFFERED, any text except "0"."""
-    return name == "PYTHONUNBUFFERED" and entry.get("value") not in (None, "", "0")
+    return name == "PYTHONUNBUFFERED" and value not in (None, "", "0")
 
 
 def _is_referenced(env: list[Json], name: str) -> bool:

@@ -84,7 +84,7 @@ def _finding(role: TrainingRole) -> Finding:
     entry = {"name": OWN_STORE, "value": "1"}
     fix = (
         None
-        if role.env_index(OWN_STORE) is not None
+        if role.user_entry(OWN_STORE) is not None
         else Fix(f"set {OWN_STORE} to 1", (Edit("append", (*role.path, "env"), entry),), safe=False)
     )
     return found_at(

@@ -46,7 +46,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes, guide_of
 from ptcompile.simulator.agents import EXIT_BARRIER_SECONDS
@@ -83,7 +82,7 @@ def _announces_address(role: TrainingRole) -> bool:
 
 def _is_given(role: TrainingRole) -> bool:
     """Return whether a variable of the operator has the endpoint's host: there is no other address to write."""
-    written = {entry.get("name") for entry in as_mappings(role.spec.get("env"))}
+    written = {entry.name for entry in role.container.variables}
     return any(value == role.rendezvous.host and name not in written for name, value in role.pod.variables.items())
 
 

@@ -91,14 +91,14 @@ def _named_hosts(container: ManifestContainer) -> list[tuple[ManifestContainer, 
     """Return the host names in a container's texts, each with the text's index: first the arguments, then the
     variables.
     """
-    texts = [*container.tokens, *[entry.value or "" for entry in container.env]]
+    texts = [*container.tokens, *[entry.value or "" for entry in container.variables]]
     dotted = [(index, text) for index, text in enumerate(texts) if "." in text]
     return [(container, index, host) for index, text in dotted for host in _find_pod_hosts(text)]
 
 
 def _text_path(container: ManifestContainer, index: int) -> Path:
     words = len(container.tokens)
-    return container.argv[index].path if index < words else (*container.env[index - words].path, "value")
+    return container.argv[index].path if index < words else container.variables[index - words].value_path
 
 
 def _is_cluster_host(subject: Subject, pod: Pod, host: str) -> bool:

@@ -35,7 +35,6 @@ from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import COMMAND_LINE_ONLY, OPTIONS, WITHOUT_VARIABLE, option_variable
 
@@ -45,13 +44,12 @@ _ON_COMMAND_LINE = {option_variable(option): option for option in COMMAND_LINE_O
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
-        written = as_mappings(role.spec.get("env")) if role.is_torchrun else []
-        names = {as_string(entry.get("name")) for entry in written}
-        for i, entry in enumerate(written):
-            name = as_string(entry.get("name"))
+        variables = role.container.variables if role.is_torchrun else ()
+        names = {entry.name for entry in variables}
+        for entry in variables:
+            name, path = entry.name, entry.name_path
             if not name.startswith("PET_") or name in _KNOWN_VARIABLES:
                 continue
-            path = (*role.path, "env", i, "name")
             if name in _ON_COMMAND_LINE:
                 option = _ON_COMMAND_LINE[name]
                 yield found_at(path, f"torchrun reads no variable {name}", f"pass --{option} on the command line")

@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for roles in subject.env_groups:
         first = roles[0]
         nodes = first.rendezvous.nodes
-        if nodes is None or first.env_index("WORLD_SIZE") is None or first.is_local:
+        if nodes is None or first.user_entry("WORLD_SIZE") is None or first.is_local:
             continue
         total = count_nodes(roles) + count_pods(peers_in_other_objects(subject, first))
         if total > 1 and nodes[0] != total and not _counts_devices(first, nodes[0], total):

@@ -38,7 +38,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import field_path
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.source.secrets.names import is_credential
+from ptcompile.source.secrets.names import MASK, is_credential
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,10 +55,11 @@ _ADVICE = "put it into a Secret, refer to that, and revoke this one"
 def _check(subject: Subject) -> Iterator[Finding]:
     names = {}
     for container in subject.containers:
-        for entry in container.env:
-            path = (*entry.path, "value")
+        for entry in container.variables:
+            path = entry.value_path
             names[path] = entry.name
-            if is_credential(entry.name) and _can_be_secret(entry.value or ""):
+            is_masked = bool(entry.writer) and MASK in (entry.value or "")
+            if is_credential(entry.name) and (is_masked or _can_be_secret(entry.value or "")):
                 yield _named(path, entry.name)
     if subject.kind == ("v1", "Secret"):
         return

@@ -66,7 +66,7 @@ def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
         if needs_host and not address_of(role.pod, role.rendezvous.host).is_unknown:
             return True
     words = [word.text for container in template.containers for word in container.argv]
-    values = [entry.value or "" for container in template.containers for entry in container.env]
+    values = [entry.value or "" for container in template.containers for entry in container.variables]
     return any(_CLUSTER_NAME.search(value) for value in (*words, *values))
 
 

@@ -58,13 +58,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.main_containers:
             entry = _offline_entry(container)
-            if entry is None or container.spec.get("envFrom") or any(item.is_init for item in template.containers):
+            if entry is None or container.has_unknown_variables or any(item.is_init for item in template.containers):
                 continue
-            values = {item.name: item.value or "" for item in container.env}
+            values = {item.name: item.value or "" for item in container.variables}
             folder = next((values[name] for name in _CACHES if name in values), _DEFAULT_CACHE)
             if mount_for(container, folder) is None and not _has_data(template, container):
                 yield found_at(
-                    (*entry.path, "value"),
+                    entry.value_path,
                     f"models come from the cache only, but {folder} is on no volume",
                     "mount a volume with the cache and set HF_HOME to it, unless the image has the models",
                 )
@@ -72,7 +72,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _offline_entry(container: ManifestContainer) -> EnvEntry | None:
     """Return the variable that forbids downloads, or None."""
-    entries = (entry for entry in container.env if entry.name in _OFFLINE)
+    entries = (entry for entry in container.variables if entry.name in _OFFLINE)
     return next((entry for entry in entries if (entry.value or "").lower() in _TRUE), None)
 
 

@@ -43,12 +43,17 @@ Source: NCCL 2.27 environment variables; aws-ofi-nccl 1.15; RDMA shared device p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from ptcompile.diagnostics import Path
 from ptcompile.hardware.fabric_gaps import gaps
-from ptcompile.kubernetes.unstructured import as_string, get, nested_map
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.world.templates import ManifestTemplate
+from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -56,10 +61,32 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         if has_accelerators and not _has_devices(template):
             continue  # a head or a driver passes the variables on
-        for gap in gaps(template.data):
-            path = (*template.path, *gap.path)
-            if not _is_loopback(subject, path):
-                yield found_at(path, f"{gap.message}", gap.help)
+
+        containers = [container for container in template.containers if not container.is_init]
+        for gap in gaps({**template.data, "spec": _with_variables(template.spec, containers)}):
+            variable = _variable_at(containers, gap.path)
+            is_loopback = variable is not None and (variable.value or "").lstrip("=") == "lo"
+            if not is_loopback:  # else loopback-interface reports it
+                path = (*template.path, *gap.path) if variable is None else variable.value_path
+                yield found_at(path, gap.message, gap.help)
+
+
+def _with_variables(spec: Json, containers: Sequence[ManifestContainer]) -> Json:
+    """Return a pod's spec with the variables that the containers see."""
+    return {**spec, "containers": [{**item.spec, "env": [*map(_as_entry, item.variables)]} for item in containers]}
+
+
+def _as_entry(variable: EnvEntry) -> Json:
+    value = {"valueFrom": variable.source} if variable.value is None else {"value": variable.value}
+    return {"name": variable.name, **value}
+
+
+def _variable_at(containers: Sequence[ManifestContainer], path: Path) -> EnvEntry | None:
+    """Return the variable at a path in a spec of `_with_variables`, or None if something else is there."""
+    if "env" not in path:
+        return None
+    _, _, container, _, index, *_ = path
+    return containers[int(container)].variables[int(index)]
 
 
 def _has_devices(template: ManifestTemplate) -> bool:
@@ -68,11 +95,6 @@ def _has_devices(template: ManifestTemplate) -> bool:
         nested_map(container.spec, "resources").get("claims") or any("/" in name for name in container.limits)
         for container in template.containers
     )
-
-
-def _is_loopback(subject: Subject, path: tuple[str | int, ...]) -> bool:
-    """Return whether the value is lo, which loopback-interface reports."""
-    return as_string(get(subject.manifest, path)).lstrip("=") == "lo"
 
 
 RULE = Rule("partial-fabric", _check, severity="warning", stage="run", authority="ptcompile")

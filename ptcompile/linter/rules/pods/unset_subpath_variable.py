@@ -38,8 +38,8 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_mapping, as_string
-from ptcompile.linter.environment import names_from_stream
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.simulator.kubelet import imported_names
 from ptcompile.world.workload import container_views
 
 _REFERENCE = Pattern(r"\$\$|\$\(([A-Za-z_.-][\w.-]{0,253})\)")
@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                     severity="warning",
                 )
             names = [match[1] for match in _REFERENCE.finditer(as_string(mount.get("subPathExpr"))) if match[1]]
-            imported = names_from_stream(subject, view.spec, pod.view.namespace) if names else None
+            imported = imported_names(view.spec, pod.job.find) if names else None
             if imported is None:
                 continue
             known = {as_string(entry.get("name")) for entry in view.env} | imported

@@ -48,11 +48,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.main_containers:
             path, user = _user(template, container)
-            if user < _MADE_UP_USERS or container.spec.get("envFrom") or not starts_training(container):
+            if user < _MADE_UP_USERS or container.has_unknown_variables or not starts_training(container):
                 continue
             if container.launch.launcher == "mpirun":
                 continue  # images for MPI have the user, since sshd needs it
-            is_set = any(entry.name == "HOME" for entry in container.env)
+            is_set = any(entry.name == "HOME" for entry in container.variables)
             if not is_set and not any(part in token for token in container.tokens for part in _HOME_MAKERS):
                 yield found_at(
                     path,

@@ -78,9 +78,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _host_path(subject: Subject, host: str) -> Path:
     """Return the path where the host is written, or that of the pod spec if it is not visible."""
     for container in subject.containers:
-        for entry in container.env:
+        for entry in container.variables:
             if entry.value and host in entry.value:
-                return (*entry.path, "value")
+                return entry.value_path
         for token in container.argv:
             if (host in token.text and "=" in token.text) or token.text.startswith(host):
                 return token.path

@@ -66,7 +66,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _index_paths(container: ManifestContainer) -> Iterator[Path]:
     """Yield the paths where a container uses its index, unless it sets a variable of that name itself."""
-    for entry in container.env:
+    for entry in container.variables:
         if _FIELD in as_string(nested_map(entry.source, "fieldRef").get("fieldPath")):
             yield (*entry.path, "valueFrom", "fieldRef", "fieldPath")
         if entry.name == _VARIABLE:

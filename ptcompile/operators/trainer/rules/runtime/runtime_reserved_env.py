@@ -42,9 +42,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.operators.trainer.rules.runtime.reading import pod_path, pod_spec_of, policy_of, trainer_jobs
+from ptcompile.operators.trainer.rules.runtime.reading import pod_path, policy_of, trainer_jobs
 
 _RESERVED = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 
@@ -52,17 +51,17 @@ _RESERVED = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_AD
 def _check(subject: Subject) -> Iterator[Finding]:
     if policy_of(subject) != "torch":
         return
-    for index, replicated in trainer_jobs(subject):
-        for i, container in enumerate(as_mappings(pod_spec_of(replicated).get("containers"))):
-            for j, entry in enumerate(as_mappings(container.get("env")) if container.get("name") == "node" else ()):
-                if entry.get("name") in _RESERVED:
-                    path = pod_path(index, "containers", i, "env", j)
-                    yield found_at(
-                        path,
-                        f"Trainer replaces the value of {entry['name']} in every TrainJob with a trainer",
-                        "remove it",
-                        Fix(f"remove {entry['name']}", (Edit("remove", path),), safe=False),
-                    )
+    pods = [pod_path(index) for index, _ in trainer_jobs(subject)]
+    for container in subject.containers:
+        is_trainer = container.name == "node" and not container.is_init
+        for entry in container.variables if is_trainer and container.path[:-2] in pods else ():
+            if entry.name in _RESERVED:
+                yield found_at(
+                    entry.place,
+                    f"Trainer replaces the value of {entry.name} in every TrainJob with a trainer",
+                    "remove it",
+                    Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
+                )
 
 
 RULE = Rule("runtime-reserved-env", _check, severity="warning", stage="run", authority="trainer")
