@@ -34,6 +34,8 @@ ObjectIdentity = tuple[str, str, str, str]
 """API group, kind, namespace and name: all versions of a group have the same objects."""
 
 SERVICE: GroupVersionKind = ("v1", "Service")
+USER_SERVED: tuple[GroupVersionKind, ...] = (("v1", "Pod"), ("batch/v1", "Job"))
+"""Kinds whose Services users write themselves."""
 WRITING_KINDS: frozenset[GroupVersionKind] = frozenset({("v1", "LimitRange"), ("node.k8s.io/v1", "RuntimeClass")})
 """Kinds whose objects make the API server write into pods of other files."""
 DATA_KINDS: frozenset[GroupVersionKind] = frozenset({("v1", "ConfigMap"), ("v1", "Secret")})

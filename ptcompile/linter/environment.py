@@ -21,21 +21,11 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_POD_SPECIFIC: Final = (
-    "<metadata.name>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "$(hostname", "`hostname", "$HOSTNAME",
-    "${HOSTNAME", "$RANDOM", "${RANDOM", "$(uuidgen", "`uuidgen", "$(cat /proc/sys/kernel/random", "$(openssl rand",
-)  # fmt: skip
-"""Texts that differ between any two pods, as the simulator leaves them in a value."""
 _NEVER_NUMBERS: Final = (
     "<metadata.name>", "<metadata.namespace>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "<status.hostIP>",
     "<status.hostIPs>", "<spec.nodeName>", "<spec.serviceAccountName>", "$(hostname)", "$(hostname -f)", "`hostname`",
 )  # fmt: skip
 """Sources whose text is not a whole number: a name of a pod or a node, an address, a UID."""
-
-
-def pod_specific_part(value: str) -> str | None:
-    """Return the part of a value that differs between pods, or None."""
-    return next((part for part in _POD_SPECIFIC if part in value), None)
 
 
 def is_never_number(value: str) -> bool:

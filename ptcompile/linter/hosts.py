@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import nearest
-from ptcompile.kubernetes.index import SERVICE, selector
+from ptcompile.kubernetes.index import SERVICE, USER_SERVED, selector
 from ptcompile.kubernetes.names import is_label
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, kind_of, nested_map, object_name
 from ptcompile.linter.references import has_all_pods, meets_at_a_pod, service_selects
@@ -40,8 +40,6 @@ _JOB_LABELS: Final = frozenset(
 )
 """Labels that only the pods of one job have."""
 _CLUSTER_DOMAIN: Final = "cluster.local"
-_USER_SERVED: Final = frozenset({("v1", "Pod"), ("batch/v1", "Job")})
-"""Kinds whose Services users write themselves."""
 _TOP_DOMAINS: Final = frozenset(
     {"com", "net", "org", "io", "ai", "dev", "edu", "gov", "cloud", "internal", "local", "lan", "corp", "home"}
 )
@@ -240,7 +238,7 @@ def _is_stateful(pod: Pod) -> bool:
 
 def _is_reported_at_service(pod: Pod) -> bool:
     """Return whether service-not-headless and selector-misses-pods report the Services of this pod."""
-    return kind_of(pod.job.manifest) in _USER_SERVED and not _is_stateful(pod)
+    return kind_of(pod.job.manifest) in USER_SERVED and not _is_stateful(pod)
 
 
 def _is_reported_at_subdomain(pod: Pod) -> bool:
@@ -459,7 +457,7 @@ def _wrong_service(subject: Subject, job: WorkloadPods, name: _ClusterName, comp
     services = created | {object_name(service) for service in subject.objects.of_kind(SERVICE)}
     if name.service in services:
         return None
-    is_user_served = kind_of(job.manifest) in _USER_SERVED
+    is_user_served = kind_of(job.manifest) in USER_SERVED
     if _has_pod(job, name.service):
         is_certain = not is_user_served or any(pod.dns for _, pod in job.first_pods())
         return WrongHost(
@@ -486,7 +484,7 @@ def _selects_one_job(service: Json) -> bool:
 
 def _is_operator_service(job: WorkloadPods, name: str) -> bool:
     """Return whether the operator creates the Service with this name for the job's pods."""
-    return kind_of(job.manifest) not in _USER_SERVED and any(
+    return kind_of(job.manifest) not in USER_SERVED and any(
         object_name(service) == name for service in job.expansion.services
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.templates import job_labels
-from ptcompile.kubernetes.index import SERVICE, selector
+from ptcompile.kubernetes.index import SERVICE, USER_SERVED, selector
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
     as_mappings,
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.meeting import MeetingMember
-
-
-_USER_SERVED = (("v1", "Pod"), ("batch/v1", "Job"))
-"""Kinds whose Services users write themselves."""
 
 
 class ServiceUser(NamedTuple):
@@ -85,7 +81,7 @@ def meets_by_name(subject: Subject, service: str) -> bool:
 def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[Json, Json]]]:
     """Return the pod templates of Pods, then of Jobs, by namespace and subdomain; each with its object."""
     templates: dict[tuple[str, str], list[tuple[Json, Json]]] = {}
-    for kind in _USER_SERVED:
+    for kind in USER_SERVED:
         for manifest in stream.objects.of_kind(kind):
             for written in templates_of(kind, manifest):
                 template = as_mapping(written.template)

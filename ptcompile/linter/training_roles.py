@@ -178,7 +178,7 @@ class TrainingRole:
         return option_variable(option) if launcher is None else launcher.variables.get(option, "")
 
     def user_entry(self, name: str) -> EnvEntry | None:
-        """Return the variable that the user sets, or None if nobody or the operator sets it."""
+        """Return the variable that the user sets, or None if the operator sets it or nothing does."""
         entry = next((entry for entry in self.container.variables if entry.name == name), None)
         if entry is None:
             return None

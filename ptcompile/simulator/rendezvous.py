@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.simulator.launchers.rendezvous import Rendezvous
+from ptcompile.simulator.launchers.rendezvous import KNOWN_IN_POD, Rendezvous
 from ptcompile.simulator.meeting import is_outside, training_roles
 from ptcompile.simulator.pod import WorkloadPods
 
@@ -93,7 +93,7 @@ def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
     command decide that.
     """
     if any(
-        "does not start" in note or "starts nothing" in note
+        note.startswith(("torchrun does not start", "torchrun starts nothing"))
         for _, role_rendezvous in rendezvous.roles
         for note in role_rendezvous.notes
     ):
@@ -101,7 +101,8 @@ def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
     if any(obstacle.is_certain for obstacle in job.obstacles):
         return False
     is_modeled = rendezvous.first.launcher in _LAUNCHERS_WITH_ENDPOINT or rendezvous.first.backend == "env"
-    return True if is_modeled and not job.obstacles and not rendezvous.outside else None
+    is_known = not any(note.endswith(KNOWN_IN_POD) for note in rendezvous.notes)
+    return True if is_modeled and is_known and not job.obstacles and not rendezvous.outside else None
 
 
 def volume_sources(spec: Json) -> list[tuple[str, str, str]]:

@@ -10,11 +10,11 @@ from ptcompile.linter.environment import (
     KNOWN_VARIABLES,
     closest_variable,
     is_never_number,
-    pod_specific_part,
     variable_path,
 )
 from ptcompile.linter.rule import subject_of
 from ptcompile.simulator.kubelet import imported_names
+from ptcompile.simulator.meeting import pod_specific_part
 from ptcompile.world.workload import Stream
 from tests.linter.asking import container, fires, found
 

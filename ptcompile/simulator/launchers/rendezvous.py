@@ -12,6 +12,7 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers.command import Invocation
 from ptcompile.simulator.launchers.ray import cluster_address
+from ptcompile.simulator.launchers.torchrun import is_literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ AT_RENDEZVOUS: Final = "assigned at rendezvous"
 NO_RANK: Final = "not set"
 STANDALONE_ENDPOINT: Final = "localhost:0"
 """Endpoint of `torchrun --standalone`."""
+KNOWN_IN_POD: Final = "is known only in the pod"
+"""End of a note about a value that no file has."""
 DEFAULTS: dict[str, str] = {
     "nnodes": "1:1",
     "nproc-per-node": "1",
@@ -144,7 +147,7 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
         endpoint = f"{options['master-addr']}:{options['master-port']}"
     nodes = _parse_nodes(options["nnodes"])
     if nodes is None:
-        notes.append(f"torchrun does not start: nnodes {options['nnodes']!r} is neither a number above 0 nor MIN:MAX")
+        notes.append(_why_not("nnodes", options["nnodes"], "is neither a number above 0 nor MIN:MAX"))
     processes, processes_text, process_notes = _parse_processes(options["nproc-per-node"], devices)
     return Rendezvous(
         launcher=launch.launcher,
@@ -224,7 +227,14 @@ def _parse_processes(text: str, devices: int) -> tuple[int | None, str, list[str
         return None, text_for_cores, [f"nproc-per-node {text} counts the host's cores, not the container's CPU limit"]
     if text in ("gpu", "xpu"):
         return None, f"number of devices ({text})", ["torchrun does not start without a device to count"]
-    return None, text, [f"torchrun does not start: nproc-per-node {text!r} is not a known value"]
+    return None, text, [_why_not("nproc-per-node", text, "is not a known value")]
+
+
+def _why_not(option: str, value: str, reason: str) -> str:
+    """Return why torchrun does not start with a value, or that no file has it."""
+    if not is_literal(value):
+        return f"{option} {value!r} {KNOWN_IN_POD}"
+    return f"torchrun does not start: {option} {value!r} {reason}"
 
 
 def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:

@@ -46,38 +46,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.environment import pod_specific_part
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import is_literal
+from ptcompile.linter.training_roles import count_nodes
+from ptcompile.simulator.meeting import runs_differ
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for roles in subject.torchrun_groups:
         first = roles[0]
-        if first.rendezvous.backend == "static" or count_nodes(roles) < 2 or first.is_standalone:
-            continue
-        if _ids_differ(first):
-            path = first.path_of("rdzv-id")
+        if count_nodes(roles) > 1 and runs_differ(first.member):
             yield found_at(
-                path,
+                first.path_of("rdzv-id"),
                 f"the rendezvous id {first.options['rdzv-id']!r} differs from pod to pod: they never meet",
                 "use the same id on all pods, such as the name of the job",
             )
-
-
-def _ids_differ(role: TrainingRole) -> bool:
-    """Return whether two pods of the role have different rendezvous ids."""
-    value = role.options.get("rdzv-id", "")
-    if pod_specific_part(value):
-        return True
-    main = role.pod.main
-    if "rdzv-id" in role.launch.options and main is not None:
-        written = "".join((*(main.command or ()), *(main.args or ())))
-        if "$" not in written and "`" not in written:
-            return False  # the same command line in every pod
-    last = role.pod.job.pod(role.expanded, role.expanded.count - 1).rendezvous.options.get("rdzv-id", "")
-    return is_literal(value) and is_literal(last) and value != last
 
 
 RULE = Rule("rendezvous-id-differs", _check, severity="error", stage="run", authority="torchrun")

@@ -47,43 +47,31 @@ from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.simulator.meeting import is_sweep
 
 _PEER_VARIABLES = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
+_PEER_OPTIONS = frozenset({"master-addr", "node-rank", "rdzv-endpoint"})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for roles in subject.torchrun_groups:
-        yield from _check_group(subject, roles)
-
-
-def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    first = roles[0]
-    if first.rendezvous.nodes != (1, 1) or count_nodes(roles) < 2:
-        return
-    shares_endpoint = first.rendezvous.backend != "static" and not first.is_local  # reported by too-many-pods
-    is_intended = subject.record.launch_fields.options or _knows_peers(first)
-    if not first.is_standalone and not shares_endpoint and is_intended and not _is_sweep(first):
-        path = first.path_of("nnodes") if first.source_of("nnodes") != "default" else first.command_path
-        yield found_at(
-            path,
-            f"torchrun expects 1 node, but the job has {count_nodes(roles)} pods: each trains alone",
-            "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1",
-        )
-
-
-def _is_sweep(role: TrainingRole) -> bool:
-    """Return whether each pod has separate work and one node is requested: the script's arguments differ."""
-    if role.expanded.count < 2 or role.options.get("nnodes") not in ("1", "1:1") or role.source_of("nnodes") != "flag":
-        return False
-    return role.pod.launch.entry != role.pod.job.pod(role.expanded, 1).launch.entry
+        first, total = roles[0], count_nodes(roles)
+        if first.rendezvous.nodes != (1, 1) or total < 2 or first.is_standalone:
+            continue
+        shares_endpoint = first.rendezvous.backend != "static" and not first.is_local  # reported by too-many-pods
+        is_meant = subject.record.launch_fields.options or _knows_peers(first)
+        if not shares_endpoint and is_meant and not is_sweep(first.member):
+            yield found_at(
+                first.path_of("nnodes") if first.source_of("nnodes") != "default" else first.command_path,
+                f"torchrun expects 1 node, but the job has {total} pods: each trains alone",
+                "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1",
+            )
 
 
 def _knows_peers(role: TrainingRole) -> bool:
     """Return whether an option or a variable tells a pod about the others."""
-    flags = role.launch.options
-    return any(name in role.launch.env for name in _PEER_VARIABLES) or bool(
-        {"master-addr", "node-rank", "rdzv-endpoint"} & flags.keys()
-    )
+    launch = role.launch
+    return any(name in launch.env for name in _PEER_VARIABLES) or not _PEER_OPTIONS.isdisjoint(launch.options)
 
 
 RULE = Rule("worlds-apart", _check, severity="warning", stage="run", authority="torchrun")
