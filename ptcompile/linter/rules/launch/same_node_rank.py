@@ -42,16 +42,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.references import count_pods, peers_in_other_objects
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import TORCHRUN, option_name, option_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kinds.pods import PodView
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.meeting import MeetingMember
 
 
@@ -100,63 +96,14 @@ def _help(role: TrainingRole) -> str:
 
 def _node_ranks(member: MeetingMember) -> Iterator[tuple[str, int]]:
     """Yield the numeric ranks of the role's first two pods and its last one, each with the pod's index."""
-    from ptcompile.simulator.kubelet import entry_value
     from ptcompile.simulator.launchers.rendezvous import static_node_rank
 
-    name, spec, entry = _rank_variable(member), None, None
     for index in sorted({0, min(1, member.role.count - 1), member.role.count - 1}):
-        view = member.role.pod(index)
-        # the first pod is simulated in any case; most operators give all pods of a role the same spec
-        if name is not None and index and view.spec is not spec:
-            spec, entry = view.spec, _env_entry(view, name)
-        if entry is not None:
-            rank = entry_value(entry, view)
-        else:
-            pod = member.pod.job.pod(member.role, index)
-            is_torchrun = member.rendezvous.launcher == "torchrun"
-            rank = static_node_rank(pod.launch) if is_torchrun else pod.rendezvous.node_rank
+        pod = member.pod.job.pod(member.role, index)
+        is_torchrun = member.rendezvous.launcher == "torchrun"
+        rank = static_node_rank(pod.launch) if is_torchrun else pod.rendezvous.node_rank
         if rank.isdigit():
             yield rank, index
-
-
-def _env_entry(view: PodView, name: str) -> Json | None:
-    """Return the main container's entry for the variable, or None if it is missing or references others."""
-    main = view.main_container
-    entries = [entry for entry in main.env if entry.get("name") == name] if main is not None else []
-    return entries[-1] if entries and "$" not in as_string(entries[-1].get("value")) else None
-
-
-def _rank_variable(member: MeetingMember) -> str | None:
-    """Return the variable with a pod's rank, X of `--node-rank=$(X)` or torchrun's own, or None if a pod may get its
-    rank in another way.
-
-    Then the command lines of the other pods need not be read.
-    """
-    from ptcompile.simulator.launchers.rendezvous import static_node_rank
-
-    launch, main = member.pod.launch, member.pod.main
-    if member.rendezvous.launcher != "torchrun" or launch.in_shell or main is None:
-        return None
-    words = [*(main.command or ()), *(main.args or ())]
-    words = words[: len(words) - len(launch.entry)]
-    ranks = [word for word in words if "rank" in word.casefold()]
-    if len(ranks) > 1 or any("$" in word and word not in ranks and not _is_whole_option(word) for word in words):
-        return None
-    name = option_variable("node-rank")
-    if ranks:
-        option, _, value = ranks[0].partition("=")
-        name = value.removeprefix("$(").removesuffix(")")
-        if option_name(option) != "node-rank" or value != f"$({name})":
-            return None
-    elif "node-rank" in launch.options:
-        return None
-    return name if member.pod.env.get(name) == static_node_rank(launch) else None
-
-
-def _is_whole_option(word: str) -> bool:
-    """Return whether a word is an option of torchrun and its value, so it stays that option whatever `$(X)` is."""
-    option, equals, _ = word.partition("=")
-    return bool(equals) and option.startswith("--") and option[2:].replace("_", "-") in TORCHRUN.names
 
 
 RULE = Rule("same-node-rank", _check, severity="error", stage="run", authority="torchrun")
