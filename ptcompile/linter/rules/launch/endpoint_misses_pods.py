@@ -1,10 +1,12 @@
 """The rendezvous goes through a Service that selects none of the pods.
 
 What: the endpoint is the name of a Service of the pods' namespace, all nodes that meet are pods of this object, and the
-Service's selector fits the labels of none of them, nor of any other pod of the files.
+Service's selector fits the labels of none of them, nor of any other pod of the files. With c10d, a Service with a
+cluster IP reaches no store either.
 
 Why: a Service without pods has no endpoints. A headless one does not resolve, and connections to a cluster IP are
-refused, until the rendezvous times out.
+refused, until the rendezvous times out. The pod whose own address the endpoint names hosts c10d's store, and a cluster
+IP is no pod's address.
 
 Example:
 
@@ -57,7 +59,7 @@ from ptcompile.linter.references import (
     template_labels,
 )
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import guide_of
+from ptcompile.linter.training_roles import TrainingRole, guide_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,16 +77,30 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if any(
             service_selects(service, labels) for service in services for labels in _candidate_labels(subject, service)
         ):
-            continue
-        name = object_name(services[0])
-        selected_labels = ", ".join(f"{key}={value}" for key, value in selector(services[0]).items())
+            reason, help = "has a cluster IP, and with c10d the pod with that address hosts the store", _HEADLESS
+            if not _lacks_host(members, services):
+                continue
+        else:
+            selected_labels = ", ".join(f"{key}={value}" for key, value in selector(services[0]).items())
+            reason, help = f"selects {selected_labels}, which no pod has", "select labels of the pod with rank 0"
         yield found_at(
             first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr"),
-            f"nothing answers to {first.rendezvous.host}: the Service {name} selects {selected_labels}, which no "
-            "pod has",
-            "select labels of the pod with rank 0",
+            f"nothing answers to {first.rendezvous.host}: the Service {object_name(services[0])} {reason}",
+            help,
             severity="warning" if any(id(service) in subject.stream.related_ids for service in services) else None,
         )
+
+
+_HEADLESS = "set clusterIP to None and let the endpoint name one pod, or use the static rendezvous"
+
+
+def _lacks_host(members: tuple[TrainingRole, ...], services: list[Json]) -> bool:
+    """Return whether no pod finds that it hosts c10d's store: none has the address or the name of the endpoint."""
+    rendezvous = guide_of(members).rendezvous
+    if rendezvous.backend != "c10d" or "is_host" in rendezvous.options.get("rdzv-conf", ""):
+        return False
+    has_name = any(rendezvous.host in (role.pod.hostname, role.pod.own_fqdn) for role in members)
+    return not has_name and all(nested_map(item, "spec").get("clusterIP") != "None" for item in services)
 
 
 def _may_reach(service: Json) -> bool:

@@ -47,21 +47,16 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 _METRICS = ("spec", "elasticPolicy", "metrics")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    containers = as_mappings(
-        nested_map(subject.spec, "pytorchReplicaSpecs", "Worker", "template", "spec").get("containers")
-    )
+    workers = [template for template in subject.templates if template.role == "Worker"]
+    containers = [container for template in workers for container in template.containers if not container.is_init]
     for i, metric in enumerate(as_mappings(nested_map(subject.spec, "elasticPolicy").get("metrics"))):
         name = as_string(nested_map(metric, "resource").get("name"))
         share = nested_map(metric, "resource", "target").get("type") == "Utilization"
-        without = [as_string(c.get("name")) for c in containers if not _requests(c, name)]
+        without = [item.name for item in containers if name not in item.requests and name not in item.limits]
         if metric.get("type") == "Resource" and share and name and without:
             path = (*_METRICS, i)
             yield found_at(
@@ -69,11 +64,6 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 f"the container {without[0]} requests no {name}, so its utilization cannot be computed",
                 f"request {name} in every container of the Workers",
             )
-
-
-def _requests(container: Json, name: str) -> bool:
-    resources = nested_map(container, "resources")
-    return name in nested_map(resources, "requests") or name in nested_map(resources, "limits")
 
 
 RULE = Rule("hpa-without-requests", _check, severity="warning", stage="run", authority="training-operator")

@@ -271,7 +271,23 @@ def _service(name: str, selector: dict[str, str], *, headless: bool = False) -> 
 )
 def test_the_service_of_an_endpoint_must_select_a_pod(selector: dict[str, str], expected: bool) -> None:
     command = ("torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=entry:29400", "t.py")
-    assert bool(_found("endpoint-misses-pods", job(*command, pods=4), _service("entry", selector))) is expected
+    entry = _service("entry", selector, headless=True)
+    assert bool(_found("endpoint-misses-pods", job(*command, pods=4), entry)) is expected
+
+
+@pytest.mark.parametrize(
+    ("options", "headless", "expected"),
+    [
+        (("--rdzv-backend=c10d",), False, True),
+        (("--rdzv-backend=c10d",), True, False),
+        (("--rdzv-backend=c10d", "--rdzv-conf=is_host=true"), False, False),
+        (("--node-rank=$(JOB_COMPLETION_INDEX)",), False, False),
+    ],
+)
+def test_no_pod_has_a_cluster_ip(options: tuple[str, ...], headless: bool, expected: bool) -> None:
+    command = ("torchrun", "--nnodes=4", *options, "--rdzv-endpoint=entry:29400", "t.py")
+    entry = _service("entry", {"batch.kubernetes.io/job-completion-index": "0"}, headless=headless)
+    assert bool(_found("endpoint-misses-pods", job(*command, pods=4), entry)) is expected
 
 
 def test_the_headless_service_of_the_subdomain_is_checked_elsewhere() -> None:
