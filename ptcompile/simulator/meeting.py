@@ -341,7 +341,7 @@ def _node_count_obstacle(
     elsewhere = sum(peer.role.count for peer in peers)
 
     if first.backend == "none" and total > 1:
-        # what runs may find the others in a way of its own: a script, MPI, deepspeed over ssh
+        # a script, MPI or deepspeed over ssh may find the other pods by itself
         is_certain = first.launcher in LAUNCHERS and first.launcher != "deepspeed"
         sentence = f"the {total} pods do not know one another: each trains alone"
         yield Obstacle("worlds-apart", sentence, is_certain)

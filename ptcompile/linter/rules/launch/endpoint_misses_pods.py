@@ -5,8 +5,8 @@ Service's selector fits the labels of none of them, nor of any other pod of the 
 cluster IP reaches no store either.
 
 Why: a Service without pods has no endpoints. A headless one does not resolve, and connections to a cluster IP are
-refused, until the rendezvous times out. The pod whose own address the endpoint names hosts c10d's store, and a cluster
-IP is no pod's address.
+refused, until the rendezvous times out. The pod whose own address the endpoint names hosts c10d's store, and no pod has
+a cluster IP.
 
 Example:
 
