@@ -198,8 +198,9 @@ def pool_problems(built: Built) -> Iterator[PlacedProblem]:
     if built.context.cluster.spec.node_pools:
         from ptcompile.compiler.checks import machines as checks_pools
 
-        for problem in checks_pools.pool_misfits(built.job, built.spec.spec, built.context.cluster):
-            yield PlacedProblem(problem, stage=TARGET)
+        fallback = (*SPEC, "accelerator") if "accelerator" in built.spec.spec.model_fields_set else SPEC
+        for role, problem in checks_pools.pool_misfits(built.job, built.context.cluster):
+            yield PlacedProblem(problem, role, stage=TARGET, fallback=fallback)
 
 
 def rejections(built: Built) -> Iterator[PlacedProblem]:

@@ -7,8 +7,8 @@ from itertools import combinations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name, string_map
-from ptcompile.linter.references import selects
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False

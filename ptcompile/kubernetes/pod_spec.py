@@ -1,8 +1,8 @@
-"""Facts about pods from core/v1: which nodes accept one, merge keys of lists, shared memory."""
+"""Facts about pods from core/v1: the nodes that one asks for, merge keys of lists, shared memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, string_map
 
@@ -39,48 +39,12 @@ OBJECT_KEYS = {
 """`MERGE_KEYS` and those of lists in the operators' objects, for a spec's `manifest`."""
 
 
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def terms_of(spec: Json) -> list[Json]:
     """Return the terms of a pod's required node affinity, of which one must match."""
-    return as_mappings(nested_map(spec, "affinity", "nodeAffinity", _REQUIRED).get("nodeSelectorTerms"))
-
-
-def admits(spec: Json, labels: Mapping[str, str]) -> bool:
-    """Return whether a pod's selector and required affinity may match a node with these labels.
-
-    A label that is missing is unknown, and is assumed to match.
-    """
-    selector = string_map(spec.get("nodeSelector"))
-    if any(labels.get(key, value) != value for key, value in selector.items()):
-        return False
-    terms = terms_of(spec)
-    return not terms or any(
-        all(_may_hold(expression, labels) for expression in as_mappings(term.get("matchExpressions"))) for term in terms
-    )
-
-
-def _may_hold(expression: Json, labels: Mapping[str, str]) -> bool:
-    key, values = as_string(expression.get("key")), as_strings(expression.get("values"))
-    if key not in labels:
-        return True
-    operator = as_string(expression.get("operator"))
-    results = {"In": labels[key] in values, "NotIn": labels[key] not in values, "DoesNotExist": False}
-    return results.get(operator, True)
-
-
-def tolerates(spec: Json, key: str, value: str, effect: str) -> bool:
-    """Return whether a pod tolerates a taint."""
-    for toleration in as_mappings(spec.get("tolerations")):
-        if as_string(toleration.get("effect")) not in ("", effect):
-            continue
-        if as_string(toleration.get("operator")) == "Exists":
-            if as_string(toleration.get("key")) in ("", key):
-                return True
-        elif as_string(toleration.get("key")) == key and as_string(toleration.get("value")) == value:
-            return True
-    return False
+    return as_mappings(nested_map(spec, "affinity", "nodeAffinity", REQUIRED).get("nodeSelectorTerms"))
 
 
 def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...], list[str]]]:
@@ -99,7 +63,7 @@ def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...
                 path = (
                     "affinity",
                     "nodeAffinity",
-                    _REQUIRED,
+                    REQUIRED,
                     "nodeSelectorTerms",
                     term_index,
                     "matchExpressions",
@@ -109,6 +73,17 @@ def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...
                 break
     if pins and len(pins) == len(terms):
         yield pins[0][0], list(dict.fromkeys(value for _, values in pins for value in values))
+
+
+def request_path(spec: Json, name: str) -> tuple[str | int, ...]:
+    """Return the path in a pod spec of the first request, or limit, of a resource; empty if no container has it."""
+    for key in ("initContainers", "containers"):
+        containers = spec.get(key)
+        for i, container in enumerate(containers if isinstance(containers, list | tuple) else ()):
+            for half in ("requests", "limits"):
+                if name in nested_map(container, "resources", half):
+                    return key, i, "resources", half, name
+    return ()
 
 
 SHM_PATH: Final = "/dev/shm"  # noqa: S108 - compared with and mounted, never written to

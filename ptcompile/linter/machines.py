@@ -10,7 +10,7 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabric_gaps import EFA
 from ptcompile.hardware.machines import MACHINES, Ask, Machines, Misfit, machines_by_name, misfits
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
-from ptcompile.kubernetes.pod_spec import pinned_values
+from ptcompile.kubernetes.pod_spec import pinned_values, request_path
 from ptcompile.kubernetes.unstructured import nested_map, string_map
 from ptcompile.world.templates import EnvEntry, ManifestTemplate
 
@@ -64,9 +64,9 @@ def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
     asks = {name: Ask(amount, amounts[name].nano) for name, amount in resources.items() if name in amounts}
     for misfit in misfits(list(asks.values()), pins.machines, pins.cloud or None):
         name = next(name for name, ask in asks.items() if ask is misfit.ask)
-        path = _request_path(template, name)
-        if path is not None:
-            yield ExcessRequest(path, str(amounts[name]), misfit, pins)
+        path = request_path(template.spec, name)
+        if path:
+            yield ExcessRequest((*template.path, "spec", *path), str(amounts[name]), misfit, pins)
 
 
 class MissingFabric(NamedTuple):
@@ -161,12 +161,3 @@ def _machines_in(accelerator: str, cloud: str) -> Machines:
 
 def _resource_of(accelerator: str) -> str:
     return VENDORS[ROWS[accelerator].vendor].resource
-
-
-def _request_path(template: ManifestTemplate, name: str) -> Path | None:
-    """Return the path of the first container's request for a resource, or None."""
-    for container in template.containers:
-        for half in ("requests", "limits"):
-            if name in nested_map(container.spec, "resources", half):
-                return (*container.path, "resources", half, name)
-    return None

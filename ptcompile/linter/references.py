@@ -167,23 +167,3 @@ def _members_by_place(stream: Stream) -> dict[tuple[str, ...], list[MeetingMembe
 def count_pods(members: Iterable[MeetingMember]) -> int:
     """Return the number of pods of roles."""
     return sum(member.role.count for member in members)
-
-
-def selects(selector: Json, labels: Json) -> bool:
-    """Return whether a label selector selects these labels; an empty one selects all. Unknown operators always
-    match.
-    """
-    if not string_map(selector.get("matchLabels")).items() <= labels.items():
-        return False
-    return all(_is_satisfied(expression, labels) for expression in as_mappings(selector.get("matchExpressions")))
-
-
-def _is_satisfied(expression: Json, labels: Json) -> bool:
-    key, values = as_string(expression.get("key")), as_strings(expression.get("values"))
-    verdicts: dict[str, bool] = {
-        "In": labels.get(key) in values,
-        "NotIn": labels.get(key) not in values,
-        "Exists": key in labels,
-        "DoesNotExist": key not in labels,
-    }
-    return verdicts.get(as_string(expression.get("operator")), True)

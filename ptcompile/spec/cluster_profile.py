@@ -144,7 +144,7 @@ class Taint(Model):
 
 
 class NodePool(Model):
-    """Nodes of one shape. A cluster whose profile lists pools has no other nodes."""
+    """Nodes of one shape. A cluster whose profile lists pools has no other nodes, unless `otherPools` says so."""
 
     machine: str | None = Field(
         default=None,
@@ -323,6 +323,13 @@ class ProfileSpec(Model):
         description=(
             "The cluster's nodes by pool. If set, jobs are checked against these pools instead of the "
             "machine types of the cloud."
+        ),
+    )
+    other_pools: bool = Field(
+        default=False,
+        description=(
+            "Whether the cluster may have nodes that nodePools does not list, such as pools that have none now: what "
+            "fits no listed pool is then a warning."
         ),
     )
     resource_tolerations: dict[str, list[Toleration]] = Field(

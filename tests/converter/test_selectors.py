@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.linter.references import selects
+from ptcompile.kubernetes.selectors import selects
 from tests.converter.jobs import Json, pytorchjob, stream
 
 ALL = {"training.kubeflow.org/job-name": "p"}

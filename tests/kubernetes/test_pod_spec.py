@@ -1,4 +1,4 @@
-"""Which Kubernetes nodes accept a pod: the labels that it requires and the taints that it tolerates."""
+"""What a pod asks of nodes, and where: the values that it pins a label to, the first request of a resource."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from ptcompile.kubernetes.pod_spec import admits, pinned_values, tolerates
+from ptcompile.kubernetes.pod_spec import pinned_values, request_path
 
 PATH = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
-TAINT = ("gpu", "a100", "NoSchedule")
 
 
 def required(*terms: list[dict[str, Any]]) -> dict[str, Any]:
@@ -51,49 +50,9 @@ def test_pinned_values(spec: dict[str, Any], pins: list[Any]) -> None:
     assert list(pinned_values(spec, "disk")) == pins
 
 
-@pytest.mark.parametrize(
-    ("labels", "spec", "admitted"),
-    [
-        ({"disk": "a"}, {"nodeSelector": {"disk": "a"}}, True),
-        ({"disk": "b"}, {"nodeSelector": {"disk": "a"}}, False),
-        ({}, {"nodeSelector": {"disk": "a"}}, True),
-        ({"disk": "b"}, required([among("a")], [among("b")]), True),
-        ({"disk": "c"}, required([among("a")], [among("b")]), False),
-        ({"disk": "a"}, required([among("a", operator="NotIn")]), False),
-        ({"disk": "b"}, required([among("a", operator="NotIn")]), True),
-        ({"disk": "b"}, required([{"key": "disk", "operator": "Exists"}]), True),
-        ({"disk": "b"}, required([{"key": "disk", "operator": "DoesNotExist"}]), False),
-        ({"disk": "a"}, required([among("a"), among("b")]), False),
-        ({"disk": "a"}, {"nodeSelector": {"disk": "b"}, **required([among("a")])}, False),
-    ],
-)
-def test_nodes_that_a_pod_may_run_on(labels: dict[str, str], spec: dict[str, Any], admitted: bool) -> None:
-    assert admits(spec, labels) is admitted
-
-
-@pytest.mark.parametrize(
-    ("toleration", "expected"),
-    [
-        ({"key": "gpu", "value": "a100"}, True),
-        ({"key": "gpu", "operator": "Equal", "value": "a100", "effect": "NoSchedule"}, True),
-        ({"key": "gpu", "value": "h100"}, False),
-        ({"key": "cpu", "value": "a100"}, False),
-        ({"key": "gpu", "value": "a100", "effect": "NoExecute"}, False),
-        ({"key": "gpu", "operator": "Exists"}, True),
-        ({"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}, True),
-        ({"key": "gpu", "operator": "Exists", "effect": "NoExecute"}, False),
-        ({"key": "cpu", "operator": "Exists"}, False),
-        ({"operator": "Exists"}, True),
-        ({}, False),
-        ({"value": "a100"}, False),
-    ],
-)
-def test_a_toleration_matches_a_taint_as_core_v1_says(toleration: dict[str, Any], expected: bool) -> None:
-    """Kubernetes 1.36, core/v1 `Toleration.ToleratesTaint`."""
-    assert tolerates({"tolerations": [toleration]}, *TAINT) is expected
-    others = [{"key": "other", "operator": "Exists"}, toleration]
-    assert tolerates({"tolerations": others}, *TAINT) is expected
-
-
-def test_a_pod_without_tolerations_tolerates_nothing() -> None:
-    assert not tolerates({}, *TAINT)
+def test_the_first_request_of_a_resource() -> None:
+    containers = [{"resources": {"limits": {"cpu": 4}}}, {"resources": {"limits": {"gpu": 1}, "requests": {"gpu": 1}}}]
+    spec = {"containers": containers, "initContainers": [{}]}
+    assert request_path(spec, "gpu") == ("containers", 1, "resources", "requests", "gpu")
+    assert request_path(spec, "cpu") == ("containers", 0, "resources", "limits", "cpu")
+    assert request_path(spec, "memory") == ()

@@ -10,7 +10,8 @@ from enum import IntEnum
 
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
 from ptcompile.apiserver.kinds import BUILT_IN, other_kind
-from ptcompile.apiserver.validation.metadata import selector_keys, selects
+from ptcompile.apiserver.validation.metadata import selector_keys
+from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, namespace_of, nested_map, object_name
 
 TYPE_CHECKING = False

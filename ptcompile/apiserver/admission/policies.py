@@ -14,8 +14,8 @@ from ptcompile.apiserver.admission.matching import Decision, matches
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced
 from ptcompile.apiserver.cel import fresh_budget
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
-from ptcompile.apiserver.validation.metadata import selects
 from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import as_string, as_strings, namespace_of, nested_map, object_name
 
 TYPE_CHECKING = False

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.metadata import check_labels, check_selector, selects
+from ptcompile.apiserver.validation.metadata import check_labels, check_selector
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
 from ptcompile.apiserver.validation.values import amount_of, check_amount_or_percent
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.selectors import selects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.field_errors import RECREATE_HELP, immutable
-from ptcompile.apiserver.validation.metadata import check_labels, check_selector, generated_name, selects, why_not_key
+from ptcompile.apiserver.validation.metadata import check_labels, check_selector, generated_name, why_not_key
 from ptcompile.apiserver.validation.pod import (
     check_pod_annotations,
     check_pod_only_rules,
@@ -22,6 +22,7 @@ from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False

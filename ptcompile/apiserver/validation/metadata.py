@@ -232,25 +232,6 @@ def selector_keys(selector: Any) -> set[str]:
     return keys | {r["key"] for _, r in f.indexed_mappings(parts.get("matchExpressions")) if type(r.get("key")) is str}
 
 
-def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
-    """Return whether a valid selector matches labels, as the server interprets both."""
-    for key, value in f.as_field_mapping(selector.get("matchLabels")).items():
-        if labels.get(key) != value:
-            return False
-    return all(_meets_requirement(labels, r) for _, r in f.indexed_mappings(selector.get("matchExpressions")))
-
-
-def _meets_requirement(labels: Mapping[str, Any], requirement: Mapping[str, Any]) -> bool:
-    key, operator, values = requirement.get("key"), requirement.get("operator"), requirement.get("values")
-    if type(key) is not str or (values and type(values) is not list):
-        return True  # a wrong type is reported elsewhere
-    if operator == "In":
-        return key in labels and labels[key] in (values or ())
-    if operator == "NotIn":
-        return key not in labels or labels[key] not in (values or ())
-    return (key in labels) == (operator == "Exists")
-
-
 _DELETION_HELP = "remove it: the server writes it when the object is deleted"
 
 

@@ -11,38 +11,32 @@ suffice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import problem
-from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, blocks, total_quantity
+from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, total_quantity
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.hardware.machines import (
     DISKS,
     EKS_ROOT_LEFT,
     Ask,
-    allocatable,
     find_shared_machine,
-    machines_by_name,
     misfits,
     parse_nano as nano,
 )
 from ptcompile.ir import pods as pod_template
-from ptcompile.ir.job import Job, Role, accelerators_in
+from ptcompile.ir.job import Job, accelerators_in
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.pod_spec import admits, tolerates
+from ptcompile.kubernetes.nodes import Placement, fits
 from ptcompile.kubernetes.quantity import NANO, Quantity
-from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.spec import devices as hardware
-from ptcompile.spec.objects import typed_amounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.hardware.machines import Ask, Machines, Misfit
-    from ptcompile.spec.base import ResourceList, Resources
-    from ptcompile.spec.cluster_profile import ClusterProfile, NodePool
+    from ptcompile.spec.base import Resources
+    from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import JobSpec
 
 
@@ -141,7 +135,7 @@ def _misfit_problem(misfit: Misfit, amount: _Amount, name: str, cloud: str | Non
     message = f"{amount.text}: no machine with {name}{on_cloud} has more than {misfit.has} ({misfit.machine})"
     more_nodes = ", on more nodes" if amount.ask.what == "devices" else ""
     help = f"request at most {misfit.has} per node{more_nodes}"
-    return _error(amount.path, message, help)
+    return problem("fits-no-machine", amount.path, message, help, stage="run")
 
 
 def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, cloud: str | None) -> Iterator[Problem]:
@@ -189,134 +183,55 @@ def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: Clust
     )
 
 
-class _CheckedPool(NamedTuple):
-    """A node pool with everything known about its nodes."""
+def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None, Problem]]:
+    """Yield an error for each role that fits no pool of the profile, and for a job with more nodes than the pools.
 
-    name: str
-    pool: NodePool
-    labels: Mapping[str, str]
-    allocatable: Mapping[str, int]
-    """Amounts in nano units, keyed by Kubernetes resource name."""
+    Each comes with the role whose pod template its path leads into, or None for the spec.
+    """
+    from ptcompile.world.nodes import misfit_in, pools_of_profile
 
-    def available(self, resource: str) -> int | None:
-        """Return the amount that a node leaves to pods, or None if unknown. An accelerator that the pool does not list
-        is 0.
-        """
-        amount = self.allocatable.get(resource)
-        return 0 if amount is None and self.allocatable and is_accelerator(resource) else amount
-
-
-def pool_misfits(job: Job, spec: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
-    """Yield an error for each role that fits no pool of the profile, and for a job with more nodes than the pools."""
-    if not cluster.spec.node_pools or job.runtime is not None:
+    pools = pools_of_profile(cluster)
+    if pools is None or job.runtime is not None:
         return
-    pools = [_read_pool(name, pool, cluster) for name, pool in cluster.spec.node_pools.items()]
-    reported: set[Path] = set()
     room: list[int | None] = []
+    has_misfit = False
     for role in job.roles:
-        requests = _pod_requests(role.template, job, cluster)
-        open_to = [candidate for candidate in pools if _rejection_reason(candidate, role.template) is None]
-        misfits_of_role = list(_check_role(role, requests, open_to, pools, spec, cluster))
-        yield from [candidate for candidate in misfits_of_role if candidate.path not in reported]
-        reported.update(candidate.path for candidate in misfits_of_role)
+        pod = pod_template.write_shared(role.template)["spec"]
+        placement = fits(pod, pools.groups, _claimed(role.template, job, cluster))
+        misfit = misfit_in(pools, placement)
+        if misfit is not None:
+            has_misfit = True
+            path = ("spec", *misfit.path)
+            yield (
+                role.name,
+                problem("fits-no-machine", path, misfit.text, misfit.help, severity=misfit.severity, stage="run"),
+            )
         if role.trains:
-            room.append(None if misfits_of_role else _count_fitting_pods(requests, open_to))
-    if not reported and None not in room:
-        yield from _check_node_count(job, min(candidate for candidate in room if candidate is not None), cluster)
+            room.append(_count_fitting_pods(placement))
+    counts = [count for count in room if count is not None]
+    if counts and not has_misfit and len(counts) == len(room):
+        for larger in _check_node_count(job, min(counts), cluster):
+            yield None, larger
 
 
-def _read_pool(name: str, pool: NodePool, cluster: ClusterProfile) -> _CheckedPool:
-    """Return a pool of the profile with what the catalog knows of its machine type."""
-    row = machines_by_name().get(pool.machine or "")
-    labels: dict[str, str] = {"node.kubernetes.io/instance-type": pool.machine} if pool.machine else {}
-    amounts: dict[str, int] = {}
-    if row is not None:
-        entry = hardware.built_in_accelerator(row.accelerator, cluster.spec.cloud)
-        labels |= entry.node_labels if entry is not None and cluster.spec.cloud == row.cloud else {}
-        amounts = {measure: allocatable(row.machine, measure, row.cloud) for measure in ("cpu", "memory")}
-        if entry is not None and entry.resource_name:
-            amounts[entry.resource_name] = row.machine.devices * NANO
-        for fabric, count in row.machine.fabrics.items():
-            if resource := hardware.counted_resource(fabric, row.cloud):
-                amounts[resource] = count * NANO
-    explicit = {key: quantity.parse(text) for key, text in typed_amounts(pool.allocatable).items()}
-    amounts |= {key: amount.nano for key, amount in explicit.items() if amount is not None}
-    return _CheckedPool(name, pool, {**labels, **pool.labels}, amounts)
+def _claimed(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str, Quantity]:
+    """Return the accelerators that a pod claims instead of requesting them."""
+    claimed = accelerators_in(job.claims, template.extra)
+    return {hardware.gpu_resource(cluster, job.accelerator): Quantity(claimed * NANO)} if claimed else {}
 
 
-def _pod_requests(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str, Quantity]:
-    """Return the requests of a pod: of all its containers, and claimed accelerators."""
-    sidecars = [(sidecar.get("resources") or {}).get("requests") or {} for sidecar in template.sidecars]
-    total: dict[str, Quantity] = {}
-    for amounts in (template.main.resources.requests, *sidecars):
-        for name, text in amounts.items():
-            amount = quantity.parse(text)
-            if amount is not None:
-                total[name] = total[name] + amount if name in total else amount
-    if claimed := accelerators_in(job.claims, template.extra):
-        total[hardware.gpu_resource(cluster, job.accelerator)] = Quantity(claimed * NANO)
-    return total
-
-
-def _rejection_reason(pool: _CheckedPool, template: PodTemplate) -> str | None:
-    """Return why the pods of a template may not run on a pool's nodes, or None if they may."""
-    spec = pod_template.write_shared(template)["spec"]
-    if not admits(spec, pool.labels):
-        return "has other labels"
-    for taint in pool.pool.taints:
-        if taint.effect != "PreferNoSchedule" and not tolerates(spec, taint.key, taint.value, taint.effect):
-            return f"has the taint {taint.key}={taint.value}:{taint.effect}"
-    return None
-
-
-def _check_role(
-    role: Role,
-    requests: Mapping[str, Quantity],
-    open_to: list[_CheckedPool],
-    pools: list[_CheckedPool],
-    spec: JobSpec,
-    cluster: ClusterProfile,
-) -> Iterator[Problem]:
-    """Yield an error for the first resource, accelerators first, of which no pool has enough for a role's pods."""
-    if not open_to:
-        reasons = "; ".join(f"{pool.name} {_rejection_reason(pool, role.template)}" for pool in pools)
-        path: Path = ("spec", "accelerator") if "accelerator" in spec.model_fields_set else ("spec",)
-        message = f"no node pool of the profile {cluster.metadata.name!r} takes these pods: {reasons}"
-        yield _error(path, message, "tolerate the taint, or name another accelerator or pool")
-        return
-    remaining = open_to
-    for name in sorted(requests, key=lambda name: (not hardware.is_accelerator(cluster, name), name)):
-        requested = requests[name].nano
-        amounts = {pool.name: pool.available(name) for pool in remaining}
-        sufficient = [pool for pool in remaining if (amount := amounts[pool.name]) is None or amount >= requested]
-        if sufficient:
-            remaining = sufficient
-            continue
-        largest = max(remaining, key=lambda pool: amounts[pool.name] or 0)
-        limit = Quantity(amounts[largest.name] or 0, requests[name].format)
-        path = _spec_path(role, name, spec)
-        message = (
-            f"{requests[name]}: no node pool open to these pods has more than {limit} allocatable ({largest.name})"
-        )
-        yield _error(path, message, f"request at most {limit} per node")
-        return
-
-
-def _count_fitting_pods(requests: Mapping[str, Quantity], pools: list[_CheckedPool]) -> int | None:
+def _count_fitting_pods(placement: Placement) -> int | None:
     """Return how many such pods fit into all pools together, or None if unlimited."""
     total = 0
-    for pool in pools:
-        fits = [
-            available // request.nano
-            for name, request in requests.items()
-            if request and (available := pool.available(name)) is not None
+    for group in placement.fitting:
+        counts = [
+            available // amount.nano
+            for name, amount in placement.pod.requests
+            if (available := group.available(name)) is not None
         ]
-        fits_in_node = min(fits, default=None)
-        if fits_in_node == 0:
-            continue
-        if pool.pool.count is None or fits_in_node is None:
+        if group.size is None or not counts:
             return None
-        total += pool.pool.count * fits_in_node
+        total += group.size * min(counts)
     return total
 
 
@@ -328,32 +243,5 @@ def _check_node_count(job: Job, room: int, cluster: ClusterProfile) -> Iterator[
     count = f"{job.min_nodes} nodes" if is_certain else f"up to {job.peak_nodes} nodes"
     message = f"{count}, but the node pools of the profile {cluster.metadata.name!r} have room for only {room}"
     help = f"use at most {room} nodes, or request less per node"
-    severity = "error" if is_certain else "warning"
+    severity = "error" if is_certain and not cluster.spec.other_pools else "warning"
     yield problem("larger-than-pools", path, message, help, severity=severity, stage="run")  # type: ignore[arg-type]
-
-
-def _spec_path(role: Role, name: str, spec: JobSpec) -> Path:
-    """Return the spec path that requests an amount of a role; `spec` itself if a default does."""
-    blocks_of_role: list[Path] = [(role.name,), ()] if role.name in {"master", "worker"} else [()]
-    resources_by_block = {path[1:]: fields.resources for path, fields in blocks(spec)}
-    for block in blocks_of_role if role.trains else [("roles", role.name)]:
-        resources = resources_by_block.get(block)
-        for half in ("requests", "limits", "") if resources is not None else ():
-            amounts: ResourceList = getattr(resources, half) if half else resources  # type: ignore[assignment]
-            if key := _amount_key(amounts, name):
-                return ("spec", *block, "resources", *((half,) if half else ()), *key)
-    return ("spec",)
-
-
-def _amount_key(amounts: ResourceList, name: str) -> Path:
-    """Return the key path under which resources set an amount; empty if they do not."""
-    candidates: list[tuple[Path, object]] = [
-        ((name,), getattr(amounts, name, None) if name in {"cpu", "memory"} else None)
-    ]
-    candidates.append((("devices", name), amounts.devices.get(name)))
-    candidates += [(("gpu",), amounts.gpu)] if is_accelerator(name) else []
-    candidates += [(("ephemeralStorage",), amounts.ephemeral_storage)] if name == "ephemeral-storage" else []
-    return next((key for key, amount in candidates if amount is not None), ())
-
-
-_error = partial(problem, "fits-no-machine", stage="run")

@@ -43,21 +43,21 @@ def test_jobs_that_fit_a_pool_have_no_finding(body: str, pools: dict[str, Any]) 
     ("body", "pools", "name", "message"),
     [
         ("resources: {gpu: 16}", {"h100": H100, "cpu": CPU}, "fits-no-machine",
-         "spec.resources.gpu: 16: no node pool open to these pods has more than 8 allocatable (h100)"),
+         "spec.resources.gpu: 0/2 node pools fit: 1 has 8 nvidia.com/gpu, 16 are requested, 1 has no nvidia.com/gpu, "),
         ("resources: {cpu: 95, gpu: 8}", {"own": OWN}, "fits-no-machine",
-         "spec.resources.cpu: 95: no node pool open to these pods has more than 94 allocatable (own)"),
+         "spec.resources.cpu: 0/1 node pools fit: 1 has 94 cpu, 95 are requested"),
         ("resources: {cpu: 16}", {"cpu": CPU}, "fits-no-machine",
-         "spec.resources.cpu: 16: no node pool open to these pods has more than 15 allocatable (cpu)"),
+         "spec.resources.cpu: 0/1 node pools fit: 1 has 15 cpu, 16 are requested"),
         (ASK, {"h100": TAINTED}, "fits-no-machine",
-         "spec: no node pool of the profile 'default' takes these pods: h100 has the taint dedicated=ml:NoSchedule"),
+         "spec: 0/1 node pools fit: 1 has the taint dedicated=ml:NoSchedule"),
         (ASK + "nodeSelector: {pool: silver}", {"own": OWN}, "fits-no-machine",
-         "spec: no node pool of the profile 'default' takes these pods: own has other labels"),
+         "spec.nodeSelector.pool: 0/1 node pools fit: 1 lacks the label pool=silver"),
         (ASK + "nodes: 5", {"h100": H100}, "larger-than-pools",
          "spec.nodes: 5 nodes, but the node pools of the profile 'default' have room for only 4"),
         (ASK + "elastic: {nnodes: '5:8'}\nrunPolicy: {backoffLimit: 9}", {"h100": H100}, "larger-than-pools",
          "spec.elastic.nnodes: 5 nodes, but the node pools of the profile 'default' have room for only 4"),
         ("roles: {loader: {command: [serve], resources: {cpu: 99}}}", {"cpu": CPU}, "fits-no-machine",
-         "spec.roles.loader.resources.cpu: 99: no node pool"),
+         "spec.roles.loader.resources.cpu: 0/1 node pools fit: 1 has 15 cpu, 99 are requested"),
     ],
 )  # fmt: skip
 def test_jobs_that_fit_no_pool_are_reported(body: str, pools: dict[str, Any], name: str, message: str) -> None:
@@ -83,9 +83,15 @@ def test_a_pool_of_another_machine_does_not_offer_the_accelerator() -> None:
     pools = {"a100": {"machine": "p4d.24xlarge"}, "h100": H100}
     assert told("accelerator: nvidia-a100-40gb\n" + ASK, pools, cloud="eks") == []
     (found,) = told("accelerator: nvidia-h200\n" + ASK, pools, cloud="eks")
-    assert "a100 has other labels; h100 has other labels" in found[2]
+    assert "0/2 node pools fit: 2 lack the label" in found[2]
 
 
 def test_claimed_gpus_count() -> None:
     (found,) = told("resources: {gpu: 9}", {"own": OWN}, gpu={"claim": {}})
-    assert "9: no node pool open to these pods has more than 8 allocatable (own)" in found[2]
+    assert "1 has 8 nvidia.com/gpu, 9 are requested" in found[2]
+
+
+def test_a_cluster_with_other_pools_may_take_the_job() -> None:
+    """A dump does not show pools that have no node now."""
+    assert [found[1] for found in told("resources: {gpu: 16}", {"h100": H100}, otherPools=True)] == ["warning"]
+    assert [found[1] for found in told(ASK + "nodes: 5", {"h100": H100}, otherPools=True)] == ["warning"]

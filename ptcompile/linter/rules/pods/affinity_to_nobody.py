@@ -32,8 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.linter.references import selects, template_labels
+from ptcompile.linter.references import template_labels
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.workload import Stream
 

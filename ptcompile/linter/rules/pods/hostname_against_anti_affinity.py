@@ -55,8 +55,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.nodes import HOST
 from ptcompile.kubernetes.pod_spec import pinned_values
+from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_strings, nested_map
-from ptcompile.linter.references import selects
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.workload import template_of
 

@@ -32,7 +32,8 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.hardware.nodes import SPOT
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
+from ptcompile.kubernetes.selectors import untolerated
+from ptcompile.kubernetes.unstructured import as_mappings, string_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
@@ -42,43 +43,35 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-_TAINTS: Final[dict[tuple[str, str], tuple[str, str]]] = {
+_CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_TAINTS: Final[dict[tuple[str, str], Json]] = {
     **{
-        label: (taint.key, taint.value or "")
+        label: {"key": taint.key, "value": taint.value or "", "effect": "NoSchedule"}
         for nodes in SPOT.values()
         for label in nodes.labels.items()
         for taint in (nodes.taints if nodes.tainted else ())
     },
-    ("node-role.kubernetes.io/control-plane", ""): ("node-role.kubernetes.io/control-plane", ""),
-    ("node-role.kubernetes.io/master", ""): ("node-role.kubernetes.io/master", ""),
-    ("type", "virtual-kubelet"): ("virtual-kubelet.io/provider", "azure"),
+    **{(role, ""): {"key": role, "effect": "NoSchedule"} for role in _CONTROL_PLANE},
+    ("type", "virtual-kubelet"): {"key": "virtual-kubelet.io/provider", "value": "azure", "effect": "NoSchedule"},
 }
-"""Node labels, and the taint with effect NoSchedule on the nodes that have them."""
+"""Node labels, and the taint on the nodes that have them."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for label, value in string_map(template.spec.get("nodeSelector")).items():
-            taint = _TAINTS.get((label, value))
-            if taint is None or any(
-                _tolerates(toleration, *taint) for toleration in as_mappings(template.spec.get("tolerations"))
-            ):
+            known = [_TAINTS[label, value]] if (label, value) in _TAINTS else []
+            taint = untolerated(known, as_mappings(template.spec.get("tolerations")))
+            if taint is None:
                 continue
+            key = taint["key"]
             path = (*template.path, "spec", "nodeSelector", label)
             yield found_at(
                 path,
-                f"nodes with this label have the taint {taint[0]}, which the pod does not tolerate",
-                f"add a toleration of {taint[0]}",
-                Fix(f"tolerate {taint[0]}", tuple(_edits(template, taint[0])), safe=False),
+                f"nodes with this label have the taint {key}, which the pod does not tolerate",
+                f"add a toleration of {key}",
+                Fix(f"tolerate {key}", tuple(_edits(template, key)), safe=False),
             )
-
-
-def _tolerates(toleration: Json, key: str, value: str) -> bool:
-    if as_string(toleration.get("effect")) not in ("", "NoSchedule"):
-        return False
-    if toleration.get("operator") == "Exists":
-        return as_string(toleration.get("key")) in ("", key)
-    return as_string(toleration.get("key")) == key and as_string(toleration.get("value")) == value
 
 
 def _edits(template: ManifestTemplate, key: str) -> Iterator[Edit]:

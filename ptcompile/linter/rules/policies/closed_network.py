@@ -52,8 +52,9 @@ Source: Kubernetes 1.36, network policies: traffic of a selected pod that no pol
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
     as_mappings,
@@ -63,7 +64,6 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     string_map,
 )
-from ptcompile.linter.references import selects
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
 from ptcompile.linter.training_roles import count_nodes
 from ptcompile.world.workload import Stream
@@ -153,20 +153,7 @@ def _may_be_in(selector: Json, pod: Pod, stream: Stream) -> bool:
         return True
     spaces = stream.objects.by_name(_NAMESPACE, name)
     labels = {_NAME_LABEL: name, **(string_map(nested_map(spaces[-1], "metadata").get("labels")) if spaces else {})}
-    if spaces:
-        return selects(selector, labels)
-    return _may_select(selector, labels)
-
-
-def _may_select(selector: Json, labels: Mapping[str, str]) -> bool:
-    """Return whether a selector may match an object of which only these labels are known."""
-    wanted = string_map(selector.get("matchLabels"))
-    expressions = as_mappings(selector.get("matchExpressions"))
-    known = {
-        "matchLabels": {key: value for key, value in wanted.items() if key in labels},
-        "matchExpressions": [expression for expression in expressions if expression.get("key") in labels],
-    }
-    return selects(known, labels)
+    return selects(selector, labels, partly=not spaces)
 
 
 def _allows_dns(policy: Json) -> bool:
@@ -188,7 +175,7 @@ def _may_be_dns(peer: Json) -> bool:
     if "ipBlock" in peer:
         return True
     space = peer.get("namespaceSelector")
-    return space is not None and _may_select(as_mapping(space), {_NAME_LABEL: "kube-system"})
+    return space is not None and selects(as_mapping(space), {_NAME_LABEL: "kube-system"}, partly=True)
 
 
 RULE = Rule("closed-network", _check, severity="error", stage="run", authority="ptcompile")

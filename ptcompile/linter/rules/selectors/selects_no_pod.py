@@ -40,6 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
     as_mappings,
@@ -50,7 +51,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.linter.references import selects, service_users
+from ptcompile.linter.references import service_users
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
 from ptcompile.operators.table import RUNS_PODS, kind_named
 from ptcompile.world.workload import Stream

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.operators.kueue.scheduler.nodes import excluding_taint, selects_labels
+from ptcompile.kubernetes.nodes import NodeGroup, always, choices_of, reaches
+from ptcompile.kubernetes.pod_spec import terms_of
+from ptcompile.kubernetes.selectors import untolerated
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.operators.kueue.scheduler.objects import Flavor, FlavorResource, ResourceGroup, as_text
 from ptcompile.operators.kueue.scheduler.quota import QuotaNode
 from ptcompile.operators.kueue.scheduler.state import QueueState
@@ -289,20 +291,19 @@ def _mismatch(search: _Search, name: str, members: Sequence[int], group: Resourc
 
 def node_mismatch(pod_set: PodSet, flavor: Flavor) -> str:
     """Return why pods cannot run on the nodes of a flavor, or an empty string."""
-    tolerations = [*nested_list(pod_set.spec, "tolerations"), *flavor.tolerations]
-    taint = excluding_taint(flavor.taints, tolerations)
+    tolerations = [*as_mappings(pod_set.spec.get("tolerations")), *flavor.tolerations]
+    taint = untolerated(flavor.taints, tolerations, compares=True)
     if taint is not None:
         parts = [as_string(taint.get(key)) for key in ("key", "value", "effect")]
         return f"untolerated taint {{{' '.join(parts)} <nil>}} in flavor {flavor.name}"
-    if not selects_labels(pod_set.spec, flavor.labels, flavor.labels.keys()):
+
+    # only labels of the flavor count, so a term without any matches each flavor
+    has_empty_term = not all(term.get("matchExpressions") for term in terms_of(pod_set.spec))
+    spec = {**pod_set.spec, "affinity": None} if has_empty_term else pod_set.spec
+    labels = {key: (value,) for key, value in flavor.labels.items()}
+    if not reaches(choices_of(spec), NodeGroup((flavor.name,), labels, is_open=always)):
         return f"flavor {flavor.name} doesn't match node affinity"
     return ""
-
-
-def nested_list(spec: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
-    """Return the mappings of a list."""
-    value = spec.get(key)
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _topology_mismatch(search: _Search, flavor: Flavor, pod_set: PodSet, group: ResourceGroup) -> str:

@@ -5,7 +5,8 @@ Source: Kueue 0.19, pkg/cache/scheduler/clusterqueue.go and pkg/scheduler/schedu
 
 from __future__ import annotations
 
-from ptcompile.apiserver.validation.metadata import selector_keys, selects
+from ptcompile.apiserver.validation.metadata import selector_keys
+from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
 from ptcompile.operators.kueue.scheduler.objects import Cluster, QuotaHolder
 from ptcompile.operators.kueue.scheduler.quota import cohort_chain

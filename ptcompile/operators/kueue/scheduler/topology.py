@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.kubernetes import amounts, quantity
+from ptcompile.kubernetes.nodes import NAME, choices_of
+from ptcompile.kubernetes.selectors import meets, selects, untolerated
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name, string_map
-from ptcompile.operators.kueue.scheduler.nodes import excluding_taint, matches_affinity
 from ptcompile.operators.kueue.scheduler.objects import Cluster, Flavor, ResourceAmounts, amount_of, amounts_of
 from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest
 
@@ -170,7 +171,7 @@ class FlavorTopology:
         if parent is None:
             return
         if self.has_hosts:
-            parent.name, parent.labels = object_name(node), labels
+            parent.name, parent.labels = object_name(node), {**labels, NAME: object_name(node)}
             parent.taints = tuple(as_mappings(nested_map(node, "spec").get("taints")))
         parent.key = leaf_key(self.name, self.levels, parent.values)
         allocatable = amounts_of(amounts.quantities_of(nested_map(node, "status"), "allocatable"))
@@ -324,10 +325,11 @@ class FlavorTopology:
         """
         if self._suitable is None or self._suitable[0] is not spec:
             tolerations = [*as_mappings(spec.get("tolerations")), *self.tolerations]
-            selector = string_map(spec.get("nodeSelector"))
+            selector = {"matchLabels": spec.get("nodeSelector")}
+            choices = choices_of({"affinity": spec.get("affinity")})
             exclusions, leaves = Exclusions(), []
             for leaf in self.by_level[-1].values():
-                reason = _exclusion(leaf, spec, tolerations, selector) if self.has_hosts else ""
+                reason = _exclusion(leaf, tolerations, selector, choices) if self.has_hosts else ""
                 if reason:
                     exclusions.add(reason)
                 else:
@@ -466,15 +468,16 @@ def _workers_and_leader(requests: Sequence[PlacementRequest]) -> tuple[Placement
     return (second, first) if second.count > first.count else (first, second)
 
 
-def _exclusion(leaf: Domain, spec: Json, tolerations: Sequence[Json], selector: Mapping[str, str]) -> str:
+def _exclusion(leaf: Domain, tolerations: Sequence[Json], selector: Json, choices: Sequence[Sequence[Json]]) -> str:
     """Return why a node takes no pod, or an empty string."""
-    taint = excluding_taint(leaf.taints, tolerations) if leaf.taints else None
+    taint = untolerated(leaf.taints, tolerations, compares=True)
     if taint is not None:
         value = f"={taint.get('value')}" if taint.get("value") else ""
         return f'taint "{taint.get("key")}{value}:{taint.get("effect")}"'
-    if any(leaf.labels.get(key) != value for key, value in selector.items()):
+    if not selects(selector, leaf.labels):
         return "nodeSelector"
-    return "" if matches_affinity(spec, leaf.labels, leaf.name) else "affinity"
+    is_chosen = any(all(meets(leaf.labels, requirement) for requirement in choice) for choice in choices)
+    return "" if is_chosen else "affinity"
 
 
 def _count_in(

@@ -1,0 +1,235 @@
+"""Which nodes take a pod: kube-scheduler's filters, in its order, over groups of nodes that are alike.
+
+A group is a node pool, or nodes that no filter can tell apart. What is unknown of it is assumed to fit, so a refusal
+is certain as long as the group is what the cluster has.
+
+Source: Kubernetes 1.36, pkg/scheduler/apis/config/v1/default_plugins.go and pkg/scheduler/framework/plugins;
+k8s.io/component-helpers scheduling/corev1/nodeaffinity.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes import amounts
+from ptcompile.kubernetes.pod_spec import REQUIRED, request_path, terms_of
+from ptcompile.kubernetes.quantity import NANO, Quantity
+from ptcompile.kubernetes.selectors import meets, requirements_of, untolerated
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+    FieldPath = tuple[str | int, ...]
+
+NAME: Final = "metadata.name"
+"""The field of `matchFields`; groups have it among their labels."""
+_AFFINITY: FieldPath = ("affinity", "nodeAffinity", REQUIRED)
+_SHOWN: Final = 3
+_CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+
+
+def always(_name: str) -> bool:
+    """Return True: any unlisted label may be there, and each unlisted resource is absent."""
+    return True
+
+
+def never(_name: str) -> bool:
+    """Return False: no unlisted label is there, and no unlisted resource is known to be absent."""
+    return False
+
+
+class NodeGroup(NamedTuple):
+    """Nodes that are alike, as far as anything is known of them."""
+
+    names: tuple[str, ...]
+    """Names of the nodes, or the name of the pool."""
+    labels: Mapping[str, Sequence[str]]
+    """The values that each label may have."""
+    taints: Sequence[Json] = ()
+    amounts: Mapping[str, int] = {}
+    """What a node leaves to pods, in nano units, by resource name."""
+    is_pool: bool = True
+    is_cordoned: bool = False
+    size: int | None = None
+    """The most nodes that it may have; None if there is no limit."""
+    requirements: Mapping[str, Sequence[Json]] = {}
+    """What is known of other labels, by label."""
+    is_open: Callable[[str], bool] = never
+    """Whether a label that is not listed may have any value."""
+    lacks: Callable[[str], bool] = never
+    """Whether a resource that is not listed is absent."""
+
+    def available(self, resource: str) -> int | None:
+        """Return the amount that a node leaves to pods, in nano units, or None if unknown."""
+        return self.amounts.get(resource, 0 if self.lacks(resource) else None)
+
+
+class Refusal(NamedTuple):
+    """Why a filter refuses a group."""
+
+    verb: str
+    text: str
+    path: FieldPath
+    """The field of the pod spec that decides, or the nearest one that is written."""
+    help: str
+    distance: float
+    """How much has to change; the least is the easiest to change."""
+
+
+class PodNeeds(NamedTuple):
+    """What the filters ask of a pod."""
+
+    spec: Json
+    choices: Sequence[Sequence[Json]]
+    """Alternative requirements on labels, each with those of nodeSelector; none if no node can match."""
+    requests: Sequence[tuple[str, Quantity]]
+    """Accelerators first, since they decide which nodes are possible."""
+
+
+class Placement(NamedTuple):
+    """Which groups take a pod, and what keeps it from the others."""
+
+    pod: PodNeeds
+    fitting: Sequence[NodeGroup]
+    refused: Sequence[tuple[NodeGroup, Sequence[Refusal]]]
+    """Each with all its refusals, in kube-scheduler's order."""
+
+    @property
+    def nearest(self) -> Refusal:
+        """The first refusal of the group that is easiest to fit."""
+        return min(self.refused, key=lambda item: (len(item[1]), item[1][0].distance))[1][0]
+
+    def text(self) -> str:
+        """Return how many nodes or pools fit, and each first reason with how many have it."""
+        groups = [*self.fitting, *(group for group, _ in self.refused)]
+        unit = "node pools" if any(group.is_pool for group in groups) else "nodes"
+        counts: Counter[tuple[str, str]] = Counter()
+        for group, (first, *_) in self.refused:
+            counts[first.verb, first.text] += len(group.names)
+        reasons = [
+            f"{count} {verb if count == 1 else _PLURALS[verb]} {text}" for (verb, text), count in counts.most_common()
+        ]
+        return f"{_count(self.fitting)}/{_count(groups)} {unit} fit: {', '.join(reasons)}"
+
+
+def _count(groups: Iterable[NodeGroup]) -> int:
+    return sum(len(group.names) for group in groups)
+
+
+def fits(spec: Json, groups: Iterable[NodeGroup], more: amounts.Quantities | None = None) -> Placement:
+    """Return which groups take a pod with this spec, after admission. `more` are requests beyond those of the spec.
+
+    The kubelet alone decides on a pod with `nodeName`, and starts it without devices that the node lacks.
+    """
+    pod = _read(spec, more or {})
+    filters = () if spec.get("nodeName") else FILTERS
+    answers = [(group, [*filter(None, (refuses(pod, group) for refuses in filters))]) for group in groups]
+    return Placement(
+        pod=pod,
+        fitting=[group for group, refusals in answers if not refusals],
+        refused=[(group, refusals) for group, refusals in answers if refusals],
+    )
+
+
+def _read(spec: Json, more: amounts.Quantities) -> PodNeeds:
+    requests = amounts.add(amounts.pod_requests(spec), {**more, "pods": Quantity(NANO)})
+    ordered = sorted(requests.items(), key=lambda item: (not amounts.is_accelerator(item[0]), item[0]))
+    return PodNeeds(spec, choices_of(spec), [(name, amount) for name, amount in ordered if amount])
+
+
+def choices_of(spec: Json) -> list[list[Json]]:
+    """Return the alternative lists of requirements on a node's labels; none if no node can meet them.
+
+    The terms of a required affinity are alternatives, and an empty term matches no node.
+    """
+    selector = spec.get("nodeSelector")
+    if REQUIRED not in nested_map(spec, "affinity", "nodeAffinity"):
+        return [requirements_of(selector)]
+    terms = [requirements_of(None, term.get("matchExpressions"), term.get("matchFields")) for term in terms_of(spec)]
+    return [[*requirements_of(selector), *term] for term in terms if term]
+
+
+def reaches(choices: Iterable[Sequence[Json]], group: NodeGroup) -> bool:
+    """Return whether nodes of a group may have labels that meet one of the alternatives."""
+    return any(all(may_meet(group, choice, requirement) for requirement in choice) for choice in choices)
+
+
+def may_meet(group: NodeGroup, choice: Sequence[Json], requirement: Json) -> bool:
+    """Return whether the label of a requirement may have a value that meets all requirements of a choice on it."""
+    key = as_string(requirement.get("key"))
+    own = group.requirements.get(key, ())
+    of_key = [*own, *(other for other in choice if other.get("key") == key)]
+    if key in group.labels:
+        return any(all(meets({key: value}, other) for other in of_key) for value in group.labels[key])
+    if own:
+        named = [as_strings(other.get("values")) for other in of_key if other.get("operator") == "In"]
+        return not named or any(all(meets({key: value}, other) for other in of_key) for value in named[0])
+    return group.is_open(key) or meets({}, requirement)
+
+
+def _node_unschedulable(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
+    if not group.is_cordoned or untolerated([_CORDON], as_mappings(pod.spec.get("tolerations"))) is None:
+        return None
+    return Refusal("is", "cordoned", (), f"uncordon {_names(group)} (`kubectl uncordon`)", 0)
+
+
+def _taint_toleration(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
+    taint = untolerated(group.taints, as_mappings(pod.spec.get("tolerations")))
+    if taint is None:
+        return None
+
+    value = f"={taint['value']}" if taint.get("value") else ""
+    text = f"the taint {taint.get('key')}{value}:{taint.get('effect')}"
+    written = [(key,) for key in ("tolerations", "nodeSelector", "affinity") if pod.spec.get(key)]
+    return Refusal("has", text, next(iter(written), ()), f"tolerate {text} ({_names(group)})", 1)
+
+
+def _node_affinity(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
+    if reaches(pod.choices, group):
+        return None
+
+    text, path = "what an empty term requires", _AFFINITY
+    for choice in pod.choices[:1]:
+        unmet = next(requirement for requirement in choice if not may_meet(group, choice, requirement))
+        text, path = _describe(unmet, pod.spec)
+    return Refusal("lacks", text, path, f"require labels that the nodes have ({_names(group)})", 2)
+
+
+def _describe(requirement: Json, spec: Json) -> tuple[str, FieldPath]:
+    """Return a requirement as text, and its path in the pod spec."""
+    key, operator = as_string(requirement.get("key")), as_string(requirement.get("operator"))
+    values = as_strings(requirement.get("values"))
+    if values == [nested_map(spec, "nodeSelector").get(key)]:
+        return f"the label {key}={values[0]}", ("nodeSelector", key)
+    more = ", ..." if len(values) > _SHOWN else ""
+    listed = f" [{', '.join(values[:_SHOWN])}{more}]" if values else ""
+    return f"the label {key} {operator}{listed}", _AFFINITY
+
+
+def _names(group: NodeGroup) -> str:
+    """Return the first names of a group."""
+    return ", ".join(group.names[:_SHOWN])
+
+
+def _node_resources(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
+    for name, amount in pod.requests:
+        available = group.available(name)
+        if available is not None and available < amount.nano:
+            most = Quantity(available, amount.format)
+            are = "is" if amount.nano == NANO else "are"
+            text = f"{most if available else 'no'} {name}, {amount} {are} requested"
+            help = f"request at most {most} {name} in each pod ({_names(group)})"
+            help = help if available else f"use nodes with {name}"
+            return Refusal("has", text, request_path(pod.spec, name), help, 4 - available / amount.nano)
+    return None
+
+
+FILTERS: Final = (_node_unschedulable, _taint_toleration, _node_affinity, _node_resources)
+"""In kube-scheduler's order."""
+_PLURALS: Final = {"is": "are", "has": "have", "lacks": "lack"}

@@ -1,0 +1,98 @@
+"""What matches labels and taints: selectors, their requirements, and tolerations, as Kubernetes 1.36 reads them.
+
+Source: k8s.io/apimachinery pkg/labels/selector.go (`Requirement.Matches`), k8s.io/api core/v1/toleration.go
+(`ToleratesTaint`), k8s.io/component-helpers scheduling/corev1/helpers.go (`FindMatchingUntoleratedTaint`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, string_map
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+def selects(selector: Json, labels: Mapping[str, Any], *, partly: bool = False) -> bool:
+    """Return whether a label selector selects these labels; an empty one selects all.
+
+    `partly`: only these labels are known, and a requirement on another one holds.
+    """
+    requirements = requirements_of(selector.get("matchLabels"), selector.get("matchExpressions"))
+    return all(
+        meets(labels, requirement)
+        for requirement in requirements
+        if not partly or as_string(requirement.get("key")) in labels
+    )
+
+
+def requirements_of(labels: object, *expressions: object) -> list[Json]:
+    """Return a mapping of labels and lists of expressions as one list of requirements, of which all must hold."""
+    fixed = [{"key": key, "operator": "In", "values": [value]} for key, value in string_map(labels).items()]
+    return [*fixed, *(item for listed in expressions for item in as_mappings(listed))]
+
+
+def meets(labels: Mapping[str, Any], requirement: Json) -> bool:
+    """Return whether labels meet a requirement. An unknown operator, which the API server refuses, is never met."""
+    key, values = as_string(requirement.get("key")), as_strings(requirement.get("values"))
+    match requirement.get("operator"):
+        case "In":
+            return labels.get(key) in values
+        case "NotIn":
+            return labels.get(key) not in values
+        case "Exists":
+            return key in labels
+        case "DoesNotExist":
+            return key not in labels
+        case "Lt" | "Gt" as operator:
+            return len(values) == 1 and _compares(as_string(labels.get(key)), operator, values[0])
+        case _:
+            return False
+
+
+def untolerated(taints: Iterable[Json], tolerations: Iterable[Json], *, compares: bool = False) -> Json | None:
+    """Return the first taint that keeps pods away and that no toleration tolerates, or None."""
+    known = list(tolerations)
+    for taint in taints:
+        is_soft = taint.get("effect") not in ("NoSchedule", "NoExecute")
+        if not is_soft and not any(tolerates(each, taint, compares=compares) for each in known):
+            return taint
+    return None
+
+
+def tolerates(toleration: Json, taint: Json, *, compares: bool = False) -> bool:
+    """Return whether a toleration tolerates a taint.
+
+    `compares`: whether Lt and Gt compare numbers, by the gate TaintTolerationComparisonOperators, which is off up to
+    Kubernetes 1.36; Kueue 0.19 and Karpenter 1.14 always compare. Without it they tolerate nothing.
+    """
+    if toleration.get("effect") not in (None, "", taint.get("effect")):
+        return False
+    if toleration.get("key") not in (None, "", taint.get("key")):
+        return False
+    value, own = as_string(toleration.get("value")), as_string(taint.get("value"))
+    match toleration.get("operator"):
+        case "Exists":
+            return True
+        case None | "" | "Equal":
+            return value == own
+        case "Lt" | "Gt" as operator:
+            return compares and _compares(own, operator, value)
+        case _:
+            return False
+
+
+def _compares(text: str, operator: str, bound: str) -> bool:
+    """Return whether a whole number is less (`Lt`) or greater (`Gt`) than another; False if either is not a number."""
+    if not (_is_number(text) and _is_number(bound)):
+        return False
+    return int(text) < int(bound) if operator == "Lt" else int(text) > int(bound)
+
+
+def _is_number(text: str) -> bool:
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    return digits.isascii() and digits.isdigit() and len(digits) < 19

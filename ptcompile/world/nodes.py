@@ -1,0 +1,225 @@
+"""The nodes of a cluster as groups: the pools of a profile, Node objects, and Karpenter's NodePools.
+
+Sources: docs/facts/hardware.md; Karpenter 1.14, pkg/controllers/provisioning/scheduling/nodeclaim.go (`CanAdd`) and
+pkg/apis/v1/labels.go; karpenter-provider-aws 1.14, pkg/apis/v1/labels.go.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.hardware.machines import allocatable, machines_by_name
+from ptcompile.kubernetes import amounts, quantity
+from ptcompile.kubernetes.nodes import NAME, NodeGroup, Placement, PodNeeds, always, never, reaches
+from ptcompile.kubernetes.quantity import NANO
+from ptcompile.kubernetes.resources import is_accelerator
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, object_name, string_map
+from ptcompile.spec import devices
+from ptcompile.spec.objects import typed_amounts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.diagnostics import Path
+    from ptcompile.diagnostics.terms import Severity
+    from ptcompile.kubernetes.index import Objects
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.spec.cluster_profile import ClusterProfile, NodePool
+
+_INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
+_MANY_VALUES: Final = 50
+"""A label with more values than that does not tell nodes apart: it is their name, or the like."""
+_KARPENTER_OFFERS: Final = frozenset(
+    {"nvidia.com/gpu", "amd.com/gpu", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "habana.ai/gaudi"}
+)
+"""Accelerators that Karpenter's instance types have; it makes no node for another one without a NodeOverlay."""
+_RESOLVED_LABELS: Final = (
+    "karpenter.sh/",
+    "topology.kubernetes.io/",
+    "topology.k8s.aws/",
+    "failure-domain.beta.kubernetes.io/",
+    "node.kubernetes.io/",
+    "kubernetes.io/",
+    "beta.kubernetes.io/",
+)
+"""Prefixes of labels that the instance type decides on, beside those of the provider."""
+_PROVIDERS: Final = ("karpenter.k8s.aws", "eks.amazonaws.com", "karpenter.azure.com")
+"""API groups of node classes, which are the prefixes of their providers' labels."""
+_OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
+
+
+class Pools(NamedTuple):
+    """What is known of the nodes of a cluster."""
+
+    groups: Sequence[NodeGroup]
+    is_complete: bool = False
+    """Whether there are no others."""
+    has_nodes: bool = True
+    """Whether nodes are among them. If not, Karpenter makes them all, and there are others that it does not make."""
+
+
+class PoolMisfit(NamedTuple):
+    """Why no node takes a pod, and what to do."""
+
+    path: Path
+    """The field of the pod spec that decides, or the nearest one that is written."""
+    text: str
+    help: str
+    severity: Severity
+
+
+def misfit_in(pools: Pools, placement: Placement) -> PoolMisfit | None:
+    """Return why none of the pools takes a pod, or None if one does or another node may."""
+    is_told = pools.has_nodes or any(_is_meant(placement.pod, group) for group, _ in placement.refused)
+    if placement.fitting or not placement.refused or not is_told:
+        return None
+    severity: Severity = "error" if pools.is_complete else "warning"
+    return PoolMisfit(placement.nearest.path, placement.text(), placement.nearest.help, severity)
+
+
+def _is_meant(pod: PodNeeds, group: NodeGroup) -> bool:
+    """Return whether a pod is for a group: for its accelerators, or by a label that the group lists."""
+    has_label = any(requirement.get("key") in group.labels for choice in pod.choices for requirement in choice)
+    return reaches(pod.choices, group) and (has_label or any(is_accelerator(name) for name, _ in pod.requests))
+
+
+def pools_of_profile(cluster: ClusterProfile) -> Pools | None:
+    """Return the pools of a profile, or None if it lists none."""
+    pools = cluster.spec.node_pools
+    if not pools:
+        return None
+    groups = [_profile_group(name, pool, cluster) for name, pool in pools.items()]
+    return Pools(groups, is_complete=not cluster.spec.other_pools)
+
+
+def _profile_group(name: str, pool: NodePool, cluster: ClusterProfile) -> NodeGroup:
+    """Return a pool with what the catalog knows of its machine type. Labels that it does not list are unknown."""
+    labels, sizes = _machine_facts(pool.machine or "", cluster.spec.cloud)
+    written = {key: quantity.parse(text) for key, text in typed_amounts(pool.allocatable).items()}
+    sizes |= {key: amount.nano for key, amount in written.items() if amount is not None}
+    return NodeGroup(
+        names=(name,),
+        labels={key: (value,) for key, value in {**labels, **pool.labels}.items()},
+        taints=[{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in pool.taints],
+        amounts=sizes,
+        size=pool.count,
+        is_open=always,
+        lacks=is_accelerator if sizes else never,
+    )
+
+
+def _machine_facts(machine: str, cloud: str | None) -> tuple[dict[str, str], dict[str, int]]:
+    """Return the labels of a machine type's nodes in a cloud, and what they leave to pods, in nano units."""
+    labels = {_INSTANCE_TYPE: machine} if machine else {}
+    row = machines_by_name().get(machine)
+    if row is None:
+        return labels, {}
+
+    entry = devices.built_in_accelerator(row.accelerator, cloud)
+    sizes = {measure: allocatable(row.machine, measure, row.cloud) for measure in ("cpu", "memory")}
+    if entry is not None:
+        labels |= entry.node_labels if cloud == row.cloud else {}
+        sizes |= {entry.resource_name: row.machine.devices * NANO} if entry.resource_name else {}
+    for fabric, count in row.machine.fabrics.items():
+        if resource := devices.counted_resource(fabric, row.cloud):
+            sizes[resource] = count * NANO
+    return labels, sizes
+
+
+def pools_of_objects(objects: Objects) -> Pools | None:
+    """Return the nodes of files: Node objects, and Karpenter's NodePools. There may be others."""
+    nodes, pools = objects.of_kind(("v1", "Node")), objects.of_kind(("karpenter.sh/v1", "NodePool"))
+    groups = [*_node_groups(nodes), *map(karpenter_group, pools)]
+    return Pools(groups, has_nodes=bool(nodes)) if groups else None
+
+
+def _node_groups(nodes: Iterable[Json]) -> Iterator[NodeGroup]:
+    """Yield the nodes in groups that differ in what decides on pods."""
+    labels_of = {id(node): {**_labels(node), NAME: object_name(node)} for node in nodes}
+    values: defaultdict[str, set[str]] = defaultdict(set)
+    for labels in labels_of.values():
+        for key, value in labels.items():
+            values[key].add(value)
+    many = {NAME, *(key for key, seen in values.items() if len(seen) > _MANY_VALUES)}
+
+    groups: defaultdict[str, list[Json]] = defaultdict(list)
+    for node in nodes:
+        labels = labels_of[id(node)]
+        told = sorted((key, "" if key in many else value) for key, value in labels.items())
+        spec = nested_map(node, "spec")
+        groups[repr([told, spec.get("taints"), spec.get("unschedulable"), _allocatable(node)])].append(node)
+    for members in groups.values():
+        first, *_ = members
+        sizes = {name: amount.nano for name, amount in _allocatable(first).items()}
+        yield NodeGroup(
+            names=tuple(map(object_name, members)),
+            labels={key: [*{labels_of[id(node)][key]: 1 for node in members}] for key in labels_of[id(first)]},
+            taints=as_mappings(nested_map(first, "spec").get("taints")),
+            amounts=sizes,
+            is_pool=False,
+            is_cordoned=nested_map(first, "spec").get("unschedulable") is True,
+            size=len(members),
+            lacks=_is_extended if sizes else never,
+        )
+
+
+def karpenter_group(pool: Json) -> NodeGroup:
+    """Return the nodes that Karpenter may make for a NodePool."""
+    spec = nested_map(pool, "spec", "template", "spec")
+    name, provider = object_name(pool), as_string(nested_map(spec, "nodeClassRef").get("group"))
+    requirements: defaultdict[str, list[Json]] = defaultdict(list)
+    for requirement in as_mappings(spec.get("requirements")):
+        if requirement.get("operator") in _OPERATORS:
+            requirements[as_string(requirement.get("key"))].append(requirement)
+    fixed = {**_labels(nested_map(pool, "spec", "template")), "karpenter.sh/nodepool": name}
+    listed = {
+        key: as_strings(requirement.get("values"))
+        for key, own in requirements.items()
+        for requirement in own
+        if requirement.get("operator") == "In"
+    }
+    labels = {**listed, **{key: [value] for key, value in fixed.items()}}
+
+    machines = [machines_by_name().get(value) for value in labels.get(_INSTANCE_TYPE, ())]
+    sizes: dict[str, int] = {}
+    known = [machine for machine in machines if machine is not None]
+    is_known = 0 < len(known) == len(machines)
+    for machine in known if is_known else ():
+        for resource, amount in _machine_facts(machine.machine.name, machine.cloud)[1].items():
+            sizes[resource] = max(amount, sizes.get(resource, 0))
+    for resource, limit in amounts.quantities_of(nested_map(pool, "spec"), "limits").items():
+        sizes[resource] = min(limit.nano, sizes.get(resource, limit.nano))
+    return NodeGroup(
+        names=(name,),
+        labels=labels,
+        taints=as_mappings(spec.get("taints")),
+        amounts=sizes,
+        requirements=requirements,
+        is_open=partial(_is_resolved, provider),
+        lacks=is_accelerator if is_known else _is_never_offered,
+    )
+
+
+def _is_resolved(provider: str, label: str) -> bool:
+    """Return whether the instance type may decide on a label that a NodePool does not list."""
+    return provider not in _PROVIDERS or label.startswith((*_RESOLVED_LABELS, f"{provider}/"))
+
+
+def _is_never_offered(resource: str) -> bool:
+    return is_accelerator(resource) and resource not in _KARPENTER_OFFERS
+
+
+def _is_extended(resource: str) -> bool:
+    return "/" in resource
+
+
+def _labels(holder: Json) -> dict[str, str]:
+    return string_map(nested_map(holder, "metadata").get("labels"))
+
+
+def _allocatable(node: Json) -> amounts.Quantities:
+    return amounts.quantities_of(nested_map(node, "status"), "allocatable")
