@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
+    from ptcompile.world.nodes import Pools
 else:  # as text, NamedTuple would compile them
     Json = ClusterProfile = object
 
@@ -187,6 +188,15 @@ class Inputs:
     def frameworks(self) -> tuple[str, ...]:
         """The kinds that the profile's Kueue manages beyond its defaults."""
         return tuple(self.given_profile.spec.queue_frameworks) if self.given_profile is not None else ()
+
+    @cached_property
+    def pools(self) -> Pools | None:
+        """The node pools of the profile, or None if it lists none."""
+        if self.given_profile is None or not self.given_profile.spec.node_pools:
+            return None
+        from ptcompile.world.nodes import pools_of_profile
+
+        return pools_of_profile(self.given_profile)
 
     @property
     def filename(self) -> str | None:

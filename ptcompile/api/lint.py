@@ -261,7 +261,9 @@ def _object_diagnostics(
     (file,) = inputs.files
     manifests = [item.manifest for item in inputs.items]
     texts = {id(document.data): document.texts for document in file.source.documents}
-    stream = Stream(manifests, inputs.versions, texts, related=inputs.beside, frameworks=inputs.frameworks)
+    stream = Stream(
+        manifests, inputs.versions, texts, related=inputs.beside, frameworks=inputs.frameworks, pools=inputs.pools
+    )
     linter = ObjectLinter(inputs, options, stream)
     templates = _templates(file.source)
     marked = may_have_marks(file.source.text)

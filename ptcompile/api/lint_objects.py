@@ -172,7 +172,7 @@ class ObjectLinter:
         """Yield the problems of manifests inside a string, at the string's path; ignore template placeholders."""
         documents = streams.read(content, None).documents
         objects = [manifest for document in documents for _, manifest in streams.objects_in(document.data)]
-        stream = Stream(objects, self._inputs.versions, frameworks=self._inputs.frameworks)
+        stream = Stream(objects, self._inputs.versions, frameworks=self._inputs.frameworks, pools=self._inputs.pools)
         inner_linter = ObjectLinter(self._inputs, self._options, stream)
         for manifest in objects:
             problems = inner_linter._own_problems(manifest) if is_supported(manifest) else None

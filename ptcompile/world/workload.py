@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.meeting import Lead
     from ptcompile.simulator.pod import Pod
+    from ptcompile.world.nodes import Pools
 
     T = TypeVar("T")
 
@@ -39,6 +40,7 @@ class Stream:
         texts: Mapping[int, frozenset[str] | None] | None = None,
         related: Sequence[Json] | None = None,
         frameworks: Sequence[str] = (),
+        pools: Pools | None = None,
     ) -> None:
         self.objects = Objects([*objects, *(related or ())])
         self.related_ids = frozenset(id(manifest) for manifest in related or ())
@@ -51,6 +53,8 @@ class Stream:
         """The releases in force."""
         self.frameworks = frameworks
         """Kinds that the queue system manages beyond its defaults: `queueFrameworks` of the profile."""
+        self.given_pools = pools
+        """The node pools of the profile, if it lists any: the cluster has no others that the files could show."""
         self._cache: dict[Callable[[Stream], object], object] = {}
         self.subjects: dict[int, Any] = {}
         """The `Subject` of each object, by identity; a subject keeps its object alive."""
@@ -64,7 +68,17 @@ class Stream:
     @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds in the stream, as words that a rule may need: `@service`."""
-        return frozenset(["@" + kind_of(manifest)[1].casefold() for manifest in self.objects])
+        given = ["@nodepool"] if self.given_pools is not None else []
+        return frozenset([*given, *("@" + kind_of(manifest)[1].casefold() for manifest in self.objects)])
+
+    @cached_property
+    def pools(self) -> Pools | None:
+        """The nodes of the cluster: the profile's pools, or what the objects show; None if nothing shows any."""
+        if self.given_pools is not None or self.kinds.isdisjoint({"@node", "@nodepool"}):
+            return self.given_pools
+        from ptcompile.world.nodes import pools_of_objects
+
+        return pools_of_objects(self.objects)
 
     @cached_property
     def supporting_objects(self) -> Objects:

@@ -17,7 +17,7 @@ RULES: Final[dict[str, str]] = {
     "unsatisfiable_node_affinity": "nodeAffinity",
     "tolerates_everything": "tolerations Exists",
     "gpu_nodes_without_gpus": "nodeSelector",
-    "fits_no_machine": "instance/accelerator/product",
+    "fits_no_machine": "instance/accelerator/product/@Node/@NodePool",
     "takes_the_whole_machine": "instance/accelerator/product",
     "service_port_missing": "@Service",
     "shm_above_memory_limit": "emptyDir sizeLimit",

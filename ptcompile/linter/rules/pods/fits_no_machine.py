@@ -1,9 +1,12 @@
-"""A pod requests more than the machine type that it selects has.
+"""No machine type that a pod selects, or no node pool of the cluster, takes the pod.
 
 What: the pod selects an instance type, or an accelerator, by nodeSelector or required node affinity, and requests more
-accelerators, network devices, CPUs or memory than any such machine has.
+accelerators, network devices, CPUs or memory than any such machine has. Or no node pool of the profile takes it: the
+finding counts the pools by their first reason, in kube-scheduler's order: taints, labels, resources. If the profile
+lists no pools, those of the files count: Node objects and Karpenter's NodePools.
 
-Why: no node fits, and no autoscaler can make one: the pod stays Pending.
+Why: no node fits, and no autoscaler can make one: the pod stays Pending. It is a warning if the cluster may have other
+nodes: with `otherPools: true` in the profile, and if the profile lists no pools.
 
 Example:
 
@@ -27,9 +30,10 @@ Example:
     -           nvidia.com/gpu: 16  # <--
     +           nvidia.com/gpu: 8
 
-Fix: request no more than the machine has, in more pods.
+Fix: request no more than the machine has, in more pods; tolerate the taint; select labels that the nodes have.
 
-Source: machine types as of 2026-08: karpenter-provider-aws, cluster-autoscaler, Google Cloud's pages, oci-hpc-oke.
+Source: machine types as of 2026-08: karpenter-provider-aws, cluster-autoscaler, Google Cloud's pages, oci-hpc-oke;
+Kubernetes 1.36, pkg/scheduler/framework/plugins; Karpenter 1.14, pkg/controllers/provisioning/scheduling.
 """
 
 from __future__ import annotations
@@ -38,19 +42,41 @@ from collections.abc import Iterator
 
 from ptcompile.linter.machines import excess_requests
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.world.templates import ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.world.nodes import Pools
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
+    pools = subject.stream.pools
     for template in subject.templates:
-        for excess in excess_requests(template):
-            if excess.misfit.left is None:
-                maximum = f"{excess.misfit.has} ({excess.misfit.machine})"
-                yield found_at(
-                    excess.path,
-                    f"{excess.text}: no machine with {excess.pins.label} has more than {maximum}",
-                    f"request at most {excess.misfit.has} per pod",
-                    severity=None if excess.pins.is_certain else "warning",
-                )
+        # a profile's pools have their own machines, as in compile
+        of_machine = [] if subject.stream.given_pools is not None else [*_machine_misfits(template)]
+        yield from of_machine or (_pool_misfits(template, pools) if pools is not None else ())
+
+
+def _machine_misfits(template: ManifestTemplate) -> Iterator[Finding]:
+    for excess in excess_requests(template):
+        if excess.misfit.left is None:
+            maximum = f"{excess.misfit.has} ({excess.misfit.machine})"
+            yield found_at(
+                excess.path,
+                f"{excess.text}: no machine with {excess.pins.label} has more than {maximum}",
+                f"request at most {excess.misfit.has} per pod",
+                severity=None if excess.pins.is_certain else "warning",
+            )
+
+
+def _pool_misfits(template: ManifestTemplate, pools: Pools) -> Iterator[Finding]:
+    from ptcompile.kubernetes.nodes import fits
+    from ptcompile.world.nodes import misfit_in
+
+    misfit = misfit_in(pools, fits(template.spec, pools.groups))
+    if misfit is not None:
+        path = (*template.path, "spec", *misfit.path)
+        yield found_at(path, misfit.text, misfit.help, severity=misfit.severity)
 
 
 RULE = Rule("fits-no-machine", _check, severity="error", stage="run", authority="ptcompile")

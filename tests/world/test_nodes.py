@@ -1,0 +1,135 @@
+"""The nodes that a profile, Node objects and Karpenter's NodePools show, and the pods that none of them takes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.nodes import fits
+from ptcompile.world.nodes import pools_of_objects
+
+Json = dict[str, Any]
+GPU = "nvidia.com/gpu"
+DEDICATED = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
+AWS = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"}
+
+
+def job(gpus: int = 4, **spec: Any) -> Json:
+    resources = {"limits": {"cpu": 4, "memory": "16Gi", GPU: gpus}} if gpus else {"limits": {"cpu": 4, "memory": "1Gi"}}
+    container = {"name": "a", "image": "acme/a:1", "command": ["python", "a.py"], "resources": resources}
+    pod = {"restartPolicy": "Never", "containers": [container], **spec}
+    body = {"backoffLimit": 0, "template": {"spec": pod}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": body}
+
+
+def node(name: str = "n-1", labels: Json | None = None, **changed: Any) -> Json:
+    allocatable = {"cpu": "16", "memory": "64Gi", "pods": "110", GPU: "4"}
+    body = {"spec": {}, "status": {"allocatable": allocatable}, **changed}
+    labels = {"kubernetes.io/hostname": name, "pool": "gold", **(labels or {})}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, **body}
+
+
+def karpenter(*requirements: tuple[str, str, list[str]], **changed: Any) -> Json:
+    wanted = [{"key": key, "operator": operator, "values": values} for key, operator, values in requirements]
+    template = {"metadata": {"labels": {"tier": "burst"}}, "spec": {"nodeClassRef": AWS, "requirements": wanted}}
+    template["spec"] |= changed.pop("template", {})
+    spec = {"template": template, **changed}
+    return {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "gpu"}, "spec": spec}
+
+
+def told(*objects: Json, cluster: Json | None = None) -> list[tuple[str, str]]:
+    """Return severity and message of what is said about the pods of the last object."""
+    profile = None
+    if cluster is not None:
+        head = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "own"}}
+        profile = {**head, "spec": cluster}
+    findings = ptcompile.lint([*objects], cluster=profile).diagnostics
+    return [
+        (finding.severity, finding.message.removeprefix("spec.template.spec."))
+        for finding in findings
+        if finding.name == "fits-no-machine"
+    ]
+
+
+POOLS = {"h100": {"machine": "p5.48xlarge", "taints": [DEDICATED]}, "small": {"allocatable": {GPU: 4}}}
+
+
+def test_lint_asks_the_pools_of_the_profile() -> None:
+    assert told(job(4), cluster={"nodePools": POOLS}) == []
+    ((severity, message),) = told(job(8), cluster={"nodePools": POOLS})
+    assert severity == "error"
+    assert message.endswith(
+        "0/2 node pools fit: 1 has the taint dedicated=ml:NoSchedule, 1 has 4 nvidia.com/gpu, 8 are requested"
+    )
+    assert [severity for severity, _ in told(job(8), cluster={"nodePools": POOLS, "otherPools": True})] == ["warning"]
+
+
+def test_the_profile_s_pools_win_over_the_catalog_and_the_files() -> None:
+    pinned = job(16, nodeSelector={"node.kubernetes.io/instance-type": "p5.48xlarge"})
+    assert told(node(), pinned, cluster={"nodePools": {"own": {"allocatable": {GPU: 16}}}}) == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "pods", "message"),
+    [
+        ([node()], job(4), ""),
+        ([node()], job(8), f"containers[0].resources.limits[{GPU}]: 0/1 nodes fit: 1 has 4 {GPU}, 8 are requested"),
+        ([node()], job(nodeSelector={"pool": "x"}), "nodeSelector.pool: 0/1 nodes fit: 1 lacks the label pool=x"),
+        ([node(spec={"unschedulable": True})], job(), "spec.template.spec: 0/1 nodes fit: 1 is cordoned"),
+        ([node(), node("n-2", spec={"taints": [DEDICATED]})], job(8, tolerations=[{"key": "x", "operator": "Exists"}]),
+         f"containers[0].resources.limits[{GPU}]: 0/2 nodes fit: 1 has 4 {GPU}, 8 are requested, "
+         "1 has the taint dedicated=ml:NoSchedule"),
+        ([node(status={})], job(8), ""),
+        ([node(metadata=7, spec=7, status=7)], job(8), ""),
+    ],
+)  # fmt: skip
+def test_node_objects_of_the_files(nodes: list[Json], pods: Json, message: str) -> None:
+    assert [said for _, said in told(*nodes, pods)] == ([message] if message else [])
+    assert all(severity == "warning" for severity, _ in told(*nodes, pods))
+
+
+TYPES = ("node.kubernetes.io/instance-type", "In", ["g4dn.2xlarge", "g4dn.12xlarge"])
+ON_POOL = {"karpenter.sh/nodepool": "gpu"}
+
+
+@pytest.mark.parametrize(
+    ("pool", "pods", "message"),
+    [
+        (karpenter(TYPES), job(4, nodeSelector=ON_POOL), ""),
+        (karpenter(TYPES), job(5, nodeSelector=ON_POOL), f"1 has 4 {GPU}, 5 are requested"),
+        (karpenter(TYPES), job(nodeSelector={"topology.kubernetes.io/zone": "b"}), ""),
+        (karpenter(TYPES, template={"taints": [DEDICATED]}), job(), "1 has the taint dedicated=ml:NoSchedule"),
+        (karpenter(TYPES, template={"startupTaints": [DEDICATED]}), job(), ""),
+        (karpenter(TYPES, limits={GPU: "2"}), job(4), f"1 has 2 {GPU}, 4 are requested"),
+        # the cluster has nodes that Karpenter does not make
+        (karpenter(TYPES, template={"taints": [DEDICATED]}), job(0), ""),
+        (karpenter(TYPES, template={"taints": [DEDICATED]}), job(0, nodeSelector=ON_POOL), "1 has the taint "),
+        (karpenter(TYPES), job(nodeSelector={"team": "x"}), ""),
+        (karpenter(("karpenter.k8s.aws/instance-gpu-count", "Gt", ["4"])), job(8), ""),
+        (karpenter(("karpenter.k8s.aws/instance-gpu-count", "Gte", ["4"])), job(8), ""),
+        ({**karpenter(), "spec": {"template": 7, "limits": []}}, job(8), ""),
+    ],
+)
+def test_karpenter_s_pools_of_the_files(pool: Json, pods: Json, message: str) -> None:
+    said = told(pool, pods)
+    assert len(said) == bool(message)
+    assert all(severity == "warning" and f"0/1 node pools fit: {message}" in text for severity, text in said)
+
+
+def test_many_nodes_of_few_shapes_are_few_groups() -> None:
+    nodes = [node(f"n-{i}", {"shape": f"s-{i % 20}"}) for i in range(10_000)]
+    started = time.process_time()
+    pools = pools_of_objects(Objects(nodes))
+    assert pools is not None
+    assert len(pools.groups) == 20
+    pod = job(8)["spec"]["template"]["spec"]
+    placements = [fits({**pod, "nodeSelector": {"shape": f"s-{i}"}}, pools.groups) for i in range(1_000)]
+    assert placements[3].text().startswith("0/10000 nodes fit: 9500 lack the label shape=s-3, 500 have 4")
+    assert time.process_time() - started < 10
+
+    named = {**pod, "nodeSelector": {"kubernetes.io/hostname": "n-7"}}
+    assert fits(named, pools.groups).text().startswith("0/10000 nodes fit: 9500 lack")
