@@ -28,8 +28,10 @@ from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, OPERAT
 from ptcompile.report.layout import join_escaped
 from ptcompile.requirements.node_pools import (
     cloud_of,
+    empty_pools,
     gpu_settings,
     kubelet_release,
+    may_have_other_pools,
     node_pools,
     spot_settings,
     worker_nodes,
@@ -90,7 +92,7 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
     by_kind: defaultdict[str, list[Json]] = defaultdict(list)
     for manifest in objects:
         by_kind[kind_of(manifest)[1]].append(manifest)
-    nodes = worker_nodes(by_kind["Node"])
+    kinds, nodes = frozenset(by_kind), worker_nodes(by_kind["Node"])
     containers = list(_controller_containers(by_kind))
     cloud = cloud_of(nodes)
     versions, unknown = _versions(containers, by_kind["Node"])
@@ -100,7 +102,8 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "featureGates": _feature_gates(containers),
         "cloud": cloud,
         "gpu": gpu_settings(nodes, [object_name(each) for each in by_kind["DeviceClass"]]),
-        "nodePools": node_pools(nodes),
+        "nodePools": {**empty_pools(by_kind["NodePool"], nodes), **node_pools(nodes)},
+        "otherPools": may_have_other_pools(kinds, {*map(object_name, by_kind["ConfigMap"])}, nodes),
         "spot": spot_settings(nodes, cloud),
         **queue_settings,
         **_gang_scheduler(containers, queue_settings),
@@ -108,6 +111,8 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "topology": _topology(by_kind, cloud),
         "priorities": _priorities(by_kind),
     }
+    if spec["otherPools"]:
+        unknown.append("nodePools: pools without a node now, except Karpenter's")
     if nodes:
         unknown.append("nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump")
     else:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ptcompile.hardware.nodes import ARM, HOST, LEVELS, SPOT
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name, string_map
+from ptcompile.world.nodes import karpenter_group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +25,13 @@ _CLOUD_LABELS: Final = {
     "oke": "oci.oraclecloud.com/",
 }
 """Prefix of labels that only a cloud's own nodes have, keyed by cloud."""
+_KARPENTER_POOL: Final = "karpenter.sh/nodepool"
+_POOL_KINDS: Final = frozenset({"NodePool", "NodeClaim", "ComputeClass", "MachineDeployment"})
+"""Kinds by which something makes nodes: Karpenter's, GKE's, Cluster API's."""
 _POOL_LABELS: Final = (
     "cloud.google.com/gke-nodepool",
     "eks.amazonaws.com/nodegroup",
-    "karpenter.sh/nodepool",
+    _KARPENTER_POOL,
     "kubernetes.azure.com/agentpool",
     "agentpool",
 )
@@ -100,6 +104,32 @@ def _pool(nodes: Sequence[Json]) -> JsonDict:
         "count": len(nodes),
     }
     return {key: value for key, value in pool.items() if value}
+
+
+def empty_pools(karpenter_pools: Sequence[Json], nodes: Sequence[Json]) -> dict[str, JsonDict]:
+    """Return Karpenter's pools that have no node now, with what all nodes that it makes for them have."""
+    present = {_labels(node).get(_KARPENTER_POOL) for node in nodes}
+    groups = [karpenter_group(pool) for pool in karpenter_pools if object_name(pool) not in present]
+    pools: dict[str, JsonDict] = {}
+    for group in groups:
+        (name,) = group.names
+        labels = {key: values[0] for key, values in group.labels.items() if len(values) == 1}
+        pool = {
+            "machine": labels.pop(_TYPES[0], None),
+            "labels": dict(sorted(labels.items())),
+            "taints": _taints({"spec": {"taints": group.taints}}),
+        }
+        pools[name] = {key: value for key, value in pool.items() if value}
+    return pools
+
+
+def may_have_other_pools(kinds: Collection[str], names: Collection[str], nodes: Sequence[Json]) -> bool:
+    """Return whether something may add nodes that a dump does not show: a cloud, Karpenter, cluster-autoscaler.
+
+    Clouds scale pools to zero, and then nothing in the cluster shows them.
+    """
+    has_cloud = any(_cloud(_labels(node)) or _KARPENTER_POOL in _labels(node) for node in nodes)
+    return has_cloud or not _POOL_KINDS.isdisjoint(kinds) or "cluster-autoscaler-status" in names
 
 
 def gpu_settings(nodes: Sequence[Json], device_classes: Sequence[str]) -> JsonDict:

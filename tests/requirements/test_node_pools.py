@@ -6,8 +6,10 @@ from typing import Any
 
 from ptcompile.requirements.node_pools import (
     cloud_of,
+    empty_pools,
     gpu_settings,
     kubelet_release,
+    may_have_other_pools,
     node_pools,
     spot_settings,
     worker_nodes,
@@ -119,3 +121,27 @@ def test_the_newest_kubelet_is_the_oldest_possible_api_server() -> None:
     nodes = [node("a", release="v1.33.9-eks-1"), node("b", release="v1.34.0"), node("c", release="?")]
     assert kubelet_release(nodes) == (1, 34)
     assert kubelet_release([]) is None
+
+
+def test_karpenter_s_pools_without_a_node_are_entries_too() -> None:
+    requirements = [
+        {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["p5.48xlarge"]},
+        {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a", "b"]},
+    ]
+    template = {
+        "metadata": {"labels": {"tier": "burst"}},
+        "spec": {"requirements": requirements, "taints": [GPU_TAINT]},
+    }
+    pools = [{"metadata": {"name": name}, "spec": {"template": template}} for name in ("idle", "used")]
+    labels = {"karpenter.sh/nodepool": "idle", "tier": "burst"}
+    nodes = [node("n", {"karpenter.sh/nodepool": "used"})]
+    assert empty_pools(pools, nodes) == {"idle": {"machine": "p5.48xlarge", "labels": labels, "taints": [GPU_TAINT]}}
+
+
+def test_what_may_add_nodes() -> None:
+    own = [node("n", {"rack": "1"})]
+    assert not may_have_other_pools({"Node", "ConfigMap"}, {"kube-root-ca.crt"}, own)
+    assert may_have_other_pools({"Node"}, (), [node("n", {"cloud.google.com/gke-nodepool": "x"})])
+    assert may_have_other_pools({"Node"}, (), [node("n", {"karpenter.sh/nodepool": "x"})])
+    assert may_have_other_pools({"NodePool"}, (), own)
+    assert may_have_other_pools({"ConfigMap"}, {"cluster-autoscaler-status"}, own)
