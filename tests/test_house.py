@@ -56,7 +56,7 @@ ROOM_TOKENS = {
     "simulator": 36_500,
     "source": 26_800,
     "spec": 15_700,
-    "world": 4_400,
+    "world": 4_500,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.

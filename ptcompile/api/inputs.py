@@ -191,12 +191,13 @@ class Inputs:
 
     @cached_property
     def pools(self) -> Pools | None:
-        """The node pools of the profile, or None if it lists none."""
-        if self.given_profile is None or not self.given_profile.spec.node_pools:
+        """The node pools of the profile, or None if it shows none."""
+        profile = self.given_profile
+        if profile is None or not (profile.spec.node_pools or profile.spec.objects):
             return None
         from ptcompile.world.nodes import pools_of_profile
 
-        return pools_of_profile(self.given_profile)
+        return pools_of_profile(profile)
 
     @property
     def filename(self) -> str | None:

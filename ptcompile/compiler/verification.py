@@ -195,7 +195,8 @@ def incomplete_fabric(built: Built) -> Iterator[PlacedProblem]:
 
 def pool_problems(built: Built) -> Iterator[PlacedProblem]:
     """Yield the errors of the profile's node pools: no pool fits, or the pools have too few nodes."""
-    if built.context.cluster.spec.node_pools:
+    profile = built.context.cluster.spec
+    if profile.node_pools or profile.objects:
         from ptcompile.compiler.checks import machines as checks_pools
 
         fallback = (*SPEC, "accelerator") if "accelerator" in built.spec.spec.model_fields_set else SPEC

@@ -52,6 +52,7 @@ DECIDING = frozenset(
         "ResourceFlavor",
         "Service",
         "PodGroup",
+        "NodePool",
         "Workload",
         "ValidatingAdmissionPolicy",
         "ValidatingAdmissionPolicyBinding",

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 NAME: Final = "metadata.name"
 """The field of `matchFields`; groups have it among their labels."""
 _AFFINITY: FieldPath = ("affinity", "nodeAffinity", REQUIRED)
-_SHOWN: Final = 3
+_SHOWN: Final = 4
+"""How many names, values or reasons a sentence has at most."""
 _CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
@@ -112,9 +113,10 @@ class Placement(NamedTuple):
         counts: Counter[tuple[str, str]] = Counter()
         for group, (first, *_) in self.refused:
             counts[first.verb, first.text] += len(group.names)
-        reasons = [
-            f"{count} {verb if count == 1 else _PLURALS[verb]} {text}" for (verb, text), count in counts.most_common()
-        ]
+        shown = counts.most_common(_SHOWN)
+        reasons = [f"{count} {verb if count == 1 else _PLURALS[verb]} {text}" for (verb, text), count in shown]
+        rest = counts.total() - sum(count for _, count in shown)
+        reasons += [f"{rest} for other reasons"] if rest else []
         return f"{_count(self.fitting)}/{_count(groups)} {unit} fit: {', '.join(reasons)}"
 
 
@@ -184,8 +186,8 @@ def _taint_toleration(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     if taint is None:
         return None
 
-    value = f"={taint['value']}" if taint.get("value") else ""
-    text = f"the taint {taint.get('key')}{value}:{taint.get('effect')}"
+    key, value, effect = (as_string(taint.get(field)) for field in ("key", "value", "effect"))
+    text = f"the taint {key}{'=' * bool(value)}{value}:{effect}"
     written = [(key,) for key in ("tolerations", "nodeSelector", "affinity") if pod.spec.get(key)]
     return Refusal("has", text, next(iter(written), ()), f"tolerate {text} ({_names(group)})", 1)
 

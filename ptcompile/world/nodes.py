@@ -13,6 +13,7 @@ from functools import partial
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.hardware.machines import allocatable, machines_by_name
 from ptcompile.kubernetes import amounts, quantity
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NAME, NodeGroup, Placement, PodNeeds, always, never, reaches
 from ptcompile.kubernetes.quantity import NANO
 from ptcompile.kubernetes.resources import is_accelerator
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Path
     from ptcompile.diagnostics.terms import Severity
-    from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile, NodePool
 
@@ -56,6 +56,8 @@ class Pools(NamedTuple):
     """What is known of the nodes of a cluster."""
 
     groups: Sequence[NodeGroup]
+    is_listed: bool = False
+    """Whether the profile lists them: then they count instead of the catalog's machine types."""
     is_complete: bool = False
     """Whether there are no others."""
     has_nodes: bool = True
@@ -88,12 +90,12 @@ def _is_meant(pod: PodNeeds, group: NodeGroup) -> bool:
 
 
 def pools_of_profile(cluster: ClusterProfile) -> Pools | None:
-    """Return the pools of a profile, or None if it lists none."""
+    """Return the pools that a profile lists, else those that its objects show, or None."""
     pools = cluster.spec.node_pools
     if not pools:
-        return None
+        return pools_of_objects(Objects(cluster.spec.objects))
     groups = [_profile_group(name, pool, cluster) for name, pool in pools.items()]
-    return Pools(groups, is_complete=not cluster.spec.other_pools)
+    return Pools(groups, is_listed=True, is_complete=not cluster.spec.other_pools)
 
 
 def _profile_group(name: str, pool: NodePool, cluster: ClusterProfile) -> NodeGroup:

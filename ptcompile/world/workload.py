@@ -54,7 +54,7 @@ class Stream:
         self.frameworks = frameworks
         """Kinds that the queue system manages beyond its defaults: `queueFrameworks` of the profile."""
         self.given_pools = pools
-        """The node pools of the profile, if it lists any: the cluster has no others that the files could show."""
+        """The node pools of the profile, if it shows any: then those of the files do not count."""
         self._cache: dict[Callable[[Stream], object], object] = {}
         self.subjects: dict[int, Any] = {}
         """The `Subject` of each object, by identity; a subject keeps its object alive."""

@@ -91,6 +91,11 @@ def test_the_nearest_group_is_the_easiest_to_mend() -> None:
     assert help(group("both", 4, taints=[TAINT]), group("some", 4)).endswith("(some)")
 
 
+def test_a_sentence_has_few_reasons() -> None:
+    groups = [group(str(gpus), gpus) for gpus in (7, 7, 6, 6, 5, 5, 4, 4, 3, 2)]
+    assert fits(pod(8), groups).text().endswith("2 have 4 nvidia.com/gpu, 8 are requested, 2 for other reasons")
+
+
 def test_equal_nodes_are_one_group() -> None:
     nodes = group(is_pool=False)._replace(names=("n-1", "n-2"))
     assert fits(pod(8), [nodes]).text() == "0/2 nodes fit: 2 have 4 nvidia.com/gpu, 8 are requested"

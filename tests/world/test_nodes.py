@@ -73,6 +73,13 @@ def test_the_profile_s_pools_win_over_the_catalog_and_the_files() -> None:
     assert told(node(), pinned, cluster={"nodePools": {"own": {"allocatable": {GPU: 16}}}}) == []
 
 
+def test_the_profile_s_objects_count_if_it_lists_no_pools() -> None:
+    ((severity, message),) = told(job(8), cluster={"objects": [node()]})
+    assert (severity, message.partition(": ")[2]) == ("warning", f"0/1 nodes fit: 1 has 4 {GPU}, 8 are requested")
+    pinned = job(16, nodeSelector={"node.kubernetes.io/instance-type": "p5.48xlarge"})
+    assert [severity for severity, _ in told(pinned, cluster={"objects": [node()]})] == ["error"]
+
+
 @pytest.mark.parametrize(
     ("nodes", "pods", "message"),
     [
@@ -133,3 +140,14 @@ def test_many_nodes_of_few_shapes_are_few_groups() -> None:
 
     named = {**pod, "nodeSelector": {"kubernetes.io/hostname": "n-7"}}
     assert fits(named, pools.groups).text().startswith("0/10000 nodes fit: 9500 lack")
+
+
+@pytest.mark.parametrize("wrong", [7, "x", [], [7], {"a": 7}, {"a": {}}, None])
+def test_nodes_and_pools_of_wrong_types_raise_nothing(wrong: Any) -> None:
+    nodes = [node(**{key: wrong}) for key in ("metadata", "spec", "status")]
+    nodes += [node(spec={"taints": wrong, "unschedulable": wrong}), node(status={"allocatable": wrong})]
+    pools = [{**karpenter(), "spec": wrong}, {**karpenter(), "metadata": wrong}, karpenter(limits=wrong)]
+    pools += [karpenter(template={key: wrong}) for key in ("requirements", "taints", "nodeClassRef")]
+    pools += [karpenter(template={"requirements": [{"key": wrong, "operator": "In", "values": wrong}]})]
+    told(*nodes, *pools, job(8, nodeSelector=wrong, tolerations=wrong, affinity=wrong))
+    told(*nodes, *pools, job(8, tolerations=[{"key": wrong, "value": wrong, "effect": wrong, "operator": wrong}]))

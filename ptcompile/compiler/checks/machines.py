@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.base import Resources
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import JobSpec
+    from ptcompile.world.nodes import Pools
 
 
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
@@ -210,7 +211,7 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
             room.append(_count_fitting_pods(placement))
     counts = [count for count in room if count is not None]
     if counts and not has_misfit and len(counts) == len(room):
-        for larger in _check_node_count(job, min(counts), cluster):
+        for larger in _check_node_count(job, min(counts), pools, cluster):
             yield None, larger
 
 
@@ -235,7 +236,7 @@ def _count_fitting_pods(placement: Placement) -> int | None:
     return total
 
 
-def _check_node_count(job: Job, room: int, cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_node_count(job: Job, room: int, pools: Pools, cluster: ClusterProfile) -> Iterator[Problem]:
     if job.peak_nodes <= room:
         return
     is_certain = job.min_nodes > room
@@ -243,5 +244,5 @@ def _check_node_count(job: Job, room: int, cluster: ClusterProfile) -> Iterator[
     count = f"{job.min_nodes} nodes" if is_certain else f"up to {job.peak_nodes} nodes"
     message = f"{count}, but the node pools of the profile {cluster.metadata.name!r} have room for only {room}"
     help = f"use at most {room} nodes, or request less per node"
-    severity = "error" if is_certain and not cluster.spec.other_pools else "warning"
+    severity = "error" if is_certain and pools.is_complete else "warning"
     yield problem("larger-than-pools", path, message, help, severity=severity, stage="run")  # type: ignore[arg-type]

@@ -95,3 +95,14 @@ def test_a_cluster_with_other_pools_may_take_the_job() -> None:
     """A dump does not show pools that have no node now."""
     assert [found[1] for found in told("resources: {gpu: 16}", {"h100": H100}, otherPools=True)] == ["warning"]
     assert [found[1] for found in told(ASK + "nodes: 5", {"h100": H100}, otherPools=True)] == ["warning"]
+
+
+def test_nodes_among_the_profile_s_objects_count() -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8"}}}
+    assert [found[:2] for found in told("resources: {cpu: 8}\nnodes: 2", {}, objects=[node])] == [
+        ("larger-than-pools", "warning")
+    ]
+    ((_, severity, message),) = told(ASK, {}, objects=[node])
+    assert (severity, message) == (
+        "warning", "spec.resources.gpu: 0/1 nodes fit: 1 has no nvidia.com/gpu, 8 are requested",
+    )  # fmt: skip

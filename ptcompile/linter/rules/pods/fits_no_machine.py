@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 def _check(subject: Subject) -> Iterator[Finding]:
     pools = subject.stream.pools
     for template in subject.templates:
-        # a profile's pools have their own machines, as in compile
-        of_machine = [] if subject.stream.given_pools is not None else [*_machine_misfits(template)]
+        is_listed = pools is not None and pools.is_listed  # with their own machines, as in compile
+        of_machine = [] if is_listed else [*_machine_misfits(template)]
         yield from of_machine or (_pool_misfits(template, pools) if pools is not None else ())
 
 
