@@ -45,7 +45,7 @@ ROOM_TOKENS = {
     "importer": 17_000,
     "ir": 5_100,
     "kinds": 8_400,
-    "kubernetes": 12_000,
+    "kubernetes": 12_200,
     "linter": 79_500,
     "mcp": 4_200,
     "operators": 166_900,
@@ -56,7 +56,7 @@ ROOM_TOKENS = {
     "simulator": 36_500,
     "source": 26_800,
     "spec": 15_700,
-    "world": 4_500,
+    "world": 5_100,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
