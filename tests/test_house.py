@@ -46,22 +46,23 @@ ROOM_TOKENS = {
     "ir": 5_100,
     "kinds": 8_400,
     "kubernetes": 12_200,
-    "linter": 79_500,
+    "linter": 78_500,
     "mcp": 4_200,
     "operators": 166_900,
     "rehearsal": 21_100,
     "report": 5_500,
     "requirements": 11_100,
     "server": 18_600,
-    "simulator": 36_500,
+    "shell": 20_300,
+    "simulator": 33_700,
     "source": 26_800,
     "spec": 15_700,
-    "world": 5_100,
+    "world": 5_600,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 855_000
+MOST_TOKENS = 866_300
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

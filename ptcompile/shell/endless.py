@@ -1,0 +1,70 @@
+"""Programs that never end by themselves: servers, `sleep infinity`, `tail -f`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.kubernetes.commands import basename
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Final
+
+_SERVER_NAMES = """
+tensorboard jupyter-lab jupyter nginx redis redis-server memcached fluent-bit fluentd vector promtail
+filebeat envoy haproxy istio-proxy proxyv2 linkerd-proxy dcgm-exporter node-exporter node_exporter pushgateway
+statsd-exporter prometheus otel-collector opentelemetry-collector opentelemetry-collector-contrib jaeger-agent
+cloud-sql-proxy vault-agent datadog-agent telegraf
+"""
+SERVERS: Final = frozenset(_SERVER_NAMES.split())
+"""Programs, and images with the same names, that run until they are stopped."""
+
+_FOREGROUND: Final[Mapping[str, Sequence[str]]] = {
+    "nginx": ("daemon off;",),
+    "sshd": ("-D", "-De", "-eD", "-d"),
+    "ray": ("--block",),
+    "uvicorn": (),
+    "streamlit": ("run",),
+    "mlflow": ("ui", "server"),
+    "nvidia-cuda-mps-control": ("-f",),
+    "inotifywait": ("-m", "--monitor"),
+}
+"""Servers that run in the foreground only with one of these arguments, or always if there are none."""
+_ENDING = """
+--version --help -h -v -V --inspect --validate --test --test-memory --once --dry-run version help validate test check
+config convert nbconvert execute trust kernelspec
+"""
+_ENDING_ARGUMENTS: Final = frozenset(_ENDING.split())
+"""Arguments with which a server does something else and ends."""
+_follows = Pattern(r"-[a-zA-Z0-9]*[fF]|--follow(?:=\w+)?|--retry").fullmatch
+_duration = Pattern(r"(\d{1,12})(?:\.\d*)?([smhd]?)").fullmatch
+_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_MONTH: Final = 30 * 86400
+
+
+def endless_program(argv: Sequence[str]) -> str | None:
+    """Return the program and its telling argument if it never ends, or None."""
+    program = basename(argv[0]) if argv else ""
+    arguments = argv[1:]
+    if not program:
+        return None
+    if program == "sleep":
+        return f"sleep {arguments[0]}" if arguments and _is_endless_sleep(arguments[0]) else None
+    if program == "tail":
+        is_following = any(_follows(word) for word in arguments)
+        return "tail -f" if is_following and not any(word.startswith("--pid") for word in arguments) else None
+    if not _ENDING_ARGUMENTS.isdisjoint(arguments) or (program == "haproxy" and "-c" in arguments):
+        return None
+    if program.startswith("python") and list(arguments[:2]) in (["-m", "http.server"], ["-m", "tensorboard.main"]):
+        return " ".join([program, *arguments[:2]])
+    if program in _FOREGROUND:
+        needed = _FOREGROUND[program]
+        return program if not needed or any(word in needed for word in arguments) else None
+    return program if program in SERVERS else None
+
+
+def _is_endless_sleep(duration: str) -> bool:
+    match = _duration(duration)
+    return duration in ("infinity", "inf") or (match is not None and int(match[1]) * _SECONDS[match[2]] >= _MONTH)

@@ -1,0 +1,69 @@
+"""What a pipeline of common programs prints, where that is known without running them.
+
+Source: coreutils 9; only the forms that scripts use to take a host name or a list apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from ptcompile.kubernetes.commands import basename
+
+
+def output_of(commands: Sequence[Sequence[str]], lookup: Callable[[str], str | None]) -> str | None:
+    """Return what a pipeline prints, or None if that is not known.
+
+    `lookup` returns the text of a variable, or None if it is not known.
+    """
+    first, *filters = commands
+    text = _printed(basename(first[0]), first[1:], lookup)
+    for name, *args in filters:
+        if text is None:
+            return None
+        lines = _filtered(name, " ".join(args), text.rstrip("\n").split("\n"))
+        text = None if lines is None else "\n".join(lines)
+    return text
+
+
+def _printed(name: str, args: Sequence[str], lookup: Callable[[str], str | None]) -> str | None:
+    match (name, *args):
+        case ["hostname"] | ["hostname", "-s"]:
+            return lookup("HOSTNAME")
+        case ["echo", *words]:
+            return " ".join(words[1:] if words[:1] in (["-n"], ["-e"]) else words)
+    return None
+
+
+def _filtered(name: str, args: str, lines: list[str]) -> list[str] | None:
+    """Return the lines that a filter prints, or None if that is not known."""
+    if name == "head" and args in ("-n1", "-n 1", "-1"):
+        return lines[:1]
+    if name == "grep" and (match := _NUMBER_AT_END.fullmatch(args)):
+        return re.findall(r"[0-9]+$", lines[-1])[:1]
+    if name == "tr" and (match := _TRANSLATED.fullmatch(args)):
+        old, new = (sign.replace("\\n", "\n") for sign in match.groups())
+        return "\n".join(lines).replace(old, new).split("\n")
+    if name == "cut" and (match := _CUT.fullmatch(args)):
+        return [_field(line.split(match[1]), int(match[2]), match[3], match[1]) for line in lines]
+    if name == "awk" and (match := _PRINTED.fullmatch(args)):
+        index = 0 if match[2] == "NF" else int(match[2])
+        return [_field(line.split(match[1]), index, "", "") for line in lines]
+    if name == "sed" and (match := _REPLACED.fullmatch(args)):
+        pattern, new, is_global = match.groups()
+        return [re.sub(pattern, new, line, count=not is_global) for line in lines] if pattern.count("*") < 2 else None
+    return None
+
+
+def _field(fields: list[str], number: int, is_open: str, separator: str) -> str:
+    """Return a field by its number from 1, with those after it if the list is open; 0 is the last one."""
+    if separator and len(fields) == 1:
+        return fields[0]
+    return separator.join(fields[number - 1 :] if is_open else fields[number - 1 : number or None])
+
+
+_NUMBER_AT_END = re.compile(r"-(?:oE|Eo|oP|o) (?:\[0-9\][+*]|\\d\+)\$")
+_TRANSLATED = re.compile(r"([^\\]|\\n) ([^\\]|\\n)")
+_CUT = re.compile(r"-d ?(.) -f ?(\d)(-?)")
+_PRINTED = re.compile(r"(?:-F ?['\"]?(\S)['\"]? )?\{ ?print \$(NF|\d) ?;?\}")
+_REPLACED = re.compile(r"s/((?:\^?(?:\[[^]/\\]+\]|[\w.-])\*?\$?)+)/([\w-]*)/(g?)")

@@ -1,0 +1,282 @@
+"""Expands words: variables, arithmetic, outputs of commands, and what an unquoted value is split into.
+
+Source: POSIX 2024, 2.6 Word Expansions; bash 5.2, for arrays, `${X/a/b}`, `${X^^}`, `${X:1:2}` and braces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ptcompile._internal.limits import Budget
+from ptcompile.shell import nodes
+from ptcompile.shell.patterns import compute, without_match
+from ptcompile.shell.state import ShellState, assumed, status_text
+from ptcompile.shell.values import (
+    MAX_TEXT,
+    Argument,
+    Piece,
+    ShellValue,
+    Variable,
+    computed,
+    is_known,
+    text_of,
+    unknown,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.shell.nodes import Parameter, Part, Substitution, Word
+
+MAX_ITEMS: Final = 1024
+"""Maximum number of items of an array; a longer one is unknown."""
+
+_SPLIT = re.compile(r"[ \t\n]+")
+_PLACEHOLDER = re.compile(r"<[\w./:-]+>")
+"""A value that no manifest holds, such as `<secret:hf/token>`."""
+_GLOB = re.compile(r"[*?]|\[.*\]|\{.*(?:,|\.\.).*\}|\A~")
+"""What file names, words in braces, or the home folder may take the place of."""
+_DEFAULTS = frozenset({":-", "-", ":=", "="})
+
+
+class Expander:
+    """Expands words with the container's environment, and notes the variables that it read from it."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self.env = env
+        self.budget = Budget()
+        self.reads: dict[str, str | None] = {}
+        """Variables of the environment that were read, with their values."""
+
+    def substitution(self, part: Substitution, state: ShellState) -> ShellValue:
+        """Return the output of commands."""
+        return unknown(part.source)
+
+    def joined(self, word: Word | None, state: ShellState) -> ShellValue:
+        """Return a word's value where the shell does not split it: in an assignment, a test, a redirection."""
+        return () if word is None else self.parts(word.parts, state)
+
+    def part(self, part: Part, state: ShellState) -> ShellValue:
+        """Return the value of a part of a word."""
+        if isinstance(part, nodes.Literal):
+            return (Piece(part.text),) if part.text else ()
+        if isinstance(part, nodes.Parameter):
+            return self.parameter(part, state)
+        if isinstance(part, nodes.Substitution):
+            return self.substitution(part, state)
+        if isinstance(part, nodes.Arithmetic):
+            return self.computed(part.parts, part.source, state)
+        return unknown(part.source)
+
+    def parts(self, parts: Sequence[Part], state: ShellState) -> ShellValue:
+        """Return the value of several parts."""
+        return tuple([piece for part in parts for piece in self.part(part, state)])
+
+    def computed(self, parts: Sequence[Part], source: str, state: ShellState) -> ShellValue:
+        """Return the value of an arithmetic expression, which is unknown if it changes a variable."""
+        value = self.parts(parts, state)
+        sources = [value]
+
+        def text(name: str) -> str | None:
+            named = self.lookup(name, state) or ()
+            sources.append(named)
+            return text_of(named) if is_known(named) else None
+
+        number = compute(text_of(value), text) if is_known(value) else None
+        return unknown(source) if number is None else computed(str(number), *sources)
+
+    def known_text(self, name: str, state: ShellState) -> str | None:
+        """Return the text of a variable, or None if it is not known."""
+        value = self.lookup(name, state)
+        return text_of(value) if value is not None and is_known(value) else None
+
+    def lookup(self, name: str, state: ShellState) -> ShellValue | None:
+        """Return a variable's value, or None if it is certainly unset."""
+        variable = state.variables.get(name)
+        if variable is not None:
+            return variable.value
+        if name.isdigit():
+            index = int(name)
+            if index == 0:
+                return unknown("$0")
+            return state.arguments[index - 1] if index <= len(state.arguments) else None
+        if name in ("@", "*"):
+            return _spaced(state.arguments)
+        if name == "#":
+            return computed(str(len(state.arguments)))
+        if name in ("?", "!"):
+            return status_text(state.status if name == "?" else state.background, f"${name}")
+
+        given = self.reads[name] = self.env.get(name)
+        if given is None:
+            return (Piece(f"${name}", "unset"),)
+        if _PLACEHOLDER.search(given):
+            return unknown(given)
+        value = computed(given)
+        return value if state.changed_by is None else assumed(value)
+
+    def parameter(self, part: Parameter, state: ShellState) -> ShellValue:
+        """Return the value of `$X`, or of another form of it."""
+        value = self.item(part, state) if part.subscript else self.lookup(part.name, state)
+        if value and not self.budget.allows(len(text_of(value)), part.source):
+            return unknown(part.source)
+        operator = part.operator
+        if not operator:
+            return value or ()
+        if operator in _DEFAULTS or operator in (":+", "+", ":?", "?"):
+            return self.with_default(part, value, state)
+        if value is None:
+            return ()
+        argument = self.parts(part.argument, state)
+        text = text_of(value)
+        if not is_known(value) or not is_known(argument) or part.subscript or len(text) > MAX_TEXT >> 4:
+            return unknown(part.source)
+        if operator == "!":
+            return self.lookup(text, state) or ()
+        changed = _changed(text, operator, text_of(argument))
+        return unknown(part.source) if changed is None else computed(changed, value, argument)
+
+    def item(self, part: Parameter, state: ShellState) -> ShellValue | None:
+        """Return an item of an array, all of them, or their number."""
+        items = self.items(part, state)
+        if items is None:
+            return unknown(part.source)
+        if part.subscript in ("@", "*"):
+            if part.operator != "#":
+                return _spaced(items)
+            return computed(str(len(items))) if all(map(is_known, items)) else unknown(part.source)
+        index = self.computed((nodes.Literal(part.subscript),), part.source, state)
+        number = int(text_of(index)) if is_known(index) else len(items)
+        if not -len(items) <= number < len(items) or not all(map(is_known, items[: number % len(items)])):
+            return unknown(part.source)  # an unknown item before it may be several, or none
+        return items[number]
+
+    def items(self, part: Parameter, state: ShellState) -> Sequence[ShellValue] | None:
+        """Return the items of `$@` or of an array, or None if they are not known."""
+        if not part.subscript:
+            return state.arguments
+        variable = state.variables.get(part.name)
+        if variable is None or variable.value is None:
+            return None if variable is None else ()
+        return variable.items if variable.items is not None else [variable.value]
+
+    def with_default(self, part: Parameter, value: ShellValue | None, state: ShellState) -> ShellValue:
+        """Return the value of `${X:-word}`, `${X:+word}`, `${X:=word}` or `${X:?word}`."""
+        operator = part.operator
+        has_value = value is not None and (not operator.startswith(":") or text_of(value) != "")
+        may_be_set = value is not None and value[:1] != () and value[0].kind == "unset"
+        if operator.endswith("+"):
+            if may_be_set:
+                return unknown(part.source)
+            return self.parts(part.argument, state) if has_value else ()
+        if has_value and not may_be_set:
+            return value or ()
+        if operator.endswith("?"):
+            return value if value and may_be_set else unknown(part.source)
+
+        default = self.parts(part.argument, state)
+        if may_be_set:
+            default = tuple([Piece(piece.text, "default") if is_known((piece,)) else piece for piece in default])
+        if operator.endswith("="):
+            state.variables[part.name] = Variable(default, state.is_exported(part.name))
+        return default
+
+    def expand_all(self, words: Sequence[Word], state: ShellState) -> list[Argument]:
+        """Return the arguments that words become."""
+        return [argument for word in words for argument in self.expand(word, state)]
+
+    def expand(self, word: Word, state: ShellState) -> list[Argument]:
+        """Return the arguments that a word becomes: none for an empty unquoted variable, several for an array."""
+        fields = _Fields(word)
+        for part in word.parts:
+            if isinstance(part, nodes.Literal):
+                fields.literal(part)
+            elif isinstance(part, nodes.Parameter) and _is_list(part):
+                items = self.items(part, state)
+                if items is None:
+                    fields.add(unknown(part.source), may_split=True)
+                elif part.quoted and "*" in (part.name, part.subscript):
+                    fields.add(_spaced(items), is_quoted=True)
+                else:
+                    fields.add_all(items)
+            elif part.quoted or any(getattr(inner, "quoted", False) for inner in getattr(part, "argument", ())):
+                fields.add(self.part(part, state), is_quoted=True)
+            else:
+                fields.split(self.part(part, state))
+        return fields.arguments()
+
+
+def _changed(text: str, operator: str, argument: str) -> str | None:
+    """Return a known text as `${X##word}` and its like change it, or None if that is not known."""
+    if operator == "#" and not argument:
+        return str(len(text))
+    if operator[0] in "#%":
+        return without_match(text, operator, argument)
+    if operator in ("/", "//"):
+        old, _, new = argument.partition("/")
+        return None if _GLOB.search(old) else text.replace(old, new, 1 if operator == "/" else -1)
+    return None
+
+
+def _is_list(part: Parameter) -> bool:
+    return not part.operator and (part.subscript in ("@", "*") or (part.name in ("@", "*") and not part.subscript))
+
+
+def _spaced(values: Sequence[ShellValue]) -> ShellValue:
+    """Join values with spaces."""
+    joined: list[Piece] = []
+    for value in values:
+        joined += [Piece(" "), *value] if joined else value
+    return tuple(joined)
+
+
+class _Fields:
+    """The arguments that a word becomes, part by part."""
+
+    def __init__(self, word: Word) -> None:
+        self.word = word
+        self.fields: list[list[Piece]] = [[]]
+        self.is_present = False
+        """Whether the last field is an argument even if it is empty."""
+        self.may_split = False
+        self.has_dollar = False
+
+    def add(self, value: ShellValue, *, is_quoted: bool = False, may_split: bool = False) -> None:
+        self.fields[-1].extend(value)
+        self.is_present = self.is_present or is_quoted or bool(value)
+        self.may_split = self.may_split or may_split
+
+    def literal(self, part: nodes.Literal) -> None:
+        if not part.quoted and _GLOB.search(part.text):
+            self.add(unknown(part.text), may_split=True)
+        else:
+            self.add((Piece(part.text),) if part.text else (), is_quoted=part.quoted)
+        self.has_dollar = self.has_dollar or (part.quoted and "$" in part.text)
+
+    def add_all(self, items: Sequence[ShellValue]) -> None:
+        for index, item in enumerate(items):
+            if index:
+                self.fields.append([])
+            self.fields[-1].extend(item)
+            self.is_present = True
+            self.may_split = self.may_split or not is_known(item)
+
+    def split(self, value: ShellValue) -> None:
+        for piece in value:
+            if not is_known((piece,)):
+                self.add((piece,), may_split=True)
+                continue
+            for index, text in enumerate(_SPLIT.split(piece.text)):
+                if index and self.fields[-1]:
+                    self.fields.append([])
+                if text:
+                    self.add((piece._replace(text=text),))
+
+    def arguments(self) -> list[Argument]:
+        word = self.word
+        fields = [tuple(field) for field in self.fields if field]
+        if not fields and self.is_present:
+            fields = [()]
+        return [Argument(field, word.start, word.end, self.has_dollar, self.may_split) for field in fields]

@@ -1,0 +1,1 @@
+torchrun ${NNODES:+--nnodes=$NNODES} ${EMPTY:+--never} train.py

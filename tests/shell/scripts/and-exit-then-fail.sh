@@ -1,0 +1,3 @@
+torchrun train.py && exit 0
+echo "training failed"
+exit 1

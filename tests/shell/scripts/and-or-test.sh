@@ -1,0 +1,1 @@
+[ "$NNODES" -eq 2 ] && torchrun --two train.py

@@ -1,0 +1,1 @@
+torchrun --sep=$'\t' --text=$'a\'b' train.py

@@ -1,0 +1,1 @@
+OUT=$(torchrun train.py)

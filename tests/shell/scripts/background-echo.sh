@@ -1,0 +1,2 @@
+torchrun train.py > out.log 2>&1 &
+echo started

@@ -1,0 +1,3 @@
+python server.py &
+torchrun train.py
+kill %1

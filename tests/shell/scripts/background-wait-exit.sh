@@ -1,0 +1,5 @@
+torchrun train.py &
+pid=$!
+wait $pid
+rc=$?
+exit $rc

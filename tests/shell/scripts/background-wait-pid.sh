@@ -1,0 +1,4 @@
+torchrun train.py &
+PID=$!
+echo "started $PID"
+wait $PID

@@ -1,0 +1,1 @@
+bash -c "torchrun --nnodes=$NNODES train.py"

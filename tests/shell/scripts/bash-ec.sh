@@ -1,0 +1,1 @@
+bash -ec 'torchrun train.py; echo ok'

@@ -1,0 +1,1 @@
+bash -euo pipefail -c 'torchrun train.py | tee log'

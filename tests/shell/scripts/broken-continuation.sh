@@ -1,0 +1,2 @@
+torchrun --nnodes=2 \ 
+  train.py

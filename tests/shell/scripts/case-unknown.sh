@@ -1,0 +1,4 @@
+case "$MODE" in
+  eval) python eval.py ;;
+  *) torchrun train.py ;;
+esac

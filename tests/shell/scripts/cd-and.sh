@@ -1,0 +1,1 @@
+mkdir -p work && cd work && torchrun train.py

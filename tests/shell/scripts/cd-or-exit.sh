@@ -1,0 +1,2 @@
+cd . || exit 1
+torchrun train.py

@@ -1,0 +1,3 @@
+CMD="torchrun --nnodes=2 train.py"
+echo "$CMD"
+$CMD

@@ -1,0 +1,5 @@
+torchrun \
+  --nnodes=$NNODES \
+  --node_rank=$RANK \
+  --master_addr=$MASTER_ADDR \
+  train.py

@@ -1,0 +1,2 @@
+NAME=run-$(date +%Y%m%d)
+torchrun train.py --name $NAME --out "out/$NAME"

@@ -1,0 +1,2 @@
+echo "torchrun --echoed train.py" > run.sh
+bash run.sh

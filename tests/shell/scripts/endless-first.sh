@@ -1,0 +1,2 @@
+while :; do sleep 3600; done
+torchrun train.py

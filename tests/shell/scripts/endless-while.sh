@@ -1,0 +1,2 @@
+torchrun train.py
+while true; do sleep 3600; done

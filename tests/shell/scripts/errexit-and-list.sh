@@ -1,0 +1,3 @@
+set -e
+torchrun train.py && echo ok
+echo done

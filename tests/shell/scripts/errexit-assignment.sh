@@ -1,0 +1,3 @@
+set -e
+OUT=$(torchrun train.py)
+echo "$OUT"

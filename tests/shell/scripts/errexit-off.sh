@@ -1,0 +1,4 @@
+set -e
+set +e
+torchrun train.py
+echo ok

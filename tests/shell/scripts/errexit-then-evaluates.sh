@@ -1,0 +1,3 @@
+set -e
+torchrun train.py
+python eval.py

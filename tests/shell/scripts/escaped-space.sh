@@ -1,0 +1,1 @@
+torchrun --nnodes=4 \ --nproc=8 train.py

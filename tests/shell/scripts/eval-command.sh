@@ -1,0 +1,2 @@
+CMD="torchrun --nnodes=2 train.py"
+eval $CMD

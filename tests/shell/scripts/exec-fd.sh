@@ -1,0 +1,2 @@
+exec 3>&1
+torchrun train.py

@@ -1,0 +1,2 @@
+exec > >(cat) 2>&1
+torchrun train.py

@@ -1,0 +1,2 @@
+exec torchrun --nnodes=$NNODES train.py
+echo never

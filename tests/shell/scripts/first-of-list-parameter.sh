@@ -1,0 +1,1 @@
+torchrun --master_addr=${HOST_LIST%%,*} train.py

@@ -1,0 +1,3 @@
+for ((i=0; i<2; i++)); do
+  torchrun --i=$i train.py
+done

@@ -1,0 +1,3 @@
+for seed in 1 2 3; do
+  torchrun train.py --seed $seed
+done

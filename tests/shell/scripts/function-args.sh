@@ -1,0 +1,2 @@
+launch() { torchrun "$@"; }
+launch --nnodes=2 train.py --name "two words"

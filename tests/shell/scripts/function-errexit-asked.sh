@@ -1,0 +1,3 @@
+set -e
+main() { torchrun train.py; echo ok; }
+main || echo failed

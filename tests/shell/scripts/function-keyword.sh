@@ -1,0 +1,4 @@
+function main {
+  torchrun train.py "$@"
+}
+main --x 1

@@ -1,0 +1,5 @@
+launch() {
+  torchrun train.py
+  return $?
+}
+launch

@@ -1,0 +1,4 @@
+run() {
+  torchrun --nnodes="$1" "${@:2}"
+}
+run 2 train.py

@@ -1,0 +1,2 @@
+touch x.py y.py
+torchrun *.py

@@ -1,0 +1,2 @@
+GPUS=$(nvidia-smi -L | wc -l)
+torchrun --nproc_per_node=$GPUS train.py

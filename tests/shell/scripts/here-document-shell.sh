@@ -1,0 +1,3 @@
+bash <<EOF
+torchrun --nnodes=$NNODES train.py
+EOF

@@ -1,0 +1,4 @@
+cat <<-EOF > run.sh
+	torchrun --tab train.py
+	EOF
+bash ./run.sh

@@ -1,0 +1,4 @@
+cat > config.yaml <<EOF
+nodes: $NNODES
+EOF
+torchrun train.py --config config.yaml

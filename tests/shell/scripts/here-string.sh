@@ -1,0 +1,2 @@
+read -r first rest <<< "$NODE_NAMES"
+torchrun --master_addr=$first train.py

@@ -1,0 +1,5 @@
+set -e
+if [ "$RANK" = 1 ]; then
+  torchrun train.py
+fi
+echo ok

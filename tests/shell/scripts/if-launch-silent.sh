@@ -1,0 +1,3 @@
+if torchrun train.py; then
+  echo ok
+fi

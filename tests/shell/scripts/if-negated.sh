@@ -1,0 +1,1 @@
+if ! [ "$NNODES" = "1" ]; then torchrun --many train.py; fi

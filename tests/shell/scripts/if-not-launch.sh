@@ -1,0 +1,5 @@
+if ! torchrun train.py; then
+  echo failed
+  exit 5
+fi
+echo ok

@@ -1,0 +1,5 @@
+if [ "$NNODES" -gt 1 ]; then
+  torchrun --nnodes=$NNODES train.py
+else
+  python train.py
+fi

@@ -1,0 +1,5 @@
+if [ ! -d /no/such/data ]; then
+  echo "no data"
+  exit 1
+fi
+torchrun train.py

@@ -1,0 +1,4 @@
+if [ -n "$RESUME" ]; then
+  EXTRA="--resume $RESUME"
+fi
+torchrun train.py $EXTRA

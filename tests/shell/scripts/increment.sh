@@ -1,0 +1,4 @@
+i=0
+((i++))
+i=$((i+1))
+torchrun --i=$i train.py

@@ -1,0 +1,2 @@
+NAME=NNODES
+torchrun --nnodes=${!NAME} train.py

@@ -1,0 +1,2 @@
+LAUNCHER="accelerate launch --num_machines $NNODES"
+$LAUNCHER train.py

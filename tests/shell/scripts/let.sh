@@ -1,0 +1,2 @@
+let n=NNODES*2
+torchrun --n=$n train.py

@@ -1,0 +1,3 @@
+set -e
+f() { local out=$(torchrun train.py); echo "$out"; }
+f

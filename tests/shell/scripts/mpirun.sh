@@ -1,0 +1,1 @@
+mpirun -np $((NNODES*8)) -H $HOST_LIST python train.py

@@ -1,0 +1,3 @@
+accelerate config default
+accelerate launch --num_machines=$NNODES train.py
+torchrun --last eval.py

@@ -1,0 +1,2 @@
+if [ ! "$NNODES" = 2 ]; then exit 0; fi
+torchrun train.py

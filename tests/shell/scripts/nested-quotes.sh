@@ -1,0 +1,1 @@
+torchrun --cfg "{\"a\": \"$NNODES\"}" --q "$(echo "in $RANK")" train.py

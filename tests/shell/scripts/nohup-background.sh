@@ -1,0 +1,2 @@
+nohup torchrun train.py > out.log &
+sleep 1

@@ -1,0 +1,2 @@
+if [ $RANK -eq 0 ]; then python prepare.py; fi
+torchrun train.py

@@ -1,0 +1,1 @@
+torchrun --first a.py || torchrun --second b.py || exit 9

@@ -1,0 +1,3 @@
+torchrun train.py &
+while pgrep nothing-like-this; do sleep 1; done
+wait

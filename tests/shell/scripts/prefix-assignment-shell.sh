@@ -1,0 +1,1 @@
+NODES=3 bash -c 'torchrun --nnodes=$NODES train.py'

@@ -1,0 +1,1 @@
+OMP_NUM_THREADS=4 NCCL_DEBUG=INFO torchrun train.py

@@ -1,0 +1,1 @@
+torchrun train.py > >(cat > out.log) 2>&1

@@ -1,0 +1,4 @@
+python - <<'EOF'
+print("torchrun no.py")
+EOF
+torchrun yes.py

@@ -1,0 +1,1 @@
+python -m torch.distributed.run --nnodes=$NNODES train.py

@@ -1,0 +1,2 @@
+IDX=$(hostname | grep -oE '[0-9]+$')
+torchrun --node_rank=${IDX} train.py

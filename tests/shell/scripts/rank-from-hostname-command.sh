@@ -1,0 +1,2 @@
+NODE_RANK=$(hostname | awk -F- '{print $NF}')
+torchrun --node_rank=$NODE_RANK train.py

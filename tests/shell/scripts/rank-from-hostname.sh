@@ -1,0 +1,2 @@
+RANK=${HOSTNAME##*-}
+torchrun --node_rank=$RANK train.py

@@ -1,0 +1,2 @@
+IDX=$(hostname | sed 's/.*-//')
+torchrun --node_rank=${IDX} train.py

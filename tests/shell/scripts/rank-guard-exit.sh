@@ -1,0 +1,5 @@
+if [ "$RANK" -ge "$NNODES" ]; then
+  echo "spare node"
+  exit 0
+fi
+torchrun train.py

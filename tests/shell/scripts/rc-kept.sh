@@ -1,0 +1,4 @@
+torchrun train.py
+rc=$?
+echo "exit code $rc"
+exit $rc

@@ -1,0 +1,3 @@
+torchrun train.py
+rc=$?
+echo "exit code $rc"

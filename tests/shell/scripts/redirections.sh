@@ -1,0 +1,1 @@
+torchrun train.py > out.log 2> err.log < /dev/null

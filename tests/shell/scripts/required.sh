@@ -1,0 +1,2 @@
+: "${NNODES:?nodes}"
+torchrun --nnodes=$NNODES train.py

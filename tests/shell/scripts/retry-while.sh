@@ -1,0 +1,4 @@
+while true; do
+  torchrun train.py && break
+  exit 7
+done

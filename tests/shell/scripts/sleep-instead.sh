@@ -1,0 +1,2 @@
+sleep infinity
+torchrun train.py

@@ -1,0 +1,2 @@
+. /opt/conda/bin/activate
+torchrun --nnodes=$NNODES train.py

@@ -1,0 +1,2 @@
+[ -f /etc/nothing.conf ] && . /etc/nothing.conf
+torchrun --rank=$RANK train.py

@@ -1,0 +1,2 @@
+source /opt/nothing/env.sh
+torchrun --nnodes=2 --rank=$RANK train.py

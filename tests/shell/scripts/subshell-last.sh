@@ -1,0 +1,1 @@
+(set -e; torchrun train.py; echo ok)

@@ -1,0 +1,2 @@
+(cd sub 2>/dev/null; torchrun train.py)
+echo after

@@ -1,0 +1,1 @@
+torchrun --nnodes=2 train.py 2>&1 | tee train.log

@@ -1,0 +1,2 @@
+tensorboard --logdir logs --port 6006 &
+torchrun train.py

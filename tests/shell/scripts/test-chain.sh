@@ -1,0 +1,2 @@
+[ -d /no/such ] && cd /no/such
+torchrun train.py

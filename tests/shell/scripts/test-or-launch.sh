@@ -1,0 +1,1 @@
+[ "$NNODES" -eq 1 ] || torchrun --more train.py

@@ -1,0 +1,1 @@
+torchrun --home ~/train.py "~/x" a~b

@@ -1,0 +1,1 @@
+time torchrun train.py

@@ -1,0 +1,2 @@
+ulimit -n 1024
+torchrun train.py

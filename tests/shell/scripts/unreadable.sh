@@ -1,0 +1,2 @@
+torchrun --first train.py
+if [ ; then

@@ -1,0 +1,2 @@
+unset NNODES
+torchrun --nnodes=${NNODES:-1} train.py

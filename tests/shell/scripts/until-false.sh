@@ -1,0 +1,2 @@
+torchrun train.py
+until false; do sleep 60; done

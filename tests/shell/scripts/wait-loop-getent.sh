@@ -1,0 +1,2 @@
+while ! getent hosts $MASTER_ADDR; do sleep 2; done
+torchrun --master_addr=$MASTER_ADDR train.py

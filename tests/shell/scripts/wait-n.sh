@@ -1,0 +1,3 @@
+torchrun --a train.py &
+torchrun --b train.py &
+wait -n
