@@ -13,12 +13,12 @@ from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.report.layout import shell_quote
+from ptcompile.shell.calls import single_command
 from ptcompile.simulator.as_json import env_sources, node_requirements
 from ptcompile.simulator.as_text import pod_group_lines, service_lines, volume_text
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS
-from ptcompile.simulator.launchers.shell import single_command
 from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 

@@ -31,7 +31,7 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.operators.table import kind_named
 from ptcompile.operators.trainer.read import read_with_runtime
-from ptcompile.simulator.launchers.shell import single_command
+from ptcompile.shell.calls import single_command
 from ptcompile.simulator.meeting import training_roles
 from ptcompile.simulator.world import simulate
 from ptcompile.spec import devices as hardware

@@ -30,10 +30,10 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, QUEUE_ANNOTATION, QUEUE_LABELS
+from ptcompile.shell.calls import single_command
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS, Rendezvous
-from ptcompile.simulator.launchers.shell import single_command
 from ptcompile.simulator.launchers.torchrun import conf_of
 from ptcompile.simulator.meeting import training_roles
 

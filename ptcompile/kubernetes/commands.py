@@ -78,14 +78,6 @@ _VERBS: Final = frozenset({"profile", "launch", "run", "record", "exec", "start"
 _assignment = Pattern(r"[A-Za-z_]\w*=").match
 
 
-_QUOTED: Final = Pattern(r"""'[^']*'|"(?:[^"\\]|\\.)*["]""")
-_CONTINUATION: Final = Pattern(r"(?:(?<=\s)\\|\\(?=\n))\s")
-"""The end of a line that goes on, also where YAML has folded the lines into one."""
-_SHELL_SIGNS: Final = frozenset("|&;<>()$`*?~{}\n#!")
-_MAX_LINE: Final = 4096
-"""Longer lines are not split."""
-
-
 class Unwrapped(NamedTuple):
     """The command that a wrapper runs: its index in the command line, and the variables that the wrapper sets."""
 
@@ -96,20 +88,6 @@ class Unwrapped(NamedTuple):
 def basename(word: str) -> str:
     """Return the last part of a path: `bash` for `/bin/bash`."""
     return word.rpartition("/")[2]
-
-
-def split_line(line: str) -> list[str]:
-    """Split a command line as a shell would. Return [] if a shell would also expand, redirect or chain something."""
-    line = _CONTINUATION.sub(" ", line).strip()
-    bare = _QUOTED.sub("", line)
-    if len(line) > _MAX_LINE or not _SHELL_SIGNS.isdisjoint(bare) or "$" in line or "`" in line:
-        return []
-    import shlex
-
-    try:
-        return shlex.split(line)
-    except ValueError:  # a quotation mark is not closed
-        return []
 
 
 def unwrap(argv: Sequence[str]) -> Unwrapped:

@@ -141,7 +141,7 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> I
     reported: set[tuple[str, Path, str]] = set()  # two roles may share a template, and so its findings
     for rule in _candidate_rules(subject.kind, needed if words is None else needed.intersection(words), names):
         for finding in rule.check(subject):
-            finding = subject.placed(finding) if subject.writers else finding
+            finding = subject.placed(finding) if subject.writers or subject.mounted_scripts else finding
             if (rule.name, finding.path, finding.text) in reported:
                 continue
             reported.add((rule.name, finding.path, finding.text))

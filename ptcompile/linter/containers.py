@@ -1,35 +1,27 @@
-"""A container's image, command line, shell script and launcher.
-
-Scripts with control structures are not analyzed.
-"""
+"""A container's image, command line, shell script and launcher."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.commands import SHELLS, basename
+from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Subject
-from ptcompile.world.templates import ManifestContainer, Token
+from ptcompile.shell.endless import SERVERS, endless_program
+from ptcompile.world.templates import ManifestContainer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.shell.script import Script, ShellCommand
 
 LAUNCHERS = frozenset(
     {"torchrun", "accelerate", "deepspeed", "composer", "mpirun", "colossalai", "llamafactory-cli", "swift", "axolotl"}
 )
 """Launchers of training processes, as named in `Launch`."""
-
-
-class Script(NamedTuple):
-    """A script passed to a shell: `bash -c SCRIPT`, with the arguments after it, which are its parameters."""
-
-    word: Token
-    flags: tuple[str, ...]
-    rest: tuple[Token, ...]
 
 
 def starts_shell(container: ManifestContainer) -> bool:
@@ -40,21 +32,6 @@ def starts_shell(container: ManifestContainer) -> bool:
 def is_command_written(container: ManifestContainer) -> bool:
     """Return whether the manifest has the command. Without one, the image's entry point gets the arguments."""
     return bool(container.spec.get("command")) and bool(container.tokens)
-
-
-def shell_script(container: ManifestContainer) -> Script | None:
-    """Return the script of `sh -c SCRIPT` in any spelling (`-ec`, `-l -c`), or None if no shell gets a script."""
-    start = shell_index(container)
-    if start is None:
-        return None
-    argv, index, has_script = container.argv, start + 1, False
-    while index < len(argv) and argv[index].text[:1] in ("-", "+"):
-        letters = "" if argv[index].text.startswith("--") else argv[index].text[1:]
-        has_script = has_script or "c" in letters
-        index += 2 if "o" in letters.lower() else 1  # -o takes a name: -euo pipefail
-    if not has_script or index >= len(argv):
-        return None
-    return Script(argv[index], tuple(word.text for word in argv[start + 1 : index]), argv[index + 1 :])
 
 
 def shell_index(container: ManifestContainer) -> int | None:
@@ -77,11 +54,28 @@ _IDLE_COMMANDS = frozenset(
 
 def idle_command(container: ManifestContainer) -> str | None:
     """Return the container's command if it does nothing forever, such as `sleep infinity`, or None."""
-    script = shell_script(container)
-    words = script.word.text.strip().rstrip(";").split() if script else [*container.tokens[:4]]
+    call = container.call
+    words = call.text.strip().rstrip(";").split() if call is not None else [*container.tokens[:4]]
     words = words[1:] if words[:1] == ["exec"] else words
     command = (basename(words[0]), *words[1:]) if words else ()
     return " ".join(command) if command in _IDLE_COMMANDS else None
+
+
+def endless_command(container: ManifestContainer) -> str | None:
+    """Return the part of the container's command that never ends, or None if it ends or that is unknown."""
+    if not is_command_written(container):
+        return None
+    if container.script is not None:
+        return container.script.endless or None
+    start = container.start_index
+    wrappers = [basename(word) for word in container.tokens[:start]]
+    return None if "timeout" in wrappers else endless_program(container.tokens[start:])
+
+
+def server_image(container: ManifestContainer) -> str | None:
+    """Return the name of the container's image if that is a server and the manifest does not say what it runs."""
+    image = basename(split_image(as_string(container.spec.get("image")))[0])
+    return image if not container.tokens and image in SERVERS else None
 
 
 def split_image(image: str) -> tuple[str, str]:
@@ -124,60 +118,25 @@ def mutable_rank_images(subject: Subject) -> Iterator[tuple[ManifestContainer, s
             yield container, image
 
 
-Statement = tuple[list[str], str]
-"""The tokens of a command and the sign that ends it: `;`, a newline, `&&`, `||`, `|`, `&`, or nothing."""
-
-_REDIRECTION = Pattern(r"[0-9]?>&[0-9-]|&>>?|\|&")
-_CONTROL = Pattern(
-    r"(?:^|[\s;&|])(?:if|for|while|until|case|function|trap|wait|fg)(?:[\s;]|$)|<<|\$\?|PIPESTATUS|\(\)|\$\(\(|[({]\s"
-)
 _PYTHON = Pattern(r"python[0-9.]*")
 
 
-class TrainingStep(NamedTuple):
-    """The last training command of a script, with what follows it."""
-
-    separator: str
-    """The sign after the command."""
-    after: list[Statement]
-    errexit: bool
-    pipefail: bool
-
-
-def training_step(script: Script) -> TrainingStep | None:
-    """Return the last training command of a script, or None if the script has none or cannot be analyzed."""
-    text = script.word.text
-    if len(text) > 1 << 14 or _CONTROL.search(text):
-        return None
-    from ptcompile.simulator.launchers.shell import split_statements
-
-    statements = [statement for statement in split_statements(_REDIRECTION.sub(" ", text)) if statement[0]]
-    training = [i for i, (words, _) in enumerate(statements) if _starts_training(words)]
-    if not training:
-        return None
-    letters = "".join(flag[1:] for flag in script.flags if flag.startswith("-") and not flag.startswith("--"))
-    options = " ".join(" ".join(words) for words, _ in statements if words[0] == "set")
-    last = training[-1]
-    return TrainingStep(
-        separator=statements[last][1],
-        after=statements[last + 1 :],
-        errexit="e" in letters or "errexit" in options or bool(re.search(r"-[a-z]*e", options)),
-        pipefail="pipefail" in options or "pipefail" in script.flags,
-    )
+def training_command(script: Script | None) -> ShellCommand | None:
+    """Return the last command of a script that starts a launcher or a Python program, or None."""
+    commands = script.commands if script is not None else ()
+    return next((command for command in reversed(commands) if _starts_training(command.words)), None)
 
 
 def mentions_training(text: str) -> bool:
     """Return whether a command in a shell's text starts a launcher or a Python program."""
-    from ptcompile.simulator.launchers.shell import split_statements
+    from ptcompile.shell.script import read_script
 
-    return any(words and _starts_training(words) for words, _ in split_statements(text))
+    return training_command(read_script(["sh", "-c", text], {})) is not None
 
 
-def _starts_training(words: list[str]) -> bool:
-    rest = [word for word in words if "=" not in word.partition("/")[0]]
-    while rest and rest[0] in ("exec", "env", "time", "nohup", "export"):
-        rest = rest[1:]
-    head = basename(rest[0]) if rest else ""
-    if head in LAUNCHERS:
+def _starts_training(words: Sequence[str]) -> bool:
+    head, *rest = [*words[unwrap(words).start :], ""]
+    name = basename(head)
+    if name in LAUNCHERS:
         return True
-    return bool(_PYTHON.fullmatch(head)) and any(word.endswith(".py") or word == "-m" for word in rest[1:])
+    return bool(_PYTHON.fullmatch(name)) and any(word.endswith(".py") or word == "-m" for word in rest)

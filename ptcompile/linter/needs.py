@@ -112,6 +112,10 @@ def words_of(subject: Subject) -> list[str] | None:
     texts |= {str(step) for path in subject.writers for step in path}
     for container in subject.containers if subject.writers else ():
         texts |= {entry.value for entry in container.variables if entry.value and entry.writer}
+    if "@configmap" in subject.stream.kinds:
+        # a container may run a script of a ConfigMap
+        named = [manifest for name in texts for manifest in subject.objects.by_name(("v1", "ConfigMap"), name)]
+        texts = texts.union(*map(texts_of, named))
     text = "\0".join(texts).casefold()
     if any(sign in text for sign in _JOINING_SIGNS) and _find_joined_words(text):
         return None

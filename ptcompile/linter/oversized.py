@@ -66,21 +66,21 @@ def _may_exceed(spec: Json, template: Json) -> bool:
 def _check_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Problem]:
     from ptcompile._internal.limits import Budget
     from ptcompile.kinds.pods import ContainerView, PodView
+    from ptcompile.shell.script import read_script
     from ptcompile.simulator import kubelet
-    from ptcompile.simulator.launchers.command import container_invocation
 
     container = ContainerView("", False, spec)
     pod = PodView("", "", 0, {}, labels=fields["labels"], annotations=fields["annotations"])
-    env_budget, command_budget, script_budget = Budget(), Budget(), Budget()
+    env_budget, command_budget = Budget(), Budget()
     env = kubelet.environment(container, pod, env_budget)
     command, args = kubelet.command_line(container, env, command_budget)
-    container_invocation(command or (), args or (), env, script_budget)
+    script = read_script([*(command or ()), *(args or ())], env)
     if env_budget.refused is not None:
         yield _too_large((*path, *_env_path(spec, env_budget.refused)), "variables")
     if command_budget.refused is not None:
         yield _too_large((*path, *_token_path(spec, command_budget.refused)), "command line")
-    if script_budget.refused is not None:
-        yield _too_large((*path, *_token_path(spec, script_budget.refused)), "script")
+    if script is not None and script.refused is not None:
+        yield _too_large((*path, *_token_path(spec, script.refused)), "script")
 
 
 def _env_path(spec: Json, text: str) -> Path:

@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path, message_at
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
-from ptcompile.kubernetes.unstructured import get, nested_map
+from ptcompile.kubernetes.unstructured import get, nested_map, object_name
 from ptcompile.world.templates import ManifestTemplate
 from ptcompile.world.workload import Stream, Workload
 
@@ -45,8 +45,12 @@ class Subject(Workload):
         return self.stream.texts.get(id(self.manifest)) or texts_of(self.manifest)
 
     def placed(self, finding: Finding) -> Finding:
-        """Return a finding about a value that admission writes at the nearest field of the file, with its writer."""
+        """Return a finding about a value that admission writes at the nearest field of the file, with its writer; one
+        about a script in a ConfigMap names the key.
+        """
         path = finding.path
+        if path in self.mounted_scripts:
+            return finding._replace(text=f"{finding.text} ({self.mounted_scripts[path]})")
         written = next((below for below in self.writers if below[: len(path)] == path), None)
         if written is None or get(self.manifest, path) is not None:
             return finding
@@ -56,6 +60,21 @@ class Subject(Workload):
         value = field_path(written[len(path) :])
         text = f"{finding.text} ({value} is set by {self.writers[written]})"
         return finding._replace(path=path, text=text, fix=None)
+
+    @cached_property
+    def mounted_scripts(self) -> dict[Path, str]:
+        """Where a container runs a script of a ConfigMap, by the path of the file's name."""
+        from ptcompile.simulator.mounted import mounted_path
+
+        places: dict[Path, str] = {}
+        for template in self.templates:
+            for container in template.containers:
+                call = container.mounted_script
+                mounted = mounted_path(template.spec, container.spec, call.file) if call is not None else None
+                file = mounted.file(self.find) if mounted is not None else None
+                if file is not None:
+                    places[container.script_path] = f"key {file.key} of ConfigMap/{object_name(file.source)}"
+        return places
 
     @cached_property
     def training_templates(self) -> tuple[ManifestTemplate, ...]:

@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import as_string, as_strings, get, nested_map
+from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers.torchrun import option_name, option_variable, torch_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.pods import ExpandedRole
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.linter.rule import Subject
+    from ptcompile.shell.values import Doubt
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.meeting import Meeting, MeetingMember
@@ -47,9 +48,13 @@ _LAUNCHER_NAMES = (
     *("torch", "accelerate", "deepspeed", "composer", "tune", "hyperpodrun", "ft_launcher", "colossalai", "axolotl"),
     *("llamafactory", "swift", "lmf", "megatron"),
 )
+_MEETING_OPTIONS = (
+    *("nnodes", "nproc-per-node", "node-rank", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf"),
+    *("master-addr", "master-port", "standalone"),
+)
+"""Options that decide which pods meet."""
 _RENDEZVOUS_PREFIXES = ("PET_", "MASTER_ADDR", "WORLD_SIZE")
 _OPTION_NAMES = Pattern(r"[\w.-]+")
-_BRANCHES = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
 
 
 class TrainingRole:
@@ -126,23 +131,31 @@ class TrainingRole:
         synonym = {"rdzv-endpoint": "master-addr", "nnodes": "world-size"}.get(option, option)
         return launcher.names.get(option) or launcher.names.get(synonym, option)
 
-    @cached_property
-    def is_uncertain(self) -> bool:
-        """Whether something outside the files may change the launch: envFrom, or branches of a shell script."""
-        main = self.pod.main
-        if main is None or self.pod.has_unknown_variables:
-            return True
-        if not self.launch.in_shell:
-            return False
-        return any(
-            _BRANCHES.search(word)
-            for word in (*as_strings(main.spec.get("command")), *as_strings(main.spec.get("args")))
-        )
+    def is_uncertain(self, *options: str) -> bool:
+        """Return whether something outside the files may change the launch, or one of its options if some are given:
+        envFrom, or what `doubt_about` returns.
+        """
+        return self.pod.main is None or self.pod.has_unknown_variables or self.doubt_about(*options) is not None
+
+    def doubt_about(self, *options: str) -> Doubt | None:
+        """Return what decides whether the script starts the launcher, or what may change one of the options, or of all
+        if none is given.
+        """
+        launch = self.launch
+        if launch.doubt is not None or launch.changed_by is None:
+            return launch.doubt
+        asked = options or (*launch.options, *self.options)
+        is_changed = any(self.option_name(option) in launch.changed or self._is_inherited(option) for option in asked)
+        return launch.changed_by if is_changed else None
+
+    def _is_inherited(self, option: str) -> bool:
+        """Return whether an option's value comes from a variable."""
+        return self.source_of(option) in ("env", "operator")
 
     @cached_property
     def installs_packages(self) -> bool:
         """Whether a shell script may install another PyTorch before it starts the launcher."""
-        return self.launch.in_shell and any("install" in token for _, _, token in self.indexed_tokens())
+        return self.launch.in_shell and any("install" in token.text for token in self.container.argv)
 
     @property
     def is_local(self) -> bool:
@@ -220,17 +233,17 @@ class TrainingRole:
     def _flag_paths(self) -> dict[str, Path]:
         """The first argument for each option, keyed by dashed name."""
         paths: dict[str, Path] = {}
-        for key, i, token in self.indexed_tokens():
+        for path, token in self.container.argv:
             name = token.partition("=")[0]
             if name.startswith("-"):
                 dashed = option_name(name) if self.is_torchrun else name.lstrip("-").replace("_", "-")
-                paths.setdefault(dashed, (*self.path, key, i))
+                paths.setdefault(dashed, path)
         return paths
 
     @cached_property
     def _dashed_tokens(self) -> list[tuple[Path, str, frozenset[str]]]:
         """All tokens with dashes for underscores, and the option names in each. Computed once: scripts may be long."""
-        tokens = [((*self.path, key, i), token.replace("_", "-")) for key, i, token in self.indexed_tokens()]
+        tokens = [(path, token.replace("_", "-")) for path, token in self.container.argv]
         return [(path, token, frozenset(map(_strip_dashes, _OPTION_NAMES.findall(token)))) for path, token in tokens]
 
     def edit_to(self, option: str, value: str) -> Edit | None:
@@ -246,30 +259,17 @@ class TrainingRole:
 
     def _flag_edit(self, path: Path, current: str, value: str) -> Edit | None:
         """Return the edit of `--name=current`, or of the argument after `--name`, or None."""
-        matches = [(key, i, token) for key, i, token in self.indexed_tokens() if (*self.path, key, i) == path]
-        if not matches:
-            return None
-        key, i, token = matches[0]
-        name, equals, written = token.partition("=")
+        texts = dict(reversed(self.container.argv))
+        name, equals, written = texts.get(path, "").partition("=")
         if equals:
             return Edit("set", path, f"{name}={value}") if written == current else None
-        next_tokens = [item for item in self.indexed_tokens() if item[:2] == (key, i + 1)]
-        return Edit("set", (*self.path, key, i + 1), value) if next_tokens and next_tokens[0][2] == current else None
+        following = (*path[:-1], int(path[-1]) + 1) if path in texts else ()
+        return Edit("set", following, value) if texts.get(following) == current else None
 
     @property
     def command_path(self) -> Path:
         """The path of the command line: of the command, else of the arguments, else of the container."""
         return next(((*self.path, key) for key in ("command", "args") if self.spec.get(key)), self.path)
-
-    def indexed_tokens(self) -> list[tuple[str, int, str]]:
-        """Return the tokens of `command` and `args` as written, each with its key and index."""
-        return [
-            (key, i, token)
-            for key in ("command", "args")
-            if isinstance(self.spec.get(key), list)
-            for i, token in enumerate(self.spec[key])
-            if isinstance(token, str)
-        ]
 
 
 def training_roles(subject: Workload) -> tuple[TrainingRole, ...]:
@@ -282,7 +282,7 @@ def training_roles(subject: Workload) -> tuple[TrainingRole, ...]:
     roles = []
     for meeting in subject.job.meetings:
         for member in meeting.members:
-            written = _written_container(subject, member.role.name)
+            written = _written_container(subject, member)
             if written is not None:
                 roles.append(TrainingRole(member, meeting, written, subject.kind, subject.manifest))
     return tuple(roles)
@@ -322,8 +322,7 @@ def image_path(role: TrainingRole) -> Path:
 def mentions_launcher(template: ManifestTemplate) -> bool:
     """Return whether a template mentions a launcher; most Pods do not and need no simulation."""
     for container in template.main_containers:
-        tokens = (*as_strings(container.spec.get("command")), *as_strings(container.spec.get("args")))
-        if any(name in token for token in tokens for name in _LAUNCHER_NAMES):
+        if any(name in token for token in container.tokens for name in _LAUNCHER_NAMES):
             return True
         if any(entry.name.startswith(_RENDEZVOUS_PREFIXES) for entry in container.variables):
             return True
@@ -344,12 +343,13 @@ def count_nodes(roles: tuple[TrainingRole, ...]) -> int:
     return sum([role.expanded.count for role in roles])
 
 
-def _written_container(subject: Workload, role: str) -> ManifestContainer | None:
+def _written_container(subject: Workload, member: MeetingMember) -> ManifestContainer | None:
     """Return the container that a role's pods train in, or None."""
     if trainer := subject.record.launch_fields.container:
         spec = nested_map(subject.manifest, *trainer)
-        return ManifestContainer(trainer, spec, init=False, main=True, find=subject.find)
-    template = template_of(subject, role)
+        files = member.pod.file_text
+        return ManifestContainer(trainer, spec, init=False, main=True, find=subject.find, files=files)
+    template = template_of(subject, member.role.name)
     return next(iter(template.main_containers), None) if template is not None else None
 
 
@@ -378,7 +378,7 @@ def env_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, 
 def _group(
     subject: Workload, roles: TrainingRoles, is_member: Callable[[TrainingRole], bool]
 ) -> tuple[TrainingRoles, ...]:
-    if not roles or not all(is_member(role) and not role.is_uncertain for role in roles):
+    if not roles or not all(is_member(role) and not role.is_uncertain(*_MEETING_OPTIONS) for role in roles):
         return ()
     if subject.base is not None and subject.base.assumed:
         return ()

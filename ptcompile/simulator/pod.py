@@ -234,7 +234,8 @@ class Pod:
         env = self.variables
         if self.hostname and not self.on_host and "HOSTNAME" not in env:
             env = ChainMap({"HOSTNAME": self.hostname}, env)  # type: ignore[arg-type]  # read only
-        invocation = container_invocation(command or (), args or (), env)
+        folder = as_string(self.main.spec.get("workingDir")) if self.main is not None else ""
+        invocation = container_invocation(command or (), args or (), env, self.file_text, folder)
         config_file = invocation.options.get("config-file")
         if not config_file:
             return invocation
@@ -254,6 +255,13 @@ class Pod:
 
         mounted = mounted_path(self.view.spec, self.main.spec, path) if self.main is not None else None
         return mounted.file(self.job.find) if mounted is not None else None
+
+    def file_text(self, path: str) -> str | None:
+        """Return the text of such a file with secrets masked, or None."""
+        from ptcompile.simulator.mounted import known_text
+
+        file = self.file(path)
+        return known_text(file.source, file.key) if file is not None else None
 
     @cached_property
     def devices(self) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
@@ -10,12 +11,24 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import unwrap
 from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, namespace_of, nested_map
+from ptcompile.shell.calls import no_files, shell_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.shell.calls import Files, ShellCall
+    from ptcompile.shell.script import Script
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.mounted import FindObject
+
+
+def _mounted_text(find: FindObject, spec: Json, container: Json, path: str) -> str | None:
+    """Return the text of a file that a ConfigMap puts into a container of a pod, secrets masked, or None."""
+    from ptcompile.simulator.mounted import known_text, mounted_path
+
+    mounted = mounted_path(spec, container, path)
+    file = mounted.file(find) if mounted is not None else None
+    return known_text(file.source, file.key) if file is not None else None
 
 
 class Token(NamedTuple):
@@ -57,8 +70,19 @@ class EnvEntry(NamedTuple):
 class ManifestContainer:
     """One container of a template, with its path from the root of the object. Each property is read once."""
 
-    def __init__(self, path: Path, spec: Json, *, init: bool, main: bool, find: FindObject | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        spec: Json,
+        *,
+        init: bool,
+        main: bool,
+        find: FindObject | None = None,
+        files: Files = no_files,
+    ) -> None:
         self.path = path
+        self.files = files
+        """Returns the text of a file that a ConfigMap of the stream puts into the container."""
         self.spec = spec
         self.is_init = init
         self.is_main = main
@@ -91,26 +115,74 @@ class ManifestContainer:
 
     @cached_property
     def argv(self) -> tuple[Token, ...]:
-        """The tokens of `command`, then those of `args`, with their paths; non-strings are left out."""
-        return tuple(
+        """The tokens of `command`, then those of `args`, with their paths; non-strings are left out.
+
+        A script in a ConfigMap of the stream is read as the script of `sh -c`, at the path of the file's name.
+        """
+        argv = [
             Token((*self.path, key, i), word)
             for key in ("command", "args")
             for i, word in enumerate(_list(self.spec.get(key)))
             if isinstance(word, str)
-        )
+        ]
+        call = self.mounted_script
+        if call is not None:
+            path = argv[call.position].path
+            argv[call.position : call.position] = [Token(path, word) for word in call.as_argument()]
+        return tuple(argv)
+
+    @cached_property
+    def mounted_script(self) -> ShellCall | None:
+        """The script that the command line runs from a ConfigMap of the stream, or None."""
+        if not self.spec.get("volumeMounts"):
+            return None
+        call = shell_call(self.written_tokens, self.files, self.folder)
+        return call if call is not None and call.file else None
+
+    @property
+    def written_tokens(self) -> tuple[str, ...]:
+        """The texts of the command line as written, without the script of a ConfigMap."""
+        written = (*_list(self.spec.get("command")), *_list(self.spec.get("args")))
+        return tuple([word for word in written if isinstance(word, str)])
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
         """The texts of `argv`, for rules that do not need the paths."""
-        written = (*_list(self.spec.get("command")), *_list(self.spec.get("args")))
-        return tuple([word for word in written if isinstance(word, str)])
+        if self.mounted_script is None:
+            return self.written_tokens
+        return tuple([token.text for token in self.argv])
 
     @cached_property
     def launch(self) -> Invocation:
         """What the command line starts, without the variables that an operator adds."""
         from ptcompile.simulator.launchers.command import read_command_line
 
-        return read_command_line(self.tokens, {})
+        return read_command_line(self.tokens, {}, self.files, self.folder)
+
+    @property
+    def folder(self) -> str:
+        """The working folder, or an empty string if only the image knows it."""
+        return as_string(self.spec.get("workingDir"))
+
+    @cached_property
+    def call(self) -> ShellCall | None:
+        """The shell on the command line with its script, or None."""
+        return shell_call(self.tokens)
+
+    @property
+    def script_path(self) -> Path:
+        """The path of the script, if a shell gets one."""
+        return self.path if self.call is None else self.argv[self.call.position].path
+
+    @cached_property
+    def script(self) -> Script | None:
+        """What the script runs, with the variables of the container as written, or None without a script."""
+        if self.call is None:
+            return None
+        from ptcompile.shell.script import read_script
+
+        env = {entry.name: entry.value for entry in self.env if entry.value is not None and "$" not in entry.value}
+        return read_script(self.tokens, env, self.files, self.folder)
 
     @cached_property
     def start_index(self) -> int:
@@ -229,7 +301,12 @@ class ManifestTemplate:
             )
             for i, spec in specs:
                 yield ManifestContainer(
-                    (*self.path, "spec", key, i), spec, init=init, main=not init and i == main_index, find=self.find
+                    (*self.path, "spec", key, i),
+                    spec,
+                    init=init,
+                    main=not init and i == main_index,
+                    find=self.find,
+                    files=no_files if self.find is None else partial(_mounted_text, self.find, self.spec, spec),
                 )
 
 

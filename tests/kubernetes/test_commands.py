@@ -4,32 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.kubernetes.commands import is_program, split_line, unwrap
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("torchrun train.py --lr 1", ["torchrun", "train.py", "--lr", "1"]),
-        ("python 'a b.py' \"c d\"", ["python", "a b.py", "c d"]),
-        ("torchrun \\\n  train.py", ["torchrun", "train.py"]),
-        ("torchrun \\ train.py", ["torchrun", "train.py"]),
-        ("echo 'a; b | c'", ["echo", "a; b | c"]),
-        ('echo "a;b"', ["echo", "a;b"]),
-        ("x" * 4096, ["x" * 4096]),
-        ("x" * 4097, []),
-        ("cd /app && torchrun train.py", []),
-        ("python train.py > log", []),
-        ("python $SCRIPT", []),
-        ("python '$SCRIPT'", []),
-        ("python '`date`'", []),
-        ("python 'train.py", []),
-        ("", []),
-    ],
-)
-def test_lines_without_expansion_split_into_arguments(line: str, expected: list[str]) -> None:
-    assert split_line(line) == expected
-
+from ptcompile.kubernetes.commands import is_program, unwrap
 
 WRAPPERS: dict[str, dict[str, str]] = {
     "exec": {},

@@ -32,8 +32,8 @@ _ANSWERS_OF_OTHERS = frozenset(
 )
 """Functions of the same names that answer something else: about paths, types, options, scopes and references."""
 
-THE_READER_OF_SCRIPTS = "simulator.launchers.shell"
-"""The one module that may know how a shell script is built."""
+THE_READER_OF_SCRIPTS = "shell."
+"""The one room that may know how a shell script is built."""
 _SHELL_WORDS = frozenset({"if", "for", "while", "until", "case", "eval", "source", "esac", "done", "fi", "trap"})
 _FEWEST_WORDS = 3
 

@@ -15,7 +15,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, shorten
-from ptcompile.kubernetes.commands import PROCESS_WORDS, basename, is_program, split_line, unwrap
+from ptcompile.kubernetes.commands import PROCESS_WORDS, basename, is_program, unwrap
+from ptcompile.shell.calls import split_line
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
 from ptcompile.simulator.launchers.torchrun import OPTIONS, option_variable

@@ -6,14 +6,15 @@ torchrun's options are those of PyTorch 2.13 (torch/distributed/run.py).
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from ptcompile._internal.limits import Budget
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.commands import SHELLS, basename, is_program, unwrap
+from ptcompile.kubernetes.commands import basename, is_program, unwrap
+from ptcompile.shell.calls import no_files
+from ptcompile.shell.script import SHELL_COMMANDS, read_script
+from ptcompile.shell.values import text_of
 from ptcompile.simulator import launchers
-from ptcompile.simulator.launchers import shell
 from ptcompile.simulator.launchers.ray import parse_ray_start
 from ptcompile.simulator.launchers.torchrun import (
     TORCHRUN,
@@ -27,6 +28,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final, Literal
 
+    from ptcompile.shell.calls import Files
+    from ptcompile.shell.script import Script, ShellCommand
+    from ptcompile.shell.values import Argument, Doubt
     from ptcompile.simulator.launchers import LauncherName
 
     ProcessStarter = LauncherName | Literal["torchrun", "mpirun", "tune", "ray", "command", "image"]
@@ -58,17 +62,27 @@ class Invocation(NamedTuple):
     """The launcher as started, such as `torch.distributed.launch`; empty for a command without launcher."""
     literals: tuple[str, ...] = ()
     """Options, dashed, whose value contains a `$` in single quotes or after a backslash, which no shell expands."""
+    doubt: Doubt | None = None
+    """What decides whether the script starts the launcher; None if it certainly does, unless a command fails."""
+    changed_by: Doubt | None = None
+    """The unknown file that the script sources, which may set variables that the launcher reads."""
+    changed: tuple[str, ...] = ()
+    """Options, dashed, whose value that file may change."""
 
 
 def container_invocation(
-    command: Sequence[str], args: Sequence[str], env: Mapping[str, str], budget: Budget | None = None
+    command: Sequence[str],
+    args: Sequence[str],
+    env: Mapping[str, str],
+    files: Files = no_files,
+    folder: str = "",
 ) -> Invocation:
-    """Return what a container starts.
+    """Return what a container with these files, in this working folder, starts.
 
     Without a command the image's entrypoint gets the arguments (Kubernetes 1.36), and only the image knows what that
     is. An image may have no entrypoint, though, so arguments that begin with a program are taken as the command line.
     """
-    invocation = read_command_line([*command, *args], env, budget)
+    invocation = read_command_line([*command, *args], env, files, folder)
     if command or invocation.launcher != "command" or invocation.in_shell or _is_program(args[0]):
         return invocation
     return Invocation("image", entry=tuple(args), env=env)
@@ -80,53 +94,68 @@ def _is_program(argument: str) -> bool:
 
 
 def read_command_line(
-    argv: Sequence[str], env: Mapping[str, str], budget: Budget | None = None, *, depth: int = 0
+    argv: Sequence[str], env: Mapping[str, str], files: Files = no_files, folder: str = ""
 ) -> Invocation:
     """Return what a command line starts. In a shell script the last launcher wins: earlier commands only prepare."""
     if not argv:
         return Invocation("image", env=env)
-    inner = unwrap(argv)
-    argv, env = argv[inner.start :], ChainMap(dict(inner.env), env) if inner.env else env  # type: ignore[arg-type]  # read only
-    script = _shell_script(argv)
-    if script is None or depth > 3:
-        if not shell.has_marks("".join(argv)):
-            return _program_invocation([*argv], env)
-        invocation = _program_invocation([shell.restore(word) for word in argv], env)
-        literals = _literal_options(argv)
-        return invocation._replace(literals=literals) if literals else invocation
-    script = shell.restore(script)
-    budget = budget or Budget()
-    last: Invocation | None = None
-    for arguments, command_env in shell.simple_commands(script, env, budget):
-        invocation = read_command_line(arguments, command_env, budget, depth=depth + 1)
-        if last is None or invocation.launcher != "command" or last.launcher == "command":
-            last = invocation
-    if last is None:
+    script = read_script(argv, env, files, folder)
+    if script is None:
+        inner = unwrap(argv)
+        variables = ChainMap(dict(inner.env), env) if inner.env else env  # type: ignore[arg-type]  # read only
+        return _program_invocation(argv[inner.start :], variables)
+
+    program: ShellCommand | None = None
+    for command in reversed(script.commands):
+        if _starts_launcher(command):
+            return _command_invocation(_surest(command, script.commands), script, env)
+        if program is None and command.words[0] not in SHELL_COMMANDS:
+            program = command
+    if program is None and not script.commands:
         return Invocation("command", entry=tuple(argv), env=env, in_shell=True)
-    return last._replace(in_shell=True)
+    return _command_invocation(program or script.commands[-1], script, env)
 
 
-def _literal_options(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the options whose value contains a `$` that no shell expands: `--node_rank='$RANK'`."""
+def _starts_launcher(command: ShellCommand) -> bool:
+    words = command.words
+    return _program_invocation(words[unwrap(words).start :], _NO_VALUES).launcher != "command"
+
+
+def _surest(launch: ShellCommand, commands: Sequence[ShellCommand]) -> ShellCommand:
+    """Return the first run of a launch that a loop repeats: only failures decide about the later ones."""
+    if launch.doubt is None:
+        return launch
+    place = (launch.file, launch.start)
+    return next(command for command in commands if (command.file, command.start) == place)
+
+
+def _command_invocation(command: ShellCommand, script: Script, env: Mapping[str, str]) -> Invocation:
+    """Return what a command of a script starts."""
+    inner = unwrap(command.words)
+    set_here = {name: text_of(value) for name, value in command.variables.items() if value is not None}
+    if len(set_here) < len(command.variables):
+        env = {name: value for name, value in env.items() if name not in command.variables}
+    variables = ChainMap({**set_here, **inner.env}, env)  # type: ignore[arg-type]  # read only
+    invocation = _program_invocation(command.words[inner.start :], variables)
+    return invocation._replace(
+        in_shell=True,
+        literals=_options_with(command, lambda argument: argument.has_literal_dollar),
+        doubt=command.doubt or script.unread,
+        changed_by=command.changed_by,
+        changed=_options_with(command, lambda argument: any(piece.kind == "assumed" for piece in argument.value)),
+    )
+
+
+def _options_with(command: ShellCommand, is_meant: Callable[[Argument], bool]) -> tuple[str, ...]:
+    """Return the options, dashed, that are or are followed by an argument: `--node_rank='$RANK'`."""
     names: list[str] = []
-    for index, word in enumerate(argv):
-        if shell.LITERAL_DOLLAR in word:
-            option = word if word.startswith("-") else argv[index - 1] if index else ""
-            if option.startswith("-"):
-                names.append(option_name(option))
+    option = ""
+    for argument in command.argv:
+        option = argument.text if argument.text.startswith("-") else option
+        if option and is_meant(argument):
+            names.append(option_name(option))
+        option = option if argument.text.startswith("-") else ""
     return tuple(names)
-
-
-def _shell_script(argv: Sequence[str]) -> str | None:
-    """Return the script of `sh -c SCRIPT` in any form (`-ec`, `-l -c`, `-euo pipefail -c`, `-c --`), or None."""
-    if basename(argv[0]) not in SHELLS:
-        return None
-    index, has_script = 1, False
-    while index < len(argv) and argv[index][:1] in ("-", "+"):
-        letters = "" if argv[index].startswith("--") else argv[index][1:]
-        has_script = has_script or "c" in letters
-        index += 2 if "o" in letters.lower() else 1  # -o takes a name: -euo pipefail
-    return argv[index] if has_script and index < len(argv) else None
 
 
 def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocation:

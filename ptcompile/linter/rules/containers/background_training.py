@@ -1,6 +1,6 @@
 """A script starts the training in the background and then ends.
 
-What: the last command of a shell script runs the training with `&`, without a `wait`.
+What: a shell script runs the training with `&`, and ends without a `wait`; nothing after it takes time.
 
 Why: the container ends when its first process does. The shell has nothing left to do and exits with 0: the training is
 killed within its first second, and the job counts as a success.
@@ -30,20 +30,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.containers import shell_script, training_step
+from ptcompile.linter.containers import training_command
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.shell.script import SHELL_COMMANDS, Script
+
+_QUICK = SHELL_COMMANDS - {"read", "sleep", "source", ".", "eval"}
+"""Commands that take no time."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        script = shell_script(container) if container.is_main else None
-        reading = training_step(script) if script is not None else None
-        if script is not None and reading is not None and reading.separator == "&" and not reading.after:
+        script = container.script if container.is_main else None
+        if script is not None and _leaves_training(script):
             yield found_at(
-                script.word.path,
+                container.script_path,
                 "the shell starts the training in the background and exits, and the container stops with it",
                 "remove the &, or end the script with wait",
             )
+
+
+def _leaves_training(script: Script) -> bool:
+    """Return whether the script certainly ends at once after it started the training in the background."""
+    training = training_command(script)
+    if training is None or training.is_waited or not training.in_background:
+        return False
+    after = script.commands[script.commands.index(training) + 1 :]
+    is_quick = all(command.in_background or command.words[0] in _QUICK for command in after)
+    return is_quick and not (training.doubt or script.endless or script.unread)
 
 
 RULE = Rule("background-training", _check, severity="error", stage="run", authority="kubelet")

@@ -1,7 +1,7 @@
 """A failed training is reported as a success.
 
-What: in a shell script the training is followed by a pipe without pipefail, by `|| true`, or by other commands
-without `set -e`.
+What: a shell script ends with 0 although its training has failed: a pipe without pipefail follows it, or `|| true`, or
+other commands without `set -e`. A script that keeps the exit code, as in `rc=$?; ...; exit $rc`, is right.
 
 Why: a container's exit code is that of the last command. `torchrun ... | tee log` ends with tee's 0, `torchrun ...;
 echo done` with echo's: the job is complete, no retry happens, and nothing shows it.
@@ -33,35 +33,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.containers import TrainingStep, shell_script, training_step
+from ptcompile.kubernetes.commands import basename
+from ptcompile.linter.containers import training_command
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
-_SUCCEEDING_COMMANDS = frozenset({"true", ":", "echo", "sleep", "date"})
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.shell.script import Script, ShellCommand
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        script = shell_script(container) if container.is_main else None
-        reading = training_step(script) if script is not None else None
-        reason = _reason(reading) if reading is not None else None
-        if script is not None and reason is not None:
-            yield found_at(
-                script.word.path,
-                f"{reason}: a failed training counts as a success",
-                "start the script with set -e -o pipefail",
-            )
+        script = container.script if container.is_main else None
+        training = training_command(script)
+        if script is None or training is None or training.fails_script or not _is_known(script, training):
+            continue
+        last = script.commands[-1]
+        status = f"ends with the exit code of {basename(last.words[0])}"
+        if last is training:
+            status = "does not end with its exit code"
+        yield found_at(
+            container.script_path,
+            f"the script {status}: a failed training counts as a success",
+            "start the script with set -e -o pipefail",
+        )
 
 
-def _reason(reading: TrainingStep) -> str | None:
-    after = [words for words, _ in reading.after]
-    last = after[-1][0] if after else ""
-    if reading.separator == "|":
-        return None if reading.pipefail else f"the script ends with the exit code of {after[0][0]}" if after else None
-    if reading.separator == "||":
-        return f"|| {after[0][0]} hides the failure" if after and after[0][0] in _SUCCEEDING_COMMANDS else None
-    if reading.separator in ("&&", "&", "") or not after or reading.errexit or last == "exit":
-        return None
-    return f"the script ends with the exit code of {last}"
+def _is_known(script: Script, training: ShellCommand) -> bool:
+    """Return whether the script ends after the training, and with a status that is known."""
+    repeats = training.in_background or training.in_loop
+    catches = any(command.words[0] == "trap" for command in script.commands)
+    return not (repeats or catches or script.endless or script.may_fail or script.unread)
 
 
 RULE = Rule("hidden-failure", _check, severity="warning", stage="run", authority="kubelet")

@@ -35,7 +35,7 @@ from collections.abc import Iterator, Sequence
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import shorten
 from ptcompile.kubernetes.commands import LAUNCHERS, basename
-from ptcompile.linter.containers import mentions_training, shell_script
+from ptcompile.linter.containers import mentions_training
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import Token
 
@@ -46,10 +46,11 @@ _ZEROTH_ARGUMENTS = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        command = shell_script(container)
-        if command is None or not command.rest or _PARAMETER.search(command.word.text):
+        call = container.call if container.mounted_script is None else None
+        rest = container.argv[call.position + 1 :] if call is not None else ()
+        if call is None or not rest or _PARAMETER.search(call.text):
             continue
-        unused = command.rest[1:] if basename(command.rest[0].text) in _ZEROTH_ARGUMENTS else command.rest
+        unused = rest[1:] if basename(rest[0].text) in _ZEROTH_ARGUMENTS else rest
         if unused:
             first_line = unused[0].text.strip().split("\n")[0]
             yield found_at(
@@ -57,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 "never runs: -c takes the script as one argument, and the script ignores its parameter "
                 f"{shorten(first_line, 30)!r}",
                 "write the whole script as one item",
-                severity=None if _loses_training(command.word.text, unused) else "warning",
+                severity=None if _loses_training(call.text, unused) else "warning",
             )
 
 

@@ -32,14 +32,14 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.containers import is_command_written, shell_index, shell_script
+from ptcompile.linter.containers import is_command_written, shell_index
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         argv, shell = container.argv, shell_index(container)
-        if not is_command_written(container) or shell is None or shell_script(container) is not None:
+        if not is_command_written(container) or shell is None or container.call is not None:
             continue
         word = next((argument for argument in argv[shell + 1 :] if argument.text[:1] not in ("-", "+")), None)
         if word is not None and len(word.text.split()) > 1:

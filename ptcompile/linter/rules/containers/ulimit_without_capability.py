@@ -32,31 +32,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_strings, nested_map
-from ptcompile.linter.containers import shell_script
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
-_UNLIMITED = Pattern(r"\bulimit\s+(?:-H\s*)?-(?:H?[a-z]*[lnusv])\s+unlimited([^\n;]*)")
-_ERREXIT = Pattern(r"set\s+-[a-z]*e|errexit")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.shell.script import ShellCommand
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        command = shell_script(container)
-        match = _UNLIMITED.search(command.word.text) if command is not None else None
-        if command is None or match is None or _can_raise_limits(container) or "||" in match[1] or "soft" in match[0]:
+        if not _may_raise(container) or _can_raise_limits(container):
             continue
-        before = command.word.text[: match.start()]
-        letters = "".join(flag[1:] for flag in command.flags if not flag.startswith("--"))
-        if "&&" in match[1] or "e" in letters or _ERREXIT.search(before):
+        commands = container.script.commands if container.script is not None else ()
+        command = next((command for command in commands if _raises(command) and command.fails_script), None)
+        if command is not None:
             yield found_at(
-                command.word.path,
-                f"{match[0].partition('&&')[0].strip()} needs the capability "
+                container.script_path,
+                f"{' '.join(command.words)} needs the capability "
                 "SYS_RESOURCE, and the script ends at the failed command",
                 "remove it, or append || true",
             )
+
+
+def _may_raise(container: ManifestContainer) -> bool:
+    return any("ulimit" in word for word in container.tokens)
+
+
+def _raises(command: ShellCommand) -> bool:
+    """Return whether a command sets a hard limit to unlimited."""
+    program, *options = command.words
+    return program == "ulimit" and options[-1:] == ["unlimited"] and not any("S" in option for option in options)
 
 
 def _can_raise_limits(container: ManifestContainer) -> bool:

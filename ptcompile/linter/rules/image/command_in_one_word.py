@@ -32,9 +32,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile.diagnostics import Edit, Fix, shorten
-from ptcompile.kubernetes.commands import is_program, split_line, unwrap
+from ptcompile.kubernetes.commands import is_program, unwrap
 from ptcompile.linter.containers import is_command_written
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.shell.calls import split_line
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
 from ptcompile.world.templates import ManifestContainer, Token

@@ -44,7 +44,7 @@ _MAX_VALUES = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         for option, value in _numeric_options(role).items():
-            is_text = is_never_number(value) and not role.is_uncertain
+            is_text = is_never_number(value) and not role.is_uncertain(option)
             if is_text or (is_literal(value) and not _is_accepted(option, value)):
                 path = role.path_of(option)
                 name = role.variable(option) if role.is_env_script else role.option_name(option)

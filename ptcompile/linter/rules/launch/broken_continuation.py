@@ -31,18 +31,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import shorten
-from ptcompile.linter.containers import shell_script
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.simulator.launchers.shell import broken_continuation
+from ptcompile.shell.calls import broken_continuation
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        script = shell_script(container)
-        line = broken_continuation(script.word.text) if script is not None else None
-        if script is not None and line is not None:
+        call = container.call
+        line = broken_continuation(call.text) if call is not None else None
+        if line is not None:
             yield found_at(
-                script.word.path,
+                container.script_path,
                 f"the shell ends the command after {shorten(line, 40)!r}: whitespace follows the backslash",
                 "remove the whitespace after the backslash",
             )

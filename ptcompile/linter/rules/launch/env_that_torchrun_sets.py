@@ -83,7 +83,7 @@ def _counts_nodes(role: TrainingRole) -> bool:
 def _is_referenced(role: TrainingRole, name: str) -> bool:
     """Return whether the command line or another variable references the variable."""
     values = [entry.value or "" for entry in role.container.variables]
-    return any(f"$({name})" in word for word in (*values, *(word for _, _, word in role.indexed_tokens())))
+    return any(f"$({name})" in word for word in (*values, *role.container.tokens))
 
 
 RULE = Rule("env-that-torchrun-sets", _check, severity="warning", stage="style", authority="torchrun")

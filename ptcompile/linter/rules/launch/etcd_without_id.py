@@ -51,7 +51,12 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         is_etcd = role.rendezvous.backend in ("etcd", "etcd-v2")
-        if role.is_torchrun and is_etcd and role.options.get("rdzv-id") in ("none", "") and not role.is_uncertain:
+        if (
+            role.is_torchrun
+            and is_etcd
+            and role.options.get("rdzv-id") in ("none", "")
+            and not role.is_uncertain("rdzv-id", "rdzv-backend")
+        ):
             path = role.path_of("rdzv-backend")
             yield found_at(
                 path,

@@ -40,7 +40,12 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         nproc = role.options.get("nproc-per-node", "")
-        if role.is_torchrun and nproc in ("auto", "cpu") and not role.is_uncertain and not may_see_devices(role.pod):
+        if (
+            role.is_torchrun
+            and nproc in ("auto", "cpu")
+            and not role.is_uncertain("nproc-per-node")
+            and not may_see_devices(role.pod)
+        ):
             path = role.path_of("nproc-per-node")
             path = role.command_path if path == role.path else path
             yield found_at(

@@ -53,9 +53,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _program(role: TrainingRole) -> tuple[str, tuple[int, int]]:
     """Return the program or module that a role starts, and the first PyTorch that has it."""
-    tokens = [token for _, _, token in role.indexed_tokens()]
     for module, version in _MODULES.items():
-        if any(module in token for token in tokens):
+        if any(module in token for token in role.container.tokens):
             return module, version
     return "torchrun", FIRST_TORCHRUN
 

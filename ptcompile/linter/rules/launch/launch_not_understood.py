@@ -1,7 +1,8 @@
 """How the pods of this job start and meet is not checked.
 
-What: several pods with accelerators are started by an unknown program, by the image itself, by a script
-with branches, or with variables from objects that are not in the stream.
+What: several pods with accelerators are started by an unknown program, by the image itself, by a script with a
+condition or a file that only the running pod knows, or with variables from objects that are not in the stream. The
+note names the line of the script that decides.
 
 Why: a note, once per job: nodes, ranks and addresses of such a job are not checked, so having no findings does not mean
 that they are right.
@@ -94,7 +95,10 @@ def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: Train
     """Return why it is unknown how a pod starts its processes, or None."""
     launch = pod.launch
     if training is not None and (training.is_modeled or training.is_env_script):
-        return "a script with branches, or envFrom, decides what is started" if training.is_uncertain else None
+        doubt = training.doubt_about()
+        if doubt is not None:
+            return doubt.sentence(training.launcher_name)
+        return "envFrom may change how it starts" if training.is_uncertain() else None
     if launch.launcher == "image":
         return "the container has no command, and the image's entry point is unknown"
     if launch.launcher in LAUNCHERS:

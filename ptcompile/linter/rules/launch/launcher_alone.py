@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for role in roles:
         launcher = LAUNCHERS.get(role.rendezvous.launcher)
-        if role.is_uncertain or is_sweep(role):
+        if role.is_uncertain() or is_sweep(role):
             continue
         if launcher is None:
             if _reads_no_variable(role) and not subject.lacks_rendezvous:

@@ -64,7 +64,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _is_certain(role: TrainingRole) -> bool:
     """Return whether the files settle the number of processes; envFrom cannot change a command-line option."""
-    return not role.is_uncertain or (role.source_of("nproc-per-node") == "flag" and not role.launch.in_shell)
+    return not role.is_uncertain("nproc-per-node") or (
+        role.source_of("nproc-per-node") == "flag" and not role.launch.in_shell
+    )
 
 
 def _fix(role: TrainingRole, gpus: int) -> Fix | None:

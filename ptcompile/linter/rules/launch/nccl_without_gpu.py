@@ -108,9 +108,9 @@ def _script_path(path: Path, container: Json, launch: Invocation) -> Path | None
         ),
         None,
     )
-    if script_path is None:
-        return None
     words = {"args": [*launch.entry]}
+    if script_path is None:  # the script may be in a ConfigMap
+        return (*path, "command") if _nccl_path((), words) else None
     requests = _nccl_path((), words) or _calls_nccl(get(container, script_path[len(path) :]))
     return script_path if requests else None
 

@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         world = _world(roles)
         sizes = _options(first.launch.entry)
         product = prod(sizes.get(name, 1) for name in ("tensor", "pipeline", "context"))
-        if world is None or first.is_uncertain or product < 2:
+        if world is None or first.is_uncertain() or product < 2:
             continue
         path = _path(first)
         if world % product:
@@ -116,9 +116,9 @@ def _is_uneven_batch(sizes: dict[str, int], replicas: int) -> bool:
 
 def _path(role: TrainingRole) -> tuple[str | int, ...]:
     """Return the path of the argument that sets the first size."""
-    for key, i, token in role.indexed_tokens():
+    for path, token in role.container.argv:
         if any(name in token.replace("-", "_") for name in _SIZES):
-            return (*role.path, key, i)
+            return path
     return role.command_path
 
 

@@ -76,7 +76,7 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Iterator[Finding]
 
 def _interpreter_path(role: TrainingRole, name: str) -> tuple[Path, bool]:
     """Return the path of the interpreter, and whether it is one argument rather than part of a shell's script."""
-    paths = [(*role.path, key, i) for key, i, word in role.indexed_tokens() if word == name]
+    paths = [path for path, word in role.container.argv if word == name]
     return (paths[-1], len(paths) == 1) if paths else (role.command_path, False)
 
 

@@ -37,27 +37,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.simulator.launchers.command import Invocation
 from ptcompile.simulator.launchers.ray import is_head
 from ptcompile.world.workload import template_of
-
-_has_branches = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\||&&").search
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role, pod in subject.job.first_pods() if subject.job is not None else ():
-        if role.count < 2 or pod.launch.launcher != "ray" or not is_head(pod.launch.options):
+        launches = [pod.launch, pod.job.pod(role, role.count - 1).launch]
+        if role.count < 2 or not all(map(_is_certain_head, launches)):
             continue
         template = template_of(subject, role.name)
         main = next(iter(template.main_containers), None) if template is not None else None
-        if main is None or any(_has_branches(token.text) for token in main.argv):
+        if main is None:
             continue
         yield found_at(
             next((token.path for token in main.argv if "--head" in token.text), main.path),
             f"each of the {role.count} pods starts its own Ray cluster",
             "start the head in one pod, and the others with --address",
         )
+
+
+def _is_certain_head(launch: Invocation) -> bool:
+    return launch.launcher == "ray" and launch.doubt is None and is_head(launch.options)
 
 
 RULE = Rule("ray-heads-apart", _check, severity="warning", stage="run", authority="ptcompile")

@@ -35,41 +35,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.containers import shell_script
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.launchers.ray import parse_ray_start
-from ptcompile.simulator.launchers.shell import split_statements
 from ptcompile.world.templates import ManifestContainer
-
-_has_control = Pattern(
-    r"(?:^|[\s;&|])(?:if|for|while|until|case|function|trap|wait|fg)(?:[\s;]|$)|<<|\(\)|[({]\s"
-).search
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        words = _last_command(container) if container.is_main else []
-        if [basename(word) for word in words[:1]] + words[1:2] != ["ray", "start"]:
+        program, *words = _last_command(container) if container.is_main else [""]
+        if basename(program) != "ray" or words[:1] != ["start"]:
             continue
-        if "block" not in parse_ray_start(words[2:]):
-            script = shell_script(container)
-            path = container.argv[container.start_index].path if script is None else script.word.path
+        if "block" not in parse_ray_start(words[1:]):
+            path = container.argv[container.start_index].path if container.call is None else container.script_path
             text = "ray start without --block returns, and the container ends with all processes of Ray"
             yield found_at(path, text, "add --block, or run the training after it")
 
 
 def _last_command(container: ManifestContainer) -> list[str]:
-    """Return the last command that the container runs, or nothing if a script's structure hides it."""
-    script = shell_script(container)
-    if script is None:
-        return [token.text for token in container.argv[container.start_index :]]
-    if _has_control(script.word.text):
-        return []
-    statements = [words for words, _ in split_statements(script.word.text) if words]
-    last = statements[-1] if statements else []
-    return last[1:] if last[:1] == ["exec"] else last
+    """Return the last command that the container certainly runs, or an empty one."""
+    if container.call is None:
+        return [*container.tokens[container.start_index :]] or [""]
+    script = container.script
+    last = script.commands[-1] if script is not None and script.commands else None
+    is_end = last is not None and last.doubt is None and script is not None and not (script.endless or script.unread)
+    return last.words if last is not None and is_end else [""]
 
 
 RULE = Rule("ray-start-returns", _check, severity="error", stage="run", authority="kubelet")

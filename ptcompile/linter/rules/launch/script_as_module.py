@@ -42,7 +42,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         module = _module(role)
         if module is None or not is_literal(module) or not (module.endswith(".py") or "/" in module):
             continue
-        path = next(((*role.path, key, i) for key, i, token in role.indexed_tokens() if token == module), None)
+        path = next((path for path, token in role.container.argv if token == module), None)
         yield found_at(
             path or role.command_path,
             f"-m takes the name of a module, but {module!r} is a file",

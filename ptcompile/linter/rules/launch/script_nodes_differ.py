@@ -55,7 +55,7 @@ _DEVICES = frozenset({"trainer.devices", "trainer.num_devices", "trainer.gpus"})
 
 def _check(subject: Subject) -> Iterator[Finding]:
     roles = subject.training_roles
-    if subject.job is None or any(role.is_uncertain for role in roles):
+    if subject.job is None or any(role.is_uncertain() for role in roles):
         return
     total = count_nodes(roles)
     for role in roles:
@@ -109,9 +109,9 @@ def _starter(role: TrainingRole) -> str:
 
 
 def _path(role: TrainingRole, name: str) -> tuple[str | int, ...]:
-    for key, i, token in role.indexed_tokens():
+    for path, token in role.container.argv:
         if name in token:
-            return (*role.path, key, i)
+            return path
     return role.command_path
 
 

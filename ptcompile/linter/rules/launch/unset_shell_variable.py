@@ -53,7 +53,11 @@ _VARIABLE_REFERENCE = Pattern(rf"\$\{{?({_OPERATOR_VARIABLES})\b")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
-        if role.launch.in_shell and not role.is_uncertain and (role.is_torchrun or role.is_modeled):
+        if (
+            role.launch.in_shell
+            and not role.is_uncertain(*role.launch.options)
+            and (role.is_torchrun or role.is_modeled)
+        ):
             yield from _check_role(role)
 
 

@@ -43,9 +43,9 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.containers import idle_command, is_command_written
-from ptcompile.linter.endless import SERVERS, endless_command, server_image
+from ptcompile.linter.containers import endless_command, idle_command, is_command_written, server_image
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.shell.endless import SERVERS
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 

@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.endless import endless_command, server_image
+from ptcompile.linter.containers import endless_command, server_image
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 

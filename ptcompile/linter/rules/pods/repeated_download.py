@@ -52,7 +52,7 @@ _DOWNLOAD = Pattern(
     r"\baws s3 (?:cp|sync)|\bgsutil\b|\bgcloud storage|\brclone\b|\bs5cmd\b|\bazcopy\b|\bwget\b|\bcurl\b|"
     r"\bgit clone|\b(?:huggingface-cli|hf) download"
 )
-_CONDITION = Pattern(r"INDEX|RANK|HOSTNAME|hostname|flock|\bif\b|\[ |\btest\b")
+_BY_POD = Pattern(r"INDEX|RANK|HOSTNAME|hostname|flock")
 _FOLDER = Pattern(r"(?<![\w:/.-])(/[\w./-]+)")
 
 
@@ -73,8 +73,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _downloading_argument(container: ManifestContainer) -> Token | None:
     """Return the argument that downloads in every pod, or None if there is none."""
-    line = " ".join(word.text for word in container.argv)
-    if not _DOWNLOAD.search(line) or _CONDITION.search(line):
+    commands = [container.tokens]
+    if container.script is not None:
+        commands = [tuple(command.words) for command in container.script.commands if command.doubt is None]
+    lines = [" ".join(words) for words in commands]
+    if not any(_DOWNLOAD.search(line) and not _BY_POD.search(line) for line in lines):
         return None
     return max(container.argv, key=lambda word: len(word.text))
 

@@ -45,21 +45,21 @@ _EXECUTABLE = 0o755
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
-            if container.spec.get("command") and container.argv and container.argv[0].text.startswith("/"):
+            if container.spec.get("command") and container.argv and container.written_tokens[0].startswith("/"):
                 yield from _check_command(template, container)
 
 
 def _check_command(template: ManifestTemplate, container: ManifestContainer) -> Iterator[Finding]:
-    word = container.argv[0]
-    file = mounted_path(template.spec, container.spec, word.text)
+    path = container.written_tokens[0]
+    file = mounted_path(template.spec, container.spec, path)
     if file is None or file.mode & 0o111:
         return
     name = as_string(file.volume.get("name"))
     volume_path, _ = template.volumes[name]
     edit = Edit("set", (*volume_path, file.field, "defaultMode"), _EXECUTABLE)
     yield found_at(
-        word.path,
-        f"{word.text} is a file of the volume {name} with mode {file.mode:04o}, which is not executable",
+        container.argv[0].path,
+        f"{path} is a file of the volume {name} with mode {file.mode:04o}, which is not executable",
         "set the volume's defaultMode to 0755, or start the file with its interpreter",
         Fix("make the files executable", (edit,), safe=True) if file.mode == _READ_ONLY else None,
     )

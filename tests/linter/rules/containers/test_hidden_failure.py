@@ -27,10 +27,14 @@ CASES = [
     ("echo start; python train.py", False),
     ("python train.py;", False),
     ("OMP_NUM_THREADS=1 python train.py; sync", True),
+    ("if python train.py; then echo done; fi", True),
+    ("if python train.py; then echo done; else exit 1; fi", False),
+    ("python train.py; code=$?; echo $code; exit $code", False),
+    ("python train.py; code=$?; echo $code", True),
 ]
 UNREAD = [
     "python train.py; code=$?; echo $code; exit $code",
-    "if python train.py; then echo done; fi",
+    "while true; do python train.py && break; done",
     "trap 'echo bye' EXIT; python train.py; echo done",
     "cat > train.py <<EOF\nprint(1 | 2)\nEOF\npython train.py",
     "python train.py & wait",
