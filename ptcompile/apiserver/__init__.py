@@ -112,11 +112,11 @@ def _server_problems(
     if kind in CUSTOM:
         problems = _operator_kind_problems(manifest, kind, context, releases, related, webhooks=webhooks)
         return [*problems, *_user_definition_problems(manifest, kind, context, definitions, problems)]
-    from ptcompile.apiserver.validation import KINDS
+    from ptcompile.apiserver.validation import built_in_problems
 
     return _merge_problems(
         structure_violations(manifest, kind, known_version(context.kubernetes), context.gates),
-        KINDS[kind](manifest, context),
+        built_in_problems(manifest, context),
     )
 
 

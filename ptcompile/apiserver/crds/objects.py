@@ -90,8 +90,7 @@ def _check_embedded_object(value: dict[str, Any], path: Path, problems: f.Proble
         name = {} if meta.get("name") else {"name": "unnamed"}  # the server needs no name here
         check_metadata({**meta, **name}, (*path, "metadata"), problems, why_not_path_segment, built_in=False)
         namespace = meta.get("namespace")
-        if type(namespace) is str and namespace and (why_not := names.why_not_dns_label(namespace)):
-            f.invalid(problems, (*path, "metadata", "namespace"), namespace, why_not)
+        f.check_optional_text(problems, (*path, "metadata", "namespace"), namespace, names.why_not_dns_label)
         f.check_not_negative(problems, (*path, "metadata", "generation"), meta.get("generation"))
 
 

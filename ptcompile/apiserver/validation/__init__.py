@@ -9,124 +9,87 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.metadata import (
-    NameRule,
-    check_finalizers,
-    check_generation,
-    check_metadata,
-    metadata_problems,
-)
-from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec
-from ptcompile.apiserver.validation.values import why_not_path_segment
+from ptcompile.apiserver.validation.dns import why_not_canonical_ip
+from ptcompile.apiserver.validation.metadata import check_generation, check_metadata, check_namespace, metadata_problems
+from ptcompile.apiserver.validation.values import service_name_rule, why_not_path_segment
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
-    ObjectValidator = Callable[[Mapping[str, Any], ApiServer], Iterator[Problem]]
-    KindCheck = Callable[[Mapping[str, Any], ApiServer, f.Problems], None]
+    from ptcompile.kubernetes.unstructured import Json
 
-
-__all__ = ["KINDS", "ApiServer", "has_field_rules", "metadata_problems"]
+    KindCheck = Callable[[Json, ApiServer, f.Problems], None]
 
 
-def _pod_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    problems: f.Problems = []
-    meta, spec = manifest.get("metadata"), manifest.get("spec")
-    check_metadata(meta, ("metadata",), problems, names.why_not_dns_subdomain)
-    check_pod_annotations(meta, spec, ("metadata",), problems)
-    check_pod_spec(spec, ("spec",), context, problems, template=False)
-    return iter(problems)
+__all__ = ["KINDS", "ApiServer", "built_in_problems", "has_field_rules", "metadata_problems"]
 
 
-def _job_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    from ptcompile.apiserver.validation.job import check_job, check_job_pods
+def _pod_check() -> KindCheck:
+    from ptcompile.apiserver.validation.pod import check_pod
 
-    problems: f.Problems = []
-    pods: f.Problems = []
-    check_metadata(manifest.get("metadata"), ("metadata",), problems, names.why_not_dns_subdomain)
-    check_job(manifest, context, problems)
-    check_job_pods(manifest, pods)
-    yield from problems
-    yield from f.with_stage(pods, "pod")
+    return check_pod
 
 
-def _object_problems(
-    manifest: Mapping[str, Any],
-    context: ApiServer,
-    check: KindCheck,
-    name_rule: NameRule = names.why_not_dns_subdomain,
-) -> Iterator[Problem]:
-    """Yield the problems of the metadata, of the kind's own fields and of a negative generation."""
-    problems: f.Problems = []
-    check_metadata(manifest.get("metadata"), ("metadata",), problems, name_rule)
-    check(manifest, context, problems)
-    check_generation(manifest, problems)
-    return iter(problems)
+def _job_check() -> KindCheck:
+    from ptcompile.apiserver.validation.job import check_job
+
+    return check_job
 
 
-def _service_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    from ptcompile.apiserver.validation.service import check_service, why_not_service_name
+def _service_check() -> KindCheck:
+    from ptcompile.apiserver.validation.service import check_service
 
-    return _object_problems(manifest, context, check_service, lambda name: why_not_service_name(name, context))
+    return check_service
 
 
-def _config_map_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def _config_map_check() -> KindCheck:
     from ptcompile.apiserver.validation.config import check_config_map
 
-    return _object_problems(manifest, context, check_config_map)
+    return check_config_map
 
 
-def _secret_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def _secret_check() -> KindCheck:
     from ptcompile.apiserver.validation.config import check_secret
 
-    return _object_problems(manifest, context, check_secret)
+    return check_secret
 
 
-def _claim_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def _claim_check() -> KindCheck:
     from ptcompile.apiserver.validation.volume_claims import check_claim
 
-    return _object_problems(manifest, context, check_claim)
+    return check_claim
 
 
-def _namespace_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    problems: f.Problems = []
-    check_metadata(manifest.get("metadata"), ("metadata",), problems, names.why_not_dns_label)
-    check_generation(manifest, problems)
-    check_finalizers(f.as_field_mapping(manifest.get("spec")).get("finalizers"), ("spec", "finalizers"), problems)
-    return iter(problems)
-
-
-def _network_policy_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def _network_policy_check() -> KindCheck:
     from ptcompile.apiserver.validation.networking import check_network_policy
 
-    problems: f.Problems = []
-    check_metadata(manifest.get("metadata"), ("metadata",), problems, names.why_not_dns_subdomain)
-    check_network_policy(manifest, context, problems)
-    return iter(problems)
+    return check_network_policy
 
 
-KINDS: Final[dict[tuple[str, str], ObjectValidator]] = {
-    ("v1", "Pod"): _pod_problems,
-    ("batch/v1", "Job"): _job_problems,
-    ("v1", "Service"): _service_problems,
-    ("v1", "ConfigMap"): _config_map_problems,
-    ("v1", "Secret"): _secret_problems,
-    ("v1", "PersistentVolumeClaim"): _claim_problems,
-    ("v1", "Namespace"): _namespace_problems,
-    ("networking.k8s.io/v1", "NetworkPolicy"): _network_policy_problems,
+KINDS: Final[dict[tuple[str, str], Callable[[], KindCheck]]] = {
+    ("", "Pod"): _pod_check,
+    ("batch", "Job"): _job_check,
+    ("", "Service"): _service_check,
+    ("", "ConfigMap"): _config_map_check,
+    ("", "Secret"): _secret_check,
+    ("", "PersistentVolumeClaim"): _claim_check,
+    ("", "Namespace"): lambda: check_namespace,
+    ("networking.k8s.io", "NetworkPolicy"): _network_policy_check,
 }
-"""Validators of built-in kinds, keyed by apiVersion and kind. `templates` covers the operators' kinds."""
+"""Loaders of the checks of the kinds that come with training jobs, keyed by API group and kind: each imports one
+module. `templates` covers the operators' kinds.
+"""
 
 
 def _core_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.apps import check_pod_template, check_replication_controller
     from ptcompile.apiserver.validation.cluster import check_event, check_node
-    from ptcompile.apiserver.validation.endpoints import check_endpoints
     from ptcompile.apiserver.validation.policy import check_limit_range, check_quota
+    from ptcompile.apiserver.validation.service import check_endpoints
     from ptcompile.apiserver.validation.storage import check_persistent_volume
 
     return {
@@ -325,6 +288,12 @@ CSIStorageCapacity, EndpointSlice and ResourceSlice. Their structure and metadat
 """
 
 
+def _check_of(kind: tuple[str, str]) -> KindCheck | None:
+    if kind in KINDS:
+        return KINDS[kind]()
+    return _CHECKS_BY_GROUP[kind[0]]().get(kind[1]) if kind[0] in _CHECKS_BY_GROUP else None
+
+
 _METADATA_ALONE: Final = frozenset({("", "ServiceAccount")})
 """Kinds of which the server validates metadata alone, by API group and kind."""
 
@@ -336,10 +305,10 @@ def has_field_rules(kind: GroupVersionKind) -> bool:
     """Return whether objects of a built-in kind are checked by the server's field rules, not only by structure and
     metadata.
     """
-    group = kind[0].rpartition("/")[0]
-    if kind in KINDS or (group, kind[1]) in _METADATA_ALONE:
+    unversioned = kind[0].rpartition("/")[0], kind[1]
+    if unversioned in _METADATA_ALONE:
         return True
-    return kind[0] not in _OLDER_MODELS and group in _CHECKS_BY_GROUP and kind[1] in _CHECKS_BY_GROUP[group]()
+    return kind[0] not in _OLDER_MODELS and _check_of(unversioned) is not None
 
 
 def _why_not_cron_job(name: str) -> str | None:
@@ -349,13 +318,7 @@ def _why_not_cron_job(name: str) -> str | None:
     return why
 
 
-def _why_not_ip_name(name: str) -> str | None:
-    from ptcompile.apiserver.validation.networking import why_not_canonical_ip
-
-    return why_not_canonical_ip(name)
-
-
-_NAME_RULES: Final[dict[tuple[str, str], NameRule]] = {
+_NAME_RULES: Final[dict[tuple[str, str], f.TextRule]] = {
     ("batch", "CronJob"): _why_not_cron_job,
     ("policy", "PodDisruptionBudget"): why_not_path_segment,
     ("rbac.authorization.k8s.io", "ClusterRole"): why_not_path_segment,
@@ -364,8 +327,9 @@ _NAME_RULES: Final[dict[tuple[str, str], NameRule]] = {
     ("rbac.authorization.k8s.io", "RoleBinding"): why_not_path_segment,
     ("apiregistration.k8s.io", "APIService"): why_not_path_segment,
     ("", "Event"): why_not_path_segment,
+    ("", "Namespace"): names.why_not_dns_label,
     ("certificates.k8s.io", "CertificateSigningRequest"): why_not_path_segment,
-    ("networking.k8s.io", "IPAddress"): _why_not_ip_name,
+    ("networking.k8s.io", "IPAddress"): why_not_canonical_ip,
 }
 """Name rules of kinds whose names need not be DNS subdomains."""
 
@@ -402,14 +366,16 @@ _REVIEW_GROUPS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.i
 """API groups of review objects: the server answers them without storing them, so they need no name."""
 
 
-def built_in_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    """Yield the field problems of a built-in kind that no training job contains. The structure is checked elsewhere."""
+def built_in_problems(manifest: Json, context: ApiServer) -> Iterator[Problem]:
+    """Yield the field problems of a built-in kind. The structure is checked elsewhere."""
     problems: f.Problems = []
     kind = (str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind")))
     if kind[0] not in _REVIEW_GROUPS:
         rule = _NAME_RULES.get(kind, names.why_not_dns_subdomain)
         if kind == ("apps", "StatefulSet") and context.at_least(36):
             rule = names.why_not_dns_label
+        elif kind == ("", "Service"):
+            rule = service_name_rule(context)
         plain_finalizers = kind[0] in _FREE_FINALIZER_GROUPS or kind in _FREE_FINALIZER_KINDS
         check_metadata(manifest.get("metadata"), ("metadata",), problems, rule, not plain_finalizers)
         if kind == ("", "LimitRange"):  # the server generates a name
@@ -418,8 +384,8 @@ def built_in_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterat
                 for problem in problems
                 if problem.path != ("metadata", "name") or problem.name != "required-value"
             ]
-    if kind[0] not in _GENERATION_GROUPS or kind == ("apps", "ControllerRevision"):
+    if kind != ("", "Pod") and (kind[0] not in _GENERATION_GROUPS or kind == ("apps", "ControllerRevision")):
         check_generation(manifest, problems)
-    if kind[0] in _CHECKS_BY_GROUP and (check := _CHECKS_BY_GROUP[kind[0]]().get(kind[1])) is not None:
+    if (check := _check_of(kind)) is not None:
         check(manifest, context, problems)
     return iter(problems)

@@ -19,7 +19,6 @@ from ptcompile.apiserver.validation.admission_registration import (
     check_failure_policy,
     check_match_conditions,
     check_match_resources,
-    check_optional_choice,
 )
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
@@ -45,7 +44,6 @@ _is_identifier: Final = Pattern(r"[_a-zA-Z][_a-zA-Z0-9]*").fullmatch
 
 def check_validating_policy(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check a ValidatingAdmissionPolicy, except its metadata."""
-    del context
     spec = f.as_field_mapping(manifest.get("spec"))
     params = spec.get("paramKind") is not None
     variables = _check_policy(spec, problems, patches=False)
@@ -68,14 +66,11 @@ def check_validating_policy(manifest: Mapping[str, Any], context: ApiServer, pro
         key = annotation.get("key") or ""
         _check_annotation(manifest, annotation, (*path, index), environment, problems)
         if type(key) is str:
-            if key in seen:
-                f.duplicate(problems, (*path, index, "key"), key)
-            seen.add(key)
+            f.check_unseen(problems, (*path, index, "key"), key, seen)
 
 
 def check_mutating_policy(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check a MutatingAdmissionPolicy, except its metadata."""
-    del context
     spec = f.as_field_mapping(manifest.get("spec"))
     variables = _check_policy(spec, problems, patches=True)
     _check_mutating_operations(spec, problems)
@@ -84,11 +79,8 @@ def check_mutating_policy(manifest: Mapping[str, Any], context: ApiServer, probl
         f.required(problems, ("spec", "mutations"), "mutations must contain at least one item")
     for index, mutation in f.indexed_mappings(spec.get("mutations")):
         _check_mutation(mutation, ("spec", "mutations", index), environment, problems)
-    policy = spec.get("reinvocationPolicy")
-    if f.is_empty(policy):
-        f.required(problems, ("spec", "reinvocationPolicy"), help=f"set {' or '.join(REINVOCATION_POLICIES)}")
-    else:
-        check_optional_choice(policy, ("spec", "reinvocationPolicy"), REINVOCATION_POLICIES, problems)
+    policy, help = spec.get("reinvocationPolicy"), f"set {' or '.join(REINVOCATION_POLICIES)}"
+    f.check_required_choice(problems, ("spec", "reinvocationPolicy"), policy, REINVOCATION_POLICIES, help=help)
 
 
 def _check_mutating_operations(spec: dict[str, Any], problems: f.Problems) -> None:
@@ -135,12 +127,11 @@ def _check_param_kind(kind: dict[str, Any], path: Path, problems: f.Problems) ->
         f.invalid(problems, version_path, version, f"unexpected GroupVersion string: {version}")
     elif type(version) is str:
         group, _, name = version.rpartition("/")
-        if group and (why := names.why_not_dns_subdomain(group)):
-            f.invalid(problems, version_path, group, why)
+        f.check_optional_text(problems, version_path, group, names.why_not_dns_subdomain)
         if not name:
             f.invalid(problems, version_path, version, "version must be specified")
-        elif why := names.why_not_dns_1035_label(name):
-            f.invalid(problems, version_path, name, why)
+        else:
+            f.check_text(problems, version_path, name, names.why_not_dns_1035_label)
     check_kind_name(kind.get("kind"), (*path, "kind"), problems)
 
 
@@ -185,7 +176,7 @@ def _check_validation(
             f.invalid(problems, (*path, "message"), text, "message must be non-empty if specified")
         elif "\n" in text.strip() or "\r" in text.strip():
             f.invalid(problems, (*path, "message"), text, "message must not contain line breaks")
-    check_optional_choice(validation.get("reason"), (*path, "reason"), _REASONS, problems)
+    f.check_choice(problems, (*path, "reason"), validation.get("reason"), _REASONS)
 
 
 def _check_annotation(

@@ -6,7 +6,7 @@ item of a list counts as an empty text, and an absent field has its default.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
 from ptcompile._internal.lazy import Pattern
@@ -41,12 +41,6 @@ _BAD_HOST_CHARACTER: Final = Pattern(r"[ \\^`{|}]")
 _EXPRESSION_HELP: Final = "see https://kubernetes.io/docs/reference/using-api/cel/"
 
 
-def check_optional_choice(value: Any, path: Path, allowed: Sequence[str], problems: f.Problems) -> None:
-    """Check a choice that has a default. The empty text is not one of the choices."""
-    if type(value) is str and value not in allowed:
-        f.unsupported(problems, path, value, allowed)
-
-
 # rules
 
 
@@ -55,7 +49,7 @@ def check_rule(rule: Mapping[str, Any], path: Path, problems: f.Problems) -> Non
     operations = f.as_texts(rule.get("operations"))
     _check_wildcard(operations, (*path, "operations"), "operations", problems)
     for index, operation in enumerate(operations):
-        check_optional_choice(operation, (*path, "operations", index), _OPERATIONS, problems)
+        f.check_choice(problems, (*path, "operations", index), operation, _OPERATIONS)
     _check_wildcard(f.as_texts(rule.get("apiGroups")), (*path, "apiGroups"), "API groups", problems)
     versions = f.as_texts(rule.get("apiVersions"))
     _check_wildcard(versions, (*path, "apiVersions"), "API versions", problems)
@@ -63,7 +57,7 @@ def check_rule(rule: Mapping[str, Any], path: Path, problems: f.Problems) -> Non
         if not version:
             f.required(problems, (*path, "apiVersions", index))
     _check_resources(f.as_texts(rule.get("resources")), (*path, "resources"), problems)
-    check_optional_choice(rule.get("scope"), (*path, "scope"), _SCOPES, problems)
+    f.check_choice(problems, (*path, "scope"), rule.get("scope"), _SCOPES)
 
 
 def _check_wildcard(items: list[str], path: Path, noun: str, problems: f.Problems) -> None:
@@ -103,7 +97,7 @@ def _check_subresource(text: str, whole: set[str], path: Path, problems: f.Probl
 def check_match_resources(match: Any, path: Path, problems: f.Problems) -> None:
     """Check the constraints of a policy or a binding."""
     constraints = f.as_field_mapping(match)
-    check_optional_choice(constraints.get("matchPolicy"), (*path, "matchPolicy"), _MATCH_POLICIES, problems)
+    f.check_choice(problems, (*path, "matchPolicy"), constraints.get("matchPolicy"), _MATCH_POLICIES)
     for key in ("namespaceSelector", "objectSelector"):
         check_selector(constraints.get(key), (*path, key), problems)
     for key in ("resourceRules", "excludeResourceRules"):
@@ -115,12 +109,8 @@ def check_match_resources(match: Any, path: Path, problems: f.Problems) -> None:
 def _check_resource_names(resource_names: list[str], path: Path, problems: f.Problems) -> None:
     seen = set[str]()
     for index, name in enumerate(resource_names):
-        why = why_not_path_segment(name)
-        if why:
-            f.invalid(problems, (*path, index), name, why)
-        if name in seen:
-            f.duplicate(problems, (*path, index), name)
-        seen.add(name)
+        f.check_text(problems, (*path, index), name, why_not_path_segment)
+        f.check_unseen(problems, (*path, index), name, seen)
 
 
 # expressions
@@ -150,11 +140,8 @@ def check_match_conditions(conditions: Any, path: Path, problems: f.Problems, *,
         if name == "":
             f.required(problems, (*path, index, "name"))
         elif type(name) is str:
-            if why := names.why_not_qualified_name(name):
-                f.invalid(problems, (*path, index, "name"), name, why)
-            if name in seen:
-                f.duplicate(problems, (*path, index, "name"), name)
-            seen.add(name)
+            f.check_text(problems, (*path, index, "name"), name, names.why_not_qualified_name)
+            f.check_unseen(problems, (*path, index, "name"), name, seen)
 
 
 # webhooks
@@ -164,13 +151,12 @@ def check_mutating_webhooks(manifest: Mapping[str, Any], context: ApiServer, pro
     """Check a MutatingWebhookConfiguration, except its metadata."""
     for index, webhook in f.indexed_mappings(manifest.get("webhooks")):
         path = ("webhooks", index, "reinvocationPolicy")
-        check_optional_choice(webhook.get("reinvocationPolicy"), path, REINVOCATION_POLICIES, problems)
+        f.check_choice(problems, path, webhook.get("reinvocationPolicy"), REINVOCATION_POLICIES)
     check_validating_webhooks(manifest, context, problems)
 
 
 def check_validating_webhooks(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check a ValidatingWebhookConfiguration, except its metadata."""
-    del context
     seen = set[str]()
     for index, webhook in f.indexed_mappings(manifest.get("webhooks")):
         path: Path = ("webhooks", index)
@@ -179,21 +165,19 @@ def check_validating_webhooks(manifest: Mapping[str, Any], context: ApiServer, p
         check_review_versions(f.as_texts(webhook.get("admissionReviewVersions")), versions_path, problems)
         name = webhook.get("name")
         if type(name) is str and name:
-            if name in seen:
-                f.duplicate(problems, (*path, "name"), name)
-            seen.add(name)
+            f.check_unseen(problems, (*path, "name"), name, seen)
 
 
 def _check_webhook(webhook: dict[str, Any], path: Path, problems: f.Problems) -> None:
     _check_full_name(webhook.get("name"), (*path, "name"), problems)
     for index, rule in f.indexed_mappings(webhook.get("rules")):
         check_rule(rule, (*path, "rules", index), problems)
-    check_optional_choice(webhook.get("failurePolicy"), (*path, "failurePolicy"), _FAILURE_POLICIES, problems)
-    check_optional_choice(webhook.get("matchPolicy"), (*path, "matchPolicy"), _MATCH_POLICIES, problems)
+    f.check_choice(problems, (*path, "failurePolicy"), webhook.get("failurePolicy"), _FAILURE_POLICIES)
+    f.check_choice(problems, (*path, "matchPolicy"), webhook.get("matchPolicy"), _MATCH_POLICIES)
     effects = webhook.get("sideEffects")
     if effects is None:
         f.required(problems, (*path, "sideEffects"), f"must specify one of {', '.join(_SIDE_EFFECTS)}")
-    check_optional_choice(effects, (*path, "sideEffects"), _SIDE_EFFECTS, problems)
+    f.check_choice(problems, (*path, "sideEffects"), effects, _SIDE_EFFECTS)
     seconds = webhook.get("timeoutSeconds")
     if type(seconds) is int and not 1 <= seconds <= _TIMEOUT_MAX:
         why = f"the timeout value must be between 1 and {_TIMEOUT_MAX} seconds"
@@ -222,8 +206,8 @@ def check_review_versions(versions: list[str], path: Path, problems: f.Problems,
     for index, version in enumerate(versions):
         if version in versions[:index]:
             f.invalid(problems, (*path, index), version, "duplicate version")
-        elif why := names.why_not_dns_1035_label(version):
-            f.invalid(problems, (*path, index), version, why)
+        else:
+            f.check_text(problems, (*path, index), version, names.why_not_dns_1035_label)
     if not set(versions) & set(_REVIEW_VERSIONS):
         f.invalid(problems, path, versions, f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
 
@@ -305,7 +289,7 @@ def check_validating_binding(manifest: Mapping[str, Any], context: ApiServer, pr
     path: Path = ("spec", "validationActions")
     actions = f.as_texts(f.as_field_mapping(manifest.get("spec")).get("validationActions"))
     for index, action in enumerate(actions):
-        check_optional_choice(action, (*path, index), _ACTIONS, problems)
+        f.check_choice(problems, (*path, index), action, _ACTIONS)
         if action in actions[:index]:
             f.duplicate(problems, (*path, index), action)
     if "Deny" in actions and "Warn" in actions:
@@ -320,13 +304,8 @@ def check_validating_binding(manifest: Mapping[str, Any], context: ApiServer, pr
 
 def check_mutating_binding(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check a MutatingAdmissionPolicyBinding, except its metadata."""
-    del context
     spec = f.as_field_mapping(manifest.get("spec"))
-    name = spec.get("policyName")
-    if f.is_empty(name):
-        f.required(problems, ("spec", "policyName"))
-    elif type(name) is str and (why := names.why_not_dns_subdomain(name)):
-        f.invalid(problems, ("spec", "policyName"), name, why)
+    f.check_required_text(problems, ("spec", "policyName"), spec.get("policyName"), names.why_not_dns_subdomain)
     if type(spec.get("paramRef")) is dict:
         _check_param_ref(spec["paramRef"], ("spec", "paramRef"), problems)
     check_match_resources(spec.get("matchResources"), ("spec", "matchResources"), problems)
@@ -336,8 +315,7 @@ def _check_param_ref(reference: dict[str, Any], path: Path, problems: f.Problems
     name, selector = reference.get("name"), reference.get("selector")
     exclusive = "name and selector are mutually exclusive"
     if type(name) is str and name:
-        if why := why_not_path_segment(name):
-            f.invalid(problems, (*path, "name"), name, why)
+        f.check_text(problems, (*path, "name"), name, why_not_path_segment)
         if selector is not None:
             f.forbidden(problems, (*path, "name"), exclusive)
             f.forbidden(problems, (*path, "selector"), exclusive)
@@ -345,12 +323,9 @@ def _check_param_ref(reference: dict[str, Any], path: Path, problems: f.Problems
     if f.is_empty(name) and selector is None:
         f.required(problems, path, "one of name or selector must be specified")
     action, action_path = reference.get("parameterNotFoundAction"), (*path, "parameterNotFoundAction")
-    if f.is_empty(action):
-        f.required(problems, action_path, help="set Allow or Deny")
-    else:
-        f.check_choice(problems, action_path, action, ("Deny", "Allow"))
+    f.check_required_choice(problems, action_path, action, ("Deny", "Allow"), help="set Allow or Deny")
 
 
 def check_failure_policy(value: Any, path: Path, problems: f.Problems) -> None:
     """Check what happens if an expression fails."""
-    check_optional_choice(value, path, _FAILURE_POLICIES, problems)
+    f.check_choice(problems, path, value, _FAILURE_POLICIES)

@@ -13,7 +13,6 @@ from ptcompile.apiserver.crds.schema import crd_schema_problems
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.admission_registration import (
     check_client,
-    check_optional_choice,
     check_review_versions,
 )
 from ptcompile.apiserver.validation.crd_schemas import SchemaPathError, crd_value_problems, field_at
@@ -51,11 +50,8 @@ def check_custom_definition(manifest: Mapping[str, Any], context: ApiServer, pro
         why = 'must be spec.names.plural+"."+spec.group'
         f.invalid(problems, ("metadata", "generateName"), prefix, why, "write metadata.name instead")
     _check_group(group, problems)
-    scope = spec.get("scope")
-    if f.is_empty(scope):
-        f.required(problems, ("spec", "scope"), help="set Namespaced or Cluster")
-    else:
-        f.check_choice(problems, ("spec", "scope"), scope, _SCOPES)
+    scope_help = "set Namespaced or Cluster"
+    f.check_required_choice(problems, ("spec", "scope"), spec.get("scope"), _SCOPES, help=scope_help)
     _check_versions(spec.get("versions"), problems)
     _check_names(spec.get("names"), problems)
     _check_conversion(spec.get("conversion"), problems)
@@ -103,8 +99,7 @@ def _check_versions(versions: Any, problems: f.Problems) -> None:
         if type(name) is str:
             repeated = repeated or name in seen
             seen.add(name)
-            if why := names.why_not_dns_1035_label(name):
-                f.invalid(problems, (*path, index, "name"), name, why)
+            f.check_text(problems, (*path, index, "name"), name, names.why_not_dns_1035_label)
         stored += version.get("storage") is True
         _check_version(version, (*path, index), problems)
     if repeated:
@@ -173,8 +168,7 @@ def _check_json_path(text: str, path: Path, problems: f.Problems) -> None:
 
 
 def _check_column(column: dict[str, Any], path: Path, problems: f.Problems) -> None:
-    if f.is_empty(column.get("name")):
-        f.required(problems, (*path, "name"))
+    f.check_required(column, path, problems, "name")
     kind, form, json_path = column.get("type"), column.get("format"), column.get("jsonPath")
     allowed = f"must be one of {','.join(_COLUMN_TYPES)}"
     if f.is_empty(kind):
@@ -228,25 +222,19 @@ def _check_names(value: Any, problems: f.Problems) -> None:
     # the server derives the list kind, and the singular, from the kind
     list_kind = words.get("listKind") or (f"{kind}List" if kind else "")
     for key in ("plural", "singular"):
-        _check_label(words.get(key), (*path, key), problems)
+        f.check_optional_text(problems, (*path, key), words.get(key), names.why_not_dns_1035_label)
     for key, text in (("kind", kind), ("listKind", list_kind)):
         _check_kind_name(text, (*path, key), problems)
     if kind and kind == list_kind:
         f.invalid(problems, (*path, "listKind"), list_kind, "kind and listKind may not be the same")
     for key in ("shortNames", "categories"):
         for index, text in enumerate(f.as_texts(words.get(key))):
-            if why := names.why_not_dns_1035_label(text):
-                f.invalid(problems, (*path, key, index), text, why)
+            f.check_text(problems, (*path, key, index), text, names.why_not_dns_1035_label)
 
 
 def _check_kind_name(text: Any, path: Path, problems: f.Problems) -> None:
     if type(text) is str and text and (why := names.why_not_dns_1035_label(text.lower())):
         f.invalid(problems, path, text, f"may have mixed case, but should otherwise match: {why}")
-
-
-def _check_label(text: Any, path: Path, problems: f.Problems) -> None:
-    if type(text) is str and text and (why := names.why_not_dns_1035_label(text)):
-        f.invalid(problems, path, text, why)
 
 
 # conversion
@@ -257,9 +245,7 @@ def _check_conversion(value: Any, problems: f.Problems) -> None:
         return
     path: Path = ("spec", "conversion")
     strategy, webhook, webhook_path = value.get("strategy"), value.get("webhook"), (*path, "webhook")
-    if f.is_empty(strategy):
-        f.required(problems, (*path, "strategy"), help="set None or Webhook")
-    check_optional_choice(strategy or None, (*path, "strategy"), _STRATEGIES, problems)
+    f.check_required_choice(problems, (*path, "strategy"), strategy, _STRATEGIES, help="set None or Webhook")
     config = f.as_field_mapping(webhook)
     client, versions = config.get("clientConfig"), f.as_texts(config.get("conversionReviewVersions"))
     if strategy == "Webhook":

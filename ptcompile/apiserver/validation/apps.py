@@ -198,11 +198,11 @@ def check_stateful_set(manifest: Mapping[str, Any], context: ApiServer, problems
         template = _without_pod_names(template)
     check_template(template, (*path, "template"), context, problems, volumes)
     check_restarts_always(spec.get("template"), (*path, "template"), "StatefulSet", problems)
-    order, service = spec.get("podManagementPolicy"), spec.get("serviceName")
+    order = spec.get("podManagementPolicy")
     if type(order) is str and order and order not in _POD_MANAGEMENT_POLICIES:
         f.invalid(problems, (*path, "podManagementPolicy"), order, "must be 'OrderedReady' or 'Parallel'")
-    if context.at_least(34) and type(service) is str and service and (why := names.why_not_dns_label(service)):
-        f.invalid(problems, (*path, "serviceName"), service, why)
+    if context.at_least(34):
+        f.check_optional_text(problems, (*path, "serviceName"), spec.get("serviceName"), names.why_not_dns_label)
     _check_update_strategy(f.as_field_mapping(spec.get("updateStrategy")), (*path, "updateStrategy"), context, problems)
     policy = f.as_field_mapping(spec.get("persistentVolumeClaimRetentionPolicy"))
     for name in ("whenDeleted", "whenScaled"):

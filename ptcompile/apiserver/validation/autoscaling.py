@@ -66,11 +66,7 @@ def _check_reference(
     reference: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems, *, scaled: bool
 ) -> None:
     for name in ("kind", "name"):
-        value = reference.get(name)
-        if value is None or value == "":
-            f.required(problems, (*path, name))
-        elif type(value) is str and (why := why_not_path_segment(value)):
-            f.invalid(problems, (*path, name), value, why)
+        f.check_required_text(problems, (*path, name), reference.get(name), why_not_path_segment)
     version = reference.get("apiVersion") or ""
     if type(version) is not str or not context.at_least(34):
         return
@@ -106,7 +102,8 @@ def _check_source(source: dict[str, Any], field: str, path: Path, context: ApiSe
         reference = f.as_field_mapping(source.get("describedObject"))
         _check_reference(reference, (*path, "describedObject"), context, problems, scaled=False)
     if field in ("object", "external", "pods"):
-        _check_metric_name(f.as_field_mapping(source.get("metric")).get("name"), (*path, "metric", "name"), problems)
+        name, why = f.as_field_mapping(source.get("metric")).get("name"), "must specify a metric name"
+        f.check_required_text(problems, (*path, "metric", "name"), name, why_not_path_segment, detail=why)
     if field == "containerResource" and f.is_empty(source.get("container")):
         f.required(problems, (*path, "container"), "must specify a container")
     if field in ("resource", "containerResource") and f.is_empty(source.get("name")):
@@ -125,13 +122,6 @@ def _check_source(source: dict[str, Any], field: str, path: Path, context: ApiSe
         f.forbidden(
             problems, (*target_path, "value"), "may not set both a target value for metric and a per-pod target"
         )
-
-
-def _check_metric_name(name: Any, path: Path, problems: f.Problems) -> None:
-    if name is None or name == "":
-        f.required(problems, path, "must specify a metric name")
-    elif type(name) is str and (why := why_not_path_segment(name)):
-        f.invalid(problems, path, name, why)
 
 
 def _check_resource_target(target: dict[str, Any], path: Path, problems: f.Problems) -> None:

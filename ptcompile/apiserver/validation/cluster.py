@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import why_not_cidr
@@ -16,17 +16,19 @@ from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.requests import Update
+    from ptcompile.kubernetes.unstructured import Json
 
 
-def check_lease(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_lease(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a Lease, except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
+    spec = nested_map(manifest, "spec")
     seconds, changes = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
     if type(seconds) is int and seconds <= 0:
         f.invalid(problems, ("spec", "leaseDurationSeconds"), seconds, "must be greater than 0")
@@ -38,9 +40,9 @@ _SYSTEM_PRIORITIES: Final = {"system-node-critical": 2_000_001_000, "system-clus
 """The two classes that may have a `system-` name, and their values."""
 
 
-def check_priority_class(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_priority_class(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a PriorityClass, except its metadata."""
-    name, value = f.as_field_mapping(manifest.get("metadata")).get("name"), manifest.get("value")
+    name, value = nested_map(manifest, "metadata").get("name"), manifest.get("value")
     if type(name) is str and name.startswith("system-"):
         if _SYSTEM_PRIORITIES.get(name) != value:
             why = "priority class names with 'system-' prefix are reserved for system use only"
@@ -52,16 +54,12 @@ def check_priority_class(manifest: Mapping[str, Any], context: ApiServer, proble
     f.check_choice(problems, ("preemptionPolicy",), policy, ("Never", "PreemptLowerPriority"))
 
 
-def check_runtime_class(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_runtime_class(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a RuntimeClass, except its metadata."""
-    handler = manifest.get("handler")
-    if handler is None or handler == "":
-        f.required(problems, ("handler",))
-    elif type(handler) is str and (why := names.why_not_dns_label(handler)):
-        f.invalid(problems, ("handler",), handler, why)
-    fixed = f.as_field_mapping(manifest.get("overhead")).get("podFixed")
+    f.check_required_text(problems, ("handler",), manifest.get("handler"), names.why_not_dns_label)
+    fixed = nested_map(manifest, "overhead").get("podFixed")
     check_amounts({"limits": fixed}, ("overhead", "podFixed"), problems, partial=True)
-    scheduling = f.as_field_mapping(manifest.get("scheduling"))
+    scheduling = nested_map(manifest, "scheduling")
     check_labels(scheduling.get("nodeSelector"), ("scheduling", "nodeSelector"), problems)
     for index, toleration in f.indexed_mappings(scheduling.get("tolerations")):
         check_toleration(toleration, ("scheduling", "tolerations", index), context, problems)
@@ -70,12 +68,12 @@ def check_runtime_class(manifest: Mapping[str, Any], context: ApiServer, problem
 _TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule", "PreferNoSchedule")
 
 
-def check_node(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_node(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a Node, except its metadata (Kubernetes 1.36 `ValidateNode`). The server keeps the status of a new Node."""
-    spec, status = f.as_field_mapping(manifest.get("spec")), f.as_field_mapping(manifest.get("status"))
+    spec, status = nested_map(manifest, "spec"), nested_map(manifest, "status")
     _check_taints(spec.get("taints"), ("spec", "taints"), problems)
     for key in ("capacity", "allocatable"):
-        for name, text in f.as_field_mapping(status.get(key)).items():
+        for name, text in nested_map(status, key).items():
             amount = parse(0 if text is None else text)
             if amount is not None and amount.nano < 0:
                 f.invalid(problems, ("status", key, name), str(amount), "must be greater than or equal to 0")
@@ -84,7 +82,7 @@ def check_node(manifest: Mapping[str, Any], context: ApiServer, problems: f.Prob
     _check_pod_cidrs(_pod_cidrs(spec), ("spec", "podCIDRs"), context, problems)
 
 
-def _pod_cidrs(spec: Mapping[str, Any]) -> list[Any]:
+def _pod_cidrs(spec: Json) -> list[Any]:
     """Return the ranges of a Node as the server reads its two fields: `podCIDR` wins if they differ."""
     single, several = spec.get("podCIDR"), spec.get("podCIDRs")
     if single and (type(several) is not list or several[:1] != [single]):
@@ -128,7 +126,7 @@ def _check_pod_cidrs(cidrs: list[Any], path: Path, context: ApiServer, problems:
 
 def node_update(update: Update) -> Iterator[Problem]:
     """Yield a problem if a Node changes its ranges or its provider ID, which can be set once."""
-    old, new = (f.as_field_mapping(node.get("spec")) for node in (update.old, update.new))
+    old, new = (nested_map(node, "spec") for node in (update.old, update.new))
     if _pod_cidrs(old) and _pod_cidrs(old) != _pod_cidrs(new):
         yield f.forbidden_change(("spec", "podCIDRs"), 'node updates may not change podCIDR except from "" to valid')
     if old.get("providerID") and old.get("providerID") != new.get("providerID"):
@@ -140,19 +138,18 @@ _PRIORITY_MAX: Final = 20_000
 _VERSION_PRIORITY_MAX: Final = 1000
 
 
-def check_api_service(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_api_service(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check an APIService and its name (Kubernetes 1.36 `ValidateAPIService` of kube-aggregator)."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     group, version = spec.get("group") or "", spec.get("version") or ""
     if type(group) is str and type(version) is str:
-        _check_api_name(f.as_field_mapping(manifest.get("metadata")), f"{version}.{group}", problems)
+        _check_api_name(nested_map(manifest, "metadata"), f"{version}.{group}", problems)
         if not group and version != "v1":
             why = "only v1 may have an empty group and it better be legacy kube"
             f.required(problems, (*path, "group"), why)
-        elif group and (why_group := names.why_not_dns_subdomain(group)):
-            f.invalid(problems, (*path, "group"), group, why_group)
-        if why_version := names.why_not_dns_1035_label(version):
-            f.invalid(problems, (*path, "version"), version, why_version)
+        else:
+            f.check_optional_text(problems, (*path, "group"), group, names.why_not_dns_subdomain)
+        f.check_text(problems, (*path, "version"), version, names.why_not_dns_1035_label)
     for key, most in (("groupPriorityMinimum", _PRIORITY_MAX), ("versionPriority", _VERSION_PRIORITY_MAX)):
         priority = spec.get(key) or 0
         if type(priority) is int and not 0 < priority <= most:
@@ -160,7 +157,7 @@ def check_api_service(manifest: Mapping[str, Any], context: ApiServer, problems:
     _check_api_backend(spec, path, problems)
 
 
-def _check_api_backend(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_api_backend(spec: Json, path: Path, problems: f.Problems) -> None:
     bundle, service, is_insecure = spec.get("caBundle"), spec.get("service"), spec.get("insecureSkipTLSVerify") is True
     if service is None:
         if bundle:
@@ -179,7 +176,7 @@ def _check_api_backend(spec: dict[str, Any], path: Path, problems: f.Problems) -
             f.invalid(problems, (*path, "insecureSkipTLSVerify"), True, why)
 
 
-def _check_api_name(meta: dict[str, Any], expected: str, problems: f.Problems) -> None:
+def _check_api_name(meta: Json, expected: str, problems: f.Problems) -> None:
     for key in ("generateName", "name"):
         name = meta.get(key)
         if type(name) is str and name and name != expected:
@@ -191,11 +188,11 @@ _EVENT_FIELD_MAX: Final = 128
 _EVENT_NOTE_MAX: Final = 1024
 
 
-def check_event(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_event(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check an Event of either group, except its metadata (Kubernetes 1.36 `ValidateEventCreate`)."""
     is_core = manifest.get("apiVersion") == "v1"
     about = "involvedObject" if is_core else "regarding"
-    namespace = f.as_field_mapping(manifest.get("metadata")).get("namespace")
+    namespace = nested_map(manifest, "metadata").get("namespace")
     _check_event_namespace(manifest, namespace, about, problems)
     if manifest.get("eventTime") is not None:
         _check_new_event(manifest, is_core, problems)
@@ -203,8 +200,8 @@ def check_event(manifest: Mapping[str, Any], context: ApiServer, problems: f.Pro
         _check_strict_event(manifest, problems)
 
 
-def _check_event_namespace(manifest: Mapping[str, Any], namespace: Any, about: str, problems: f.Problems) -> None:
-    path, target = (about, "namespace"), f.as_field_mapping(manifest.get(about)).get("namespace") or ""
+def _check_event_namespace(manifest: Json, namespace: Any, about: str, problems: f.Problems) -> None:
+    path, target = (about, "namespace"), nested_map(manifest, about).get("namespace") or ""
     has_time, help = manifest.get("eventTime") is not None, "write the namespace of the Event"
     if not target:
         free = ("default", "kube-system") if has_time else ("default",)
@@ -217,13 +214,13 @@ def _check_event_namespace(manifest: Mapping[str, Any], namespace: Any, about: s
             problems[-1] = problems[-1]._replace(severity="warning")
 
 
-def _check_new_event(manifest: Mapping[str, Any], is_core: bool, problems: f.Problems) -> None:
+def _check_new_event(manifest: Json, is_core: bool, problems: f.Problems) -> None:
     controller = ("reportingComponent" if is_core else "reportingController",)
     reporter = manifest.get(controller[0]) or ""
     if not reporter:
         f.required(problems, controller)
-    elif type(reporter) is str and (why := why_not_key(reporter)):
-        f.invalid(problems, controller, reporter, why)
+    else:
+        f.check_text(problems, controller, reporter, why_not_key)
     for key in ("reportingInstance", "action", "reason"):
         text = manifest.get(key) or ""
         if not text:
@@ -237,7 +234,7 @@ def _check_new_event(manifest: Mapping[str, Any], is_core: bool, problems: f.Pro
         f.invalid(problems, (key,), "", why, "shorten it", "message")
 
 
-def _check_strict_event(manifest: Mapping[str, Any], problems: f.Problems) -> None:
+def _check_strict_event(manifest: Json, problems: f.Problems) -> None:
     """Check what only events.k8s.io/v1 requires."""
     series = manifest.get("series")
     if type(series) is dict:
@@ -251,7 +248,7 @@ def _check_strict_event(manifest: Mapping[str, Any], problems: f.Problems) -> No
     kind = manifest.get("type") or ""
     if kind not in ("Normal", "Warning") and type(kind) is str:
         f.invalid(problems, ("type",), "", f"has invalid value: {kind}", "use Normal or Warning")
-    source = f.as_field_mapping(manifest.get("deprecatedSource"))
+    source = nested_map(manifest, "deprecatedSource")
     for key, is_set in (
         ("deprecatedFirstTimestamp", manifest.get("deprecatedFirstTimestamp") is not None),
         ("deprecatedLastTimestamp", manifest.get("deprecatedLastTimestamp") is not None),

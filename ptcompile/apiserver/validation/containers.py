@@ -172,9 +172,7 @@ def _check_names(container: dict[str, Any], path: Path, seen: set[str], problems
             why = names.why_not_dns_label(name) or ""
             name_path = (*path, "name")
             f.invalid(problems, name_path, name, why, f.label_help(name), fix=fix_name(name, name_path))
-        if name in seen:
-            f.duplicate(problems, (*path, "name"), name, "rename one: every container of a pod has its own name")
-        seen.add(name)
+        f.check_unseen(problems, (*path, "name"), name, seen, "rename one: every container of a pod has its own name")
     image = container.get("image")
     if image is None or image == "":
         f.required(problems, (*path, "image"), help="set the image to run")
@@ -227,8 +225,7 @@ def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scop
 def _check_exit_codes(codes: dict[str, Any], path: Path, problems: f.Problems) -> None:
     operator, values = codes.get("operator"), codes.get("values")
     f.check_choice(problems, (*path, "operator"), "" if operator is None else operator, ("In", "NotIn"))
-    if type(values) is list and len(values) > _EXIT_CODES_MAX:
-        f.too_many(problems, (*path, "values"), len(values), _EXIT_CODES_MAX)
+    f.check_length(problems, (*path, "values"), values, _EXIT_CODES_MAX)
 
 
 def _check_resize(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
@@ -239,19 +236,15 @@ def _check_resize(value: Any, path: Path, container: dict[str, Any], scope: PodC
             f.required(problems, (*item_path, "resourceName"))
         elif type(name) is str:
             f.check_choice(problems, (*item_path, "resourceName"), name, ("cpu", "memory"))
-            if name in seen:
-                f.duplicate(problems, item_path, name)
-            seen.add(name)
-        if f.is_empty(restart):
-            f.required(problems, (*item_path, "restartPolicy"))
-        else:
-            f.check_choice(problems, (*item_path, "restartPolicy"), restart, ("NotRequired", "RestartContainer"))
+            f.check_unseen(problems, item_path, name, seen)
+        restart_path = (*item_path, "restartPolicy")
+        f.check_required_choice(problems, restart_path, restart, ("NotRequired", "RestartContainer"))
         if restart == "RestartContainer" and scope.spec.get("restartPolicy") == "Never":
             why = "must be 'NotRequired' when `restartPolicy` is 'Never'"
-            f.invalid(problems, (*item_path, "restartPolicy"), restart, why, "use NotRequired", field_path(path))
+            f.invalid(problems, restart_path, restart, why, "use NotRequired", field_path(path))
         elif restart == "RestartContainer" and _is_run_once_init(container, path) and scope.context.at_least(36):
             why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-            f.invalid(problems, (*item_path, "restartPolicy"), restart, why, "use NotRequired")
+            f.invalid(problems, restart_path, restart, why, "use NotRequired")
 
 
 def _is_run_once_init(container: dict[str, Any], path: Path) -> bool:

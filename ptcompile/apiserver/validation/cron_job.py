@@ -206,8 +206,7 @@ def check_cron_job(manifest: Mapping[str, Any], context: ApiServer, problems: f.
         elif why_schedule := why_not_schedule(schedule):
             help = 'write five fields: minute, hour, day of month, month, day of week: "0 3 * * *"'
             f.invalid(problems, ("spec", "schedule"), schedule, why_schedule, help)
-    if type(zone) is str and (why_zone := why_not_time_zone(zone)):
-        f.invalid(problems, ("spec", "timeZone"), zone, why_zone, "use an IANA name such as Europe/Berlin")
+    f.check_text(problems, ("spec", "timeZone"), zone, why_not_time_zone, "use an IANA name such as Europe/Berlin")
     if policy:
         f.check_choice(problems, ("spec", "concurrencyPolicy"), policy, _CONCURRENCY_POLICIES)
     count_fields = ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")

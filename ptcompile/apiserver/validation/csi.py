@@ -68,9 +68,7 @@ def check_volume_attachment(manifest: Mapping[str, Any], context: ApiServer, pro
     spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     check_driver_name(spec.get("attacher"), (*path, "attacher"), problems)
     _check_attached(f.as_field_mapping(spec.get("source")), (*path, "source"), context, problems)
-    node = spec.get("nodeName") or ""
-    if type(node) is str and (why := names.why_not_dns_subdomain(node)):
-        f.invalid(problems, (*path, "nodeName"), node, why)
+    f.check_text(problems, (*path, "nodeName"), spec.get("nodeName") or "", names.why_not_dns_subdomain)
 
 
 def _check_attached(source: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
@@ -85,5 +83,4 @@ def _check_attached(source: dict[str, Any], path: Path, context: ApiServer, prob
         f.required(problems, (*path, "persistentVolumeName"), why)
     elif type(inline) is dict:
         check_inline_volume(inline, (*path, "inlineVolumeSpec"), context, problems)
-    if type(volume) is str and volume and (why_name := names.why_not_dns_subdomain(volume)):
-        f.invalid(problems, (*path, "persistentVolumeName"), volume, why_name)
+    f.check_optional_text(problems, (*path, "persistentVolumeName"), volume, names.why_not_dns_subdomain)

@@ -74,7 +74,7 @@ def check_device_class(manifest: Mapping[str, Any], context: ApiServer, problems
     """Check a DeviceClass, except its metadata."""
     spec = f.as_field_mapping(manifest.get("spec"))
     _check_selectors(spec.get("selectors"), ("spec", "selectors"), problems)
-    _check_size(spec.get("config"), _LIST_ITEMS_MAX, ("spec", "config"), problems)
+    f.check_length(problems, ("spec", "config"), spec.get("config"), _LIST_ITEMS_MAX)
     for index, config in f.indexed_mappings(spec.get("config")):
         _check_config(config, ("spec", "config", index), problems)
     name = spec.get("extendedResourceName")
@@ -88,7 +88,7 @@ def _check_claim(spec: Any, path: Path, flat: bool, problems: f.Problems) -> Non
     requests = list(f.indexed_mappings(devices.get("requests")))
     request_names = _request_names(requests)
     for name in ("requests", "constraints", "config"):
-        _check_size(devices.get(name), _LIST_ITEMS_MAX, (*devices_path, name), problems)
+        f.check_length(problems, (*devices_path, name), devices.get(name), _LIST_ITEMS_MAX)
     _check_unique([request.get("name") for _, request in requests], (*devices_path, "requests"), problems)
     for index, request in requests:
         _check_request(request, (*devices_path, "requests", index), flat, problems)
@@ -112,11 +112,6 @@ def _request_names(requests: list[tuple[int, dict[str, Any]]]) -> _AlternativesB
     }
 
 
-def _check_size(entries: Any, limit: int, path: Path, problems: f.Problems) -> None:
-    if type(entries) is list and len(entries) > limit:
-        f.too_many(problems, path, len(entries), limit)
-
-
 def _check_unique(values: list[Any], path: Path, problems: f.Problems) -> None:
     for index, value in enumerate(values):
         if type(value) is str and value in values[:index]:
@@ -131,7 +126,7 @@ def _check_request(request: dict[str, Any], path: Path, flat: bool, problems: f.
         why = "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"
         f.invalid(problems, path, None, why, "keep one of the two")
     elif choices:
-        _check_size(choices, _ALTERNATIVES_MAX, (*path, "firstAvailable"), problems)
+        f.check_length(problems, (*path, "firstAvailable"), choices, _ALTERNATIVES_MAX)
         alternatives = list(f.indexed_mappings(choices))
         _check_unique([choice.get("name") for _, choice in alternatives], (*path, "firstAvailable"), problems)
         for index, choice in alternatives:
@@ -145,17 +140,12 @@ def _check_request(request: dict[str, Any], path: Path, flat: bool, problems: f.
 
 
 def _check_name(name: Any, path: Path, problems: f.Problems) -> None:
-    text = "" if name is None else name
-    if type(text) is str and (why := names.why_not_dns_label(text)):
-        f.invalid(problems, path, text, why)
+    f.check_text(problems, path, "" if name is None else name, names.why_not_dns_label)
 
 
 def _check_exact(request: dict[str, Any], path: Path, problems: f.Problems) -> None:
     device_class, mode = request.get("deviceClassName"), request.get("allocationMode") or "ExactCount"
-    if device_class is None or device_class == "":
-        f.required(problems, (*path, "deviceClassName"))
-    elif type(device_class) is str and (why := names.why_not_dns_subdomain(device_class)):
-        f.invalid(problems, (*path, "deviceClassName"), device_class, why)
+    f.check_required_text(problems, (*path, "deviceClassName"), device_class, names.why_not_dns_subdomain)
     _check_selectors(request.get("selectors"), (*path, "selectors"), problems)
     count = request.get("count")
     if mode == "All" and type(count) is int and count:
@@ -173,8 +163,7 @@ def _check_exact(request: dict[str, Any], path: Path, problems: f.Problems) -> N
 
 def _check_toleration(toleration: dict[str, Any], path: Path, problems: f.Problems) -> None:
     key, operator = toleration.get("key"), toleration.get("operator")
-    if type(key) is str and key and (why := why_not_key(key)):
-        f.invalid(problems, (*path, "key"), key, why)
+    f.check_optional_text(problems, (*path, "key"), key, why_not_key)
     if operator:
         f.check_choice(problems, (*path, "operator"), operator, ("Equal", "Exists"))
     if operator == "Exists" and toleration.get("value"):
@@ -182,7 +171,7 @@ def _check_toleration(toleration: dict[str, Any], path: Path, problems: f.Proble
 
 
 def _check_selectors(selectors: Any, path: Path, problems: f.Problems) -> None:
-    _check_size(selectors, _LIST_ITEMS_MAX, path, problems)
+    f.check_length(problems, path, selectors, _LIST_ITEMS_MAX)
     for index, selector in f.indexed_mappings(selectors):
         cel, cel_path = selector.get("cel"), (*path, index, "cel")
         if cel is None:
@@ -204,7 +193,7 @@ def _check_selectors(selectors: Any, path: Path, problems: f.Problems) -> None:
 def _check_references(references: Any, request_names: _AlternativesByRequest, path: Path, problems: f.Problems) -> None:
     if type(references) is not list:
         return
-    _check_size(references, _LIST_ITEMS_MAX, path, problems)
+    f.check_length(problems, path, references, _LIST_ITEMS_MAX)
     _check_unique(references, path, problems)
     for index, text in enumerate(references):
         reference = "" if text is None else text
@@ -237,8 +226,7 @@ def _check_attribute(constraint: dict[str, Any], path: Path, problems: f.Problem
         text = constraint.get(name)
         if text is None:
             continue
-        if type(text) is str and (why := _why_not_attribute(text)):
-            f.invalid(problems, (*path, name), text, why, "write it as driver.example.com/attribute")
+        f.check_text(problems, (*path, name), text, _why_not_attribute, "write it as driver.example.com/attribute")
         return
     why = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
     f.required(problems, path, why, "set matchAttribute")
@@ -276,9 +264,7 @@ def check_device_taint_rule(manifest: Mapping[str, Any], context: ApiServer, pro
         check_driver_name(selector["driver"], (*path, "driver"), problems)
     if selector.get("pool") is not None:
         _check_pool_name(selector["pool"], (*path, "pool"), problems)
-    device = selector.get("device")
-    if type(device) is str and (why := names.why_not_dns_label(device)):
-        f.invalid(problems, (*path, "device"), device, why)
+    f.check_text(problems, (*path, "device"), selector.get("device"), names.why_not_dns_label)
     _check_taint(f.as_field_mapping(spec.get("taint")), ("spec", "taint"), problems)
 
 
@@ -289,17 +275,11 @@ def _check_pool_name(name: Any, path: Path, problems: f.Problems) -> None:
         f.too_long(problems, path, _POOL_NAME_MAX)
     elif type(name) is str:
         for part in name.split("/"):
-            if why := names.why_not_dns_subdomain(part):
-                f.invalid(problems, path, part, why)
+            f.check_text(problems, path, part, names.why_not_dns_subdomain)
 
 
 def _check_taint(taint: dict[str, Any], path: Path, problems: f.Problems) -> None:
     key, value, effect = (taint.get(name) or "" for name in ("key", "value", "effect"))
-    if type(key) is str and (why := why_not_key(key)):
-        f.invalid(problems, (*path, "key"), key, why)
-    if type(value) is str and value and (why := why_not_value(value)):
-        f.invalid(problems, (*path, "value"), value, why)
-    if not effect:
-        f.required(problems, (*path, "effect"))
-    else:
-        f.check_choice(problems, (*path, "effect"), effect, _TAINT_EFFECTS)
+    f.check_text(problems, (*path, "key"), key, why_not_key)
+    f.check_optional_text(problems, (*path, "value"), value, why_not_value)
+    f.check_required_choice(problems, (*path, "effect"), effect, _TAINT_EFFECTS)

@@ -38,6 +38,21 @@ def why_not_ip(text: str, context: ApiServer) -> str | None:
     return None
 
 
+def why_not_canonical_ip(text: str) -> str | None:
+    """Return why a text cannot be the name of an IPAddress, or None: it must be an IP address in canonical form."""
+    import ipaddress
+
+    if not is_ip(text):
+        return "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+    if is_mapped_ip(text):
+        return "must not be an IPv4-mapped IPv6 address"
+    try:
+        canonical = str(ipaddress.ip_address(text))
+    except ValueError:
+        return "must not have leading 0s"
+    return None if canonical == text else f'must be in canonical form ("{canonical}")'
+
+
 def is_mapped_ip(text: str) -> bool:
     """Return whether an IP address is an IPv4 address written as IPv6, such as `::ffff:1.2.3.4` or `::ffff:0102:0304`.
     Go counts it as IPv4.
@@ -171,8 +186,7 @@ def check_host_aliases(value: Any, path: Path, scope: PodContext) -> None:
         if type(ip) is str and (why := why_not_ip(ip, scope.context)):
             f.invalid(problems, (*path, index, "ip"), ip, why)
         for number, host in f.indexed_texts(hosts):
-            if why := names.why_not_dns_subdomain(host):
-                f.invalid(problems, (*path, index, "hostnames", number), host, why)
+            f.check_text(problems, (*path, index, "hostnames", number), host, names.why_not_dns_subdomain)
 
 
 def check_label_field(value: Any, path: Path, scope: PodContext) -> None:
@@ -192,5 +206,5 @@ def check_hostname_override(value: Any, path: Path, scope: PodContext) -> None:
         f.forbidden(problems, path, "may not be specified when hostNetwork is true")
     if len(value) > _HOSTNAME_OVERRIDE_MAX:
         f.too_long(problems, path, _HOSTNAME_OVERRIDE_MAX)
-    elif why := names.why_not_dns_subdomain(value):
-        f.invalid(problems, path, value, why)
+    else:
+        f.check_text(problems, path, value, names.why_not_dns_subdomain)

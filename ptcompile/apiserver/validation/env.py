@@ -57,28 +57,26 @@ def why_not_env(text: str, context: ApiServer) -> str | None:
     """Return why a server rejects a variable name, or None. Since 1.32 only `=` and non-ASCII are invalid, before that
     leading digits too.
     """
-    return (
-        names.why_not_env_name(text)
-        if context.has_gate("RelaxedEnvironmentVariableValidation", 32)
-        else names.why_not_classic_env_name(text)
-    )
+    return _env_name_rule(context)(text)
+
+
+def _env_name_rule(context: ApiServer) -> f.TextRule:
+    if context.has_gate("RelaxedEnvironmentVariableValidation", 32):
+        return names.why_not_env_name
+    return names.why_not_classic_env_name
 
 
 def check_env(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """Check `env` of a container."""
     problems = scope.problems
-    why_not = (
-        names.why_not_env_name
-        if scope.context.has_gate("RelaxedEnvironmentVariableValidation", 32)
-        else names.why_not_classic_env_name
-    )
+    why_not = _env_name_rule(scope.context)
     for index, entry in f.indexed_mappings(value):
         name = entry.get("name")
         if type(name) is not str or not name:
             if f.is_empty(name):
                 f.required(problems, (*path, index, "name"), help="name the variable")
-        elif why := why_not(name):
-            f.invalid(problems, (*path, index, "name"), name, why, "use letters, digits and '_'")
+        else:
+            f.check_text(problems, (*path, index, "name"), name, why_not, "use letters, digits and '_'")
         source = entry.get("valueFrom")
         if type(source) is dict:
             _check_source(source, entry.get("value"), (*path, index, "valueFrom"), scope)
@@ -172,22 +170,15 @@ def check_resource_ref(ref: Any, path: Path, problems: f.Problems, volume: bool 
 
 
 def _check_key_ref(ref: Any, path: Path, problems: f.Problems) -> None:
-    name, key = ref.get("name"), ref.get("key")
-    if (name is None or type(name) is str) and (why := names.why_not_dns_subdomain(name or "")):
-        f.invalid(problems, (*path, "name"), name or "", why, "name the ConfigMap or Secret")
-    if f.is_empty(key):
-        f.required(problems, (*path, "key"), help="name the key to read")
-    elif type(key) is str and (why := names.why_not_config_key(key)):
-        f.invalid(problems, (*path, "key"), key, why)
+    name = "" if ref.get("name") is None else ref["name"]
+    f.check_text(problems, (*path, "name"), name, names.why_not_dns_subdomain, "name the ConfigMap or Secret")
+    key_path, help = (*path, "key"), "name the key to read"
+    f.check_required_text(problems, key_path, ref.get("key"), names.why_not_config_key, help=help)
 
 
 def _check_file_ref(ref: Any, path: Path, problems: f.Problems) -> None:
-    volume = ref.get("volumeName")
-    for name in ("volumeName", "path", "key"):
-        if f.is_empty(ref.get(name)):
-            f.required(problems, (*path, name))
-    if type(volume) is str and volume and (why := names.why_not_dns_label(volume)):
-        f.invalid(problems, (*path, "volumeName"), volume, why)
+    f.check_required(ref, path, problems, "volumeName", "path", "key")
+    f.check_optional_text(problems, (*path, "volumeName"), ref.get("volumeName"), names.why_not_dns_label)
 
 
 _CHECKS_BY_SOURCE: Final[dict[str, Callable[[Any, Path, f.Problems], None]]] = {

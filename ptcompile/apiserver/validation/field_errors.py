@@ -6,7 +6,7 @@ names `metadata.labels`, not the label. The kinds of problems are those of `apim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix, Path, Problem, field_path, problem_at
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 Problems = list[Problem]
+TextRule = Callable[[str], "str | None"]
+"""Returns why a text is invalid, or None."""
 
 _MAX_QUOTED_CHARACTERS = 80
 
@@ -171,9 +173,14 @@ def indexed_mappings(value: Any) -> Iterable[tuple[int, dict[str, Any]]]:
     return enumerate(value)
 
 
+def indexed_items(value: Any) -> Iterable[tuple[int, Any]]:
+    """Return the items of a list with their indexes, or nothing if the value is no list."""
+    return enumerate(value if type(value) is list else ())
+
+
 def indexed_texts(value: Any) -> Iterator[tuple[int, str]]:
     """Yield the texts of a list with their indexes: null is the empty text, items of other types are skipped."""
-    for index, item in enumerate(value if type(value) is list else ()):
+    for index, item in indexed_items(value):
         if item is None or type(item) is str:
             yield index, item or ""
 
@@ -214,6 +221,59 @@ def check_choice(problems: Problems, path: Path, value: Any, supported: Iterable
     """Reject a text outside a closed list."""
     if type(value) is str and value not in supported:
         unsupported(problems, path, value, supported)
+
+
+def check_text(problems: Problems, path: Path, value: Any, why_not: TextRule, help: str = "") -> None:
+    """Reject a text, the empty one too, with the reason that `why_not` gives. None and other types pass."""
+    if type(value) is str and (why := why_not(value)):
+        invalid(problems, path, value, why, help)
+
+
+def check_optional_text(problems: Problems, path: Path, value: Any, why_not: TextRule, help: str = "") -> None:
+    """Reject a text that is set, with the reason that `why_not` gives."""
+    if value:
+        check_text(problems, path, value, why_not, help)
+
+
+def check_required_text(
+    problems: Problems,
+    path: Path,
+    value: Any,
+    why_not: TextRule,
+    *,
+    detail: str = "",
+    help: str = "",
+) -> None:
+    """Reject a text that is unset, and one with the reason that `why_not` gives. `detail` and `help` are of an unset
+    text.
+    """
+    if is_empty(value):
+        required(problems, path, detail, help)
+    else:
+        check_text(problems, path, value, why_not)
+
+
+def check_unseen(problems: Problems, path: Path, value: Any, seen: set[Any], help: str = "") -> None:
+    """Reject a value that was seen before, and remember it."""
+    if value in seen:
+        duplicate(problems, path, value, help)
+    seen.add(value)
+
+
+def check_length(problems: Problems, path: Path, items: Any, limit: int) -> None:
+    """Reject a list of more than `limit` items."""
+    if type(items) is list and len(items) > limit:
+        too_many(problems, path, len(items), limit)
+
+
+def check_required_choice(
+    problems: Problems, path: Path, value: Any, supported: Iterable[str], detail: str = "", help: str = ""
+) -> None:
+    """Reject a text that is unset, and one outside a closed list. `detail` and `help` are of an unset text."""
+    if is_empty(value):
+        required(problems, path, detail, help)
+    else:
+        check_choice(problems, path, value, supported)
 
 
 def check_range(problems: Problems, path: Path, value: Any, low: int, high: int) -> None:

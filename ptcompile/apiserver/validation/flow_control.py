@@ -75,10 +75,8 @@ def check_flow_schema(manifest: Mapping[str, Any], context: ApiServer, problems:
         )
     level_path = (*path, "priorityLevelConfiguration", "name")
     level = f.as_field_mapping(spec.get("priorityLevelConfiguration")).get("name")
-    if f.is_empty(level):
-        f.required(problems, level_path, "must reference a priority level")
-    elif type(level) is str and (why := names.why_not_dns_subdomain(level)):
-        f.invalid(problems, level_path, level, why)
+    why = "must reference a priority level"
+    f.check_required_text(problems, level_path, level, names.why_not_dns_subdomain, detail=why)
     for index, rule in f.indexed_mappings(spec.get("rules")):
         _check_rule(rule, (*path, "rules", index), problems)
     if type(name) is str and name in _FIXED_SCHEMAS:
@@ -140,10 +138,8 @@ def _check_subject(subject: dict[str, Any], path: Path, problems: f.Problems) ->
 
 
 def _check_namespace(namespace: Any, path: Path, problems: f.Problems) -> None:
-    if f.is_empty(namespace):
-        f.required(problems, path, "must specify namespace for service account")
-    elif type(namespace) is str and (why := names.why_not_dns_label(namespace)):
-        f.invalid(problems, path, namespace, why)
+    why = "must specify namespace for service account"
+    f.check_required_text(problems, path, namespace, names.why_not_dns_label, detail=why)
 
 
 def _check_verbs(rule: dict[str, Any], path: Path, problems: f.Problems) -> None:
@@ -194,8 +190,7 @@ def _check_url_rule(rule: dict[str, Any], path: Path, problems: f.Problems) -> N
         _check_alone(urls, urls_path, "non-resource URLs", problems)
     else:
         for index, url in f.indexed_texts(rule.get("nonResourceURLs")):
-            if why := _why_not_url_path(url):
-                f.invalid(problems, (*urls_path, index), url, why)
+            f.check_text(problems, (*urls_path, index), url, _why_not_url_path)
 
 
 def _why_not_url_path(text: str) -> str | None:

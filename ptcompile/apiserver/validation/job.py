@@ -65,13 +65,10 @@ def check_job(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
     check_pod_spec(pod, (*template_path, "spec"), context, problems, template=True)
     check_restart_policy(pod, (*template_path, "spec"), problems)
 
-
-def check_job_pods(manifest: Any, problems: f.Problems) -> None:
-    """Check the Job's pods for what the server accepts in a template but rejects in a Pod: such a Job creates no
-    pod.
-    """
-    pod = f.as_field_mapping(f.as_field_mapping(f.as_field_mapping(manifest.get("spec")).get("template")).get("spec"))
-    check_pod_only_rules(pod, ("spec", "template", "spec"), problems)
+    # what the server accepts in a template but rejects in a Pod: such a Job creates no pod
+    pods: f.Problems = []
+    check_pod_only_rules(f.as_field_mapping(pod), (*template_path, "spec"), pods)
+    problems += f.with_stage(pods, "pod")
 
 
 def check_restart_policy(pod: Any, path: Path, problems: f.Problems) -> None:
@@ -100,8 +97,8 @@ def check_job_counts(spec: dict[str, Any], path: Path, context: ApiServer, probl
     if type(manager) is str and context.has_gate("JobManagedBy", 32):
         if len(manager) > _MANAGED_BY_MAX:
             f.too_long(problems, (*path, "managedBy"), _MANAGED_BY_MAX)
-        elif why := names.why_not_domain_prefixed_path(manager):
-            f.invalid(problems, (*path, "managedBy"), manager, why)
+        else:
+            f.check_text(problems, (*path, "managedBy"), manager, names.why_not_domain_prefixed_path)
     if spec.get("scheduling") is not None:
         check_job_scheduling(spec["scheduling"], (*path, "scheduling"), problems)
     check_failure_policy(spec, path, problems)
@@ -254,8 +251,7 @@ def check_failure_policy(spec: dict[str, Any], path: Path, problems: f.Problems)
         why = 'only "Never" is supported when podFailurePolicy is specified'
         f.invalid(problems, (*path, "template", "spec", "restartPolicy"), "OnFailure", why, "set restartPolicy: Never")
     rules = policy.get("rules")
-    if type(rules) is list and len(rules) > _RULES_MAX:
-        f.too_many(problems, rules_path, len(rules), _RULES_MAX)
+    f.check_length(problems, rules_path, rules, _RULES_MAX)
     container_names = f.container_names(pod)
     for index, rule in f.indexed_mappings(rules):
         _check_rule(rule, (*rules_path, index), spec, container_names, problems)
@@ -265,16 +261,12 @@ def _check_rule(
     rule: dict[str, Any], path: Path, spec: dict[str, Any], container_names: set[str], problems: f.Problems
 ) -> None:
     action, codes, conditions = rule.get("action"), rule.get("onExitCodes"), rule.get("onPodConditions")
-    if f.is_empty(action):
-        f.required(problems, (*path, "action"), f"valid values: {', '.join(_ACTIONS)}")
-    else:
-        f.check_choice(problems, (*path, "action"), action, _ACTIONS)
+    f.check_required_choice(problems, (*path, "action"), action, _ACTIONS, f"valid values: {', '.join(_ACTIONS)}")
     if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
         f.invalid(problems, (*path, "action"), action, "requires the backoffLimitPerIndex to be set")
     if type(codes) is dict:
         _check_codes(codes, (*path, "onExitCodes"), container_names, problems)
-    if type(conditions) is list and len(conditions) > _PATTERNS_MAX:
-        f.too_many(problems, (*path, "onPodConditions"), len(conditions), _PATTERNS_MAX)
+    f.check_length(problems, (*path, "onPodConditions"), conditions, _PATTERNS_MAX)
     for index, condition in f.indexed_mappings(conditions):
         _check_condition(condition, (*path, "onPodConditions", index), problems)
     if codes is not None and conditions:
@@ -286,10 +278,7 @@ def _check_rule(
 
 def _check_codes(codes: dict[str, Any], path: Path, container_names: set[str], problems: f.Problems) -> None:
     operator, name, values = codes.get("operator"), codes.get("containerName"), codes.get("values")
-    if f.is_empty(operator):
-        f.required(problems, (*path, "operator"), 'valid values: "In", "NotIn"')
-    else:
-        f.check_choice(problems, (*path, "operator"), operator, ("In", "NotIn"))
+    f.check_required_choice(problems, (*path, "operator"), operator, ("In", "NotIn"), 'valid values: "In", "NotIn"')
     if type(name) is str and name not in container_names:
         f.invalid(problems, (*path, "containerName"), name, "must be one of the container or initContainer names")
     values_path = (*path, "values")
@@ -309,17 +298,14 @@ def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, problems:
             f.invalid(
                 problems, (*path, index), value, "must not be 0 for the In operator", "remove it: 0 is not a failure"
             )
-        if value in seen:
-            f.duplicate(problems, (*path, index), value)
-        seen.add(value)
+        f.check_unseen(problems, (*path, index), value, seen)
     if values != sorted(values):
         f.invalid(problems, path, values, "must be ordered", "sort the exit codes")
 
 
 def _check_condition(condition: dict[str, Any], path: Path, problems: f.Problems) -> None:
     kind, status = condition.get("type") or "", condition.get("status")
-    if type(kind) is str and (why := why_not_key(kind)):
-        f.invalid(problems, (*path, "type"), kind, why)
+    f.check_text(problems, (*path, "type"), kind, why_not_key)
     if not f.is_empty(status):
         f.check_choice(problems, (*path, "status"), status, ("False", "True", "Unknown"))
 
@@ -336,8 +322,8 @@ def check_success_policy(spec: dict[str, Any], path: Path, problems: f.Problems)
     if rules is None or rules == []:
         why = "at least one rules must be specified when the successPolicy is specified"
         f.required(problems, (*policy_path, "rules"), why)
-    elif type(rules) is list and len(rules) > _RULES_MAX:
-        f.too_many(problems, (*policy_path, "rules"), len(rules), _RULES_MAX)
+    else:
+        f.check_length(problems, (*policy_path, "rules"), rules, _RULES_MAX)
     total = spec.get("completions")
     completions = 1 if total is None and spec.get("parallelism") is None else f.as_field_int(total)
     for index, rule in f.indexed_mappings(rules):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import bounded_cache
 from ptcompile.apiserver.validation import field_errors as f
@@ -10,14 +10,15 @@ from ptcompile.apiserver.validation.field_errors import forbidden_change, immuta
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ptcompile.kubernetes.requests import ApiServer
+    from ptcompile.kubernetes.unstructured import Json
 
-NameRule = Callable[[str], "str | None"]
-"""Rule for object names: returns why a text cannot be a name, or None if it can."""
 
 ANNOTATIONS_MAX = 256 * 1024
 """Maximum number of bytes in all annotation keys and values of an object."""
@@ -38,7 +39,7 @@ def metadata_problems(meta: Any) -> f.Problems:
     return problems
 
 
-def check_metadata(meta: Any, path: Path, problems: f.Problems, name_rule: NameRule, built_in: bool = True) -> None:
+def check_metadata(meta: Any, path: Path, problems: f.Problems, name_rule: f.TextRule, built_in: bool = True) -> None:
     """Append the problems of an object's metadata to `problems`."""
     if meta is None:
         meta = {}
@@ -55,7 +56,7 @@ def check_metadata(meta: Any, path: Path, problems: f.Problems, name_rule: NameR
         _check_owners(meta["ownerReferences"], (*path, "ownerReferences"), problems)
 
 
-def _check_name(meta: dict[str, Any], path: Path, problems: f.Problems, name_rule: NameRule) -> None:
+def _check_name(meta: Json, path: Path, problems: f.Problems, name_rule: f.TextRule) -> None:
     name, prefix = meta.get("name"), meta.get("generateName")
     if type(prefix) is str and prefix and (why := name_rule(mask_dash(prefix)) or name_rule(generated_name(prefix))):
         help = "use a prefix that makes a valid name when five random characters are appended"
@@ -69,7 +70,7 @@ def _check_name(meta: dict[str, Any], path: Path, problems: f.Problems, name_rul
 
 def check_generation(manifest: Any, problems: f.Problems) -> None:
     """Check the generation of kinds whose objects the server does not start at generation 1."""
-    generation = f.as_field_mapping(manifest.get("metadata")).get("generation")
+    generation = nested_map(manifest, "metadata").get("generation")
     f.check_not_negative(problems, ("metadata", "generation"), generation)
 
 
@@ -138,10 +139,15 @@ def check_finalizers(finalizers: Any, path: Path, problems: f.Problems, built_in
         f.invalid(problems, path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 
 
+def check_namespace(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+    """Check what a Namespace has besides its metadata: finalizers."""
+    check_finalizers(nested_map(manifest, "spec").get("finalizers"), ("spec", "finalizers"), problems)
+
+
 def _check_owners(owners: Any, path: Path, problems: f.Problems) -> None:
     controllers: set[str] = set()  # the server drops an owner that equals an earlier one
     field = field_path(path)
-    seen: list[dict[str, Any]] = []
+    seen: list[Json] = []
     for index, owner in f.indexed_mappings(owners):
         if owner in seen:  # the server drops the repetition first
             continue
@@ -163,7 +169,7 @@ def _check_owners(owners: Any, path: Path, problems: f.Problems) -> None:
         f.invalid(problems, path, owners, "Only one reference can have Controller set to true")
 
 
-def owner_key(owner: Mapping[str, Any]) -> str:
+def owner_key(owner: Json) -> str:
     """Return a text that is equal for owners that the server regards as one."""
     return repr(sorted((key, value) for key, value in owner.items() if not f.is_empty(value)))
 
@@ -186,7 +192,7 @@ def check_selector(selector: Any, path: Path, problems: f.Problems) -> None:
         _check_requirement(requirement, (*path, "matchExpressions", index), problems)
 
 
-def _check_requirement(requirement: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_requirement(requirement: Json, path: Path, problems: f.Problems) -> None:
     operator, values = requirement.get("operator"), requirement.get("values") or []
     if operator in _WITH_VALUES:
         if not values:
@@ -212,8 +218,7 @@ def check_operator(operator: Any, path: Path, problems: f.Problems, allowed: tup
 
 def check_key(key: Any, path: Path, problems: f.Problems) -> None:
     """Check the label key of a requirement."""
-    if (key is None or type(key) is str) and (why := why_not_key(key or "")):
-        f.invalid(problems, path, key or "", why)
+    f.check_text(problems, path, "" if key is None else key, why_not_key)
 
 
 def check_values(values: Any, path: Path, problems: f.Problems) -> None:
@@ -221,21 +226,20 @@ def check_values(values: Any, path: Path, problems: f.Problems) -> None:
     if type(values) is not list:
         return
     for index, value in enumerate(values):
-        if type(value) is str and (why := why_not_value(value)):
-            f.invalid(problems, (*path, index), value, why)
+        f.check_text(problems, (*path, index), value, why_not_value)
 
 
 def selector_keys(selector: Any) -> set[str]:
     """Return the label keys that a selector names."""
-    parts = f.as_field_mapping(selector)
-    keys = set(f.as_field_mapping(parts.get("matchLabels")))
+    parts = as_mapping(selector)
+    keys = set(nested_map(parts, "matchLabels"))
     return keys | {r["key"] for _, r in f.indexed_mappings(parts.get("matchExpressions")) if type(r.get("key")) is str}
 
 
 _DELETION_HELP = "remove it: the server writes it when the object is deleted"
 
 
-def metadata_update(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Problem]:
+def metadata_update(old: Json, new: Json) -> Iterator[Problem]:
     """Yield a problem for each forbidden change of metadata; labels and annotations may change."""
     before, after = _as_mapping(old.get("metadata")), _as_mapping(new.get("metadata"))
     for key in ("deletionTimestamp", "deletionGracePeriodSeconds"):
@@ -252,5 +256,5 @@ def metadata_update(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
         )
 
 
-def _as_mapping(value: Any) -> Mapping[str, Any]:
+def _as_mapping(value: Any) -> Json:
     return value if isinstance(value, Mapping) else {}

@@ -72,8 +72,7 @@ def _check_overlap(mount: dict[str, Any], devices: Sequence[dict[str, Any]], pat
 
 def _check_bind_options(mount: dict[str, Any], path: Path, scope: PodContext) -> None:
     """Check `bindMountOptions` (VolumeBindMountOptions, alpha in Kubernetes 1.37)."""
-    options = mount["bindMountOptions"]
-    for index, option in enumerate(options if type(options) is list else ()):
+    for index, option in f.indexed_items(mount["bindMountOptions"]):
         f.check_choice(scope.problems, (*path, index), option, _BIND_OPTIONS)
     name = mount.get("name")
     volume = (scope.volumes or {}).get(name) if type(name) is str else None

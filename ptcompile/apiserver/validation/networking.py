@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import is_cidr, is_ip, is_mapped_ip, why_not_cidr
 from ptcompile.apiserver.validation.metadata import check_selector
-from ptcompile.apiserver.validation.service import why_not_service_name
 from ptcompile.apiserver.validation.values import (
     PORT_MAX,
     PROTOCOLS,
     check_port_number,
     check_port_reference,
+    service_name_rule,
     why_not_path_segment,
 )
 from ptcompile.diagnostics import Path, Problem
@@ -46,11 +46,9 @@ def check_ingress(manifest: Mapping[str, Any], context: ApiServer, problems: f.P
     for index, tls in f.indexed_mappings(spec.get("tls")):
         for host_index, host in f.indexed_texts(tls.get("hosts")):
             _check_host(host, (*path, "tls", index, "hosts", host_index), problems)
-        secret = tls.get("secretName")
-        if type(secret) is str and secret and (why := names.why_not_dns_subdomain(secret)):
-            f.invalid(problems, (*path, "tls", index, "secretName"), secret, why)
-    if type(name) is str and (why := names.why_not_dns_subdomain(name)):
-        f.invalid(problems, (*path, "ingressClassName"), name, why)
+        secret_path = (*path, "tls", index, "secretName")
+        f.check_optional_text(problems, secret_path, tls.get("secretName"), names.why_not_dns_subdomain)
+    f.check_text(problems, (*path, "ingressClassName"), name, names.why_not_dns_subdomain)
     object_annotations = f.as_field_mapping(f.as_field_mapping(manifest.get("metadata")).get("annotations"))
     if name is not None and object_annotations.get(_CLASS_ANNOTATION):
         annotation_path = ("metadata", "annotations", _CLASS_ANNOTATION)
@@ -119,12 +117,9 @@ def _check_backend(backend: dict[str, Any], path: Path, context: ApiServer, prob
     elif service is None:
         f.required(problems, path, "resource or service backend is required", "name the service and its port")
     elif type(service) is dict:
-        name, port = service.get("name"), f.as_field_mapping(service.get("port"))
-        if name is None or name == "":
-            f.required(problems, (*path, "service", "name"))
-        elif type(name) is str and (why := why_not_service_name(name, context)):
-            f.invalid(problems, (*path, "service", "name"), name, why)
-        _check_port(port, (*path, "service", "port"), problems)
+        name_path = (*path, "service", "name")
+        f.check_required_text(problems, name_path, service.get("name"), service_name_rule(context))
+        _check_port(f.as_field_mapping(service.get("port")), (*path, "service", "port"), problems)
 
 
 def _check_port(port: dict[str, Any], path: Path, problems: f.Problems) -> None:
@@ -132,8 +127,7 @@ def _check_port(port: dict[str, Any], path: Path, problems: f.Problems) -> None:
     if name and number:
         f.invalid(problems, path, "", "cannot set both port name & port number", "keep one of the two")
     elif type(name) is str and name:
-        if why := names.why_not_port_name(name):
-            f.invalid(problems, (*path, "name"), name, why)
+        f.check_text(problems, (*path, "name"), name, names.why_not_port_name)
     elif number:
         check_port_number(problems, (*path, "number"), number)
     else:
@@ -141,12 +135,8 @@ def _check_port(port: dict[str, Any], path: Path, problems: f.Problems) -> None:
 
 
 def _check_object(reference: dict[str, Any], path: Path, problems: f.Problems) -> None:
-    group = reference.get("apiGroup")
-    if type(group) is str and (why := names.why_not_dns_subdomain(group)):
-        f.invalid(problems, (*path, "apiGroup"), group, why)
-    for name in ("kind", "name"):
-        if f.is_empty(reference.get(name)):
-            f.required(problems, (*path, name))
+    f.check_text(problems, (*path, "apiGroup"), reference.get("apiGroup"), names.why_not_dns_subdomain)
+    f.check_required(reference, path, problems, "kind", "name")
 
 
 def check_ingress_class(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
@@ -156,8 +146,7 @@ def check_ingress_class(manifest: Mapping[str, Any], context: ApiServer, problem
     controller_path = ("spec", "controller")
     if type(controller) is str and len(controller) > _CONTROLLER_MAX:
         f.too_long(problems, controller_path, _CONTROLLER_MAX)
-    if type(controller) is str and (why := names.why_not_domain_prefixed_path(controller)):
-        f.invalid(problems, controller_path, controller, why)
+    f.check_text(problems, controller_path, controller, names.why_not_domain_prefixed_path)
     if type(parameters) is not dict:
         return
     path = ("spec", "parameters")
@@ -167,25 +156,10 @@ def check_ingress_class(manifest: Mapping[str, Any], context: ApiServer, problem
     if scope == "Namespace":
         if not namespace:
             f.required(problems, (*path, "namespace"), "`parameters.scope` is set to 'Namespace'")
-        elif type(namespace) is str and (why := names.why_not_dns_label(namespace)):
-            f.invalid(problems, (*path, "namespace"), namespace, why)
+        else:
+            f.check_text(problems, (*path, "namespace"), namespace, names.why_not_dns_label)
     elif namespace is not None and scope == "Cluster":
         f.forbidden(problems, (*path, "namespace"), "`parameters.scope` is set to 'Cluster'")
-
-
-def why_not_canonical_ip(text: str) -> str | None:
-    """Return why a text cannot be the name of an IPAddress, or None: it must be an IP address in canonical form."""
-    import ipaddress
-
-    if not is_ip(text):
-        return "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-    if is_mapped_ip(text):
-        return "must not be an IPv4-mapped IPv6 address"
-    try:
-        canonical = str(ipaddress.ip_address(text))
-    except ValueError:
-        return "must not have leading 0s"
-    return None if canonical == text else f'must be in canonical form ("{canonical}")'
 
 
 def check_ip_address(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
@@ -196,16 +170,10 @@ def check_ip_address(manifest: Mapping[str, Any], context: ApiServer, problems: 
         f.required(problems, path, help="name the Service that has the address")
     if type(parent) is not dict:
         return
-    group = parent.get("group")
-    if type(group) is str and group and (why := names.why_not_dns_subdomain(group)):
-        f.invalid(problems, (*path, "group"), group, why)
-    for key in ("resource", "name", "namespace"):
-        text = parent.get(key)
-        if f.is_empty(text):
-            if key != "namespace":
-                f.required(problems, (*path, key))
-        elif type(text) is str and (why := why_not_path_segment(text)):
-            f.invalid(problems, (*path, key), text, why)
+    f.check_optional_text(problems, (*path, "group"), parent.get("group"), names.why_not_dns_subdomain)
+    for key in ("resource", "name"):
+        f.check_required_text(problems, (*path, key), parent.get(key), why_not_path_segment)
+    f.check_optional_text(problems, (*path, "namespace"), parent.get("namespace"), why_not_path_segment)
 
 
 def check_service_cidr(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
@@ -226,8 +194,7 @@ def check_service_cidr(manifest: Mapping[str, Any], context: ApiServer, problems
         f.invalid(problems, path, value, why, "keep one range of each IP family")
     else:
         for index, cidr in enumerate(cidrs):
-            if why_not := _why_not_canonical_cidr(cidr):
-                f.invalid(problems, (*path, index), cidr, why_not)
+            f.check_text(problems, (*path, index), cidr, _why_not_canonical_cidr)
 
 
 def is_dual_stack(cidrs: list[str]) -> bool:

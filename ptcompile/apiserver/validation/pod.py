@@ -167,6 +167,13 @@ def _check_windows(scope: PodContext, path: Path) -> None:
                 f.forbidden(scope.problems, (*context_path, name), "cannot be set for a windows pod")
 
 
+def check_pod(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a Pod, except the generic part of its metadata."""
+    spec = manifest.get("spec")
+    check_pod_annotations(manifest.get("metadata"), spec, ("metadata",), problems)
+    check_pod_spec(spec, ("spec",), context, problems, template=False)
+
+
 def check_pod_spec(
     spec: Any,
     path: Path,
@@ -228,8 +235,7 @@ def _check_restart(value: Any, path: Path, scope: PodContext) -> None:
 
 
 def _check_subdomain_name(value: Any, path: Path, scope: PodContext) -> None:
-    if type(value) is str and value and (why := names.why_not_dns_subdomain(value)):
-        f.invalid(scope.problems, path, value, why)
+    f.check_optional_text(scope.problems, path, value, names.why_not_dns_subdomain)
 
 
 def _check_deprecated_account(value: Any, path: Path, scope: PodContext) -> None:
@@ -238,8 +244,7 @@ def _check_deprecated_account(value: Any, path: Path, scope: PodContext) -> None
 
 
 def _check_runtime_class(value: Any, path: Path, scope: PodContext) -> None:
-    if type(value) is str and (why := names.why_not_dns_subdomain(value)):
-        f.invalid(scope.problems, path, value, why)
+    f.check_text(scope.problems, path, value, names.why_not_dns_subdomain)
 
 
 def _check_deadline(value: Any, path: Path, scope: PodContext) -> None:
@@ -247,17 +252,12 @@ def _check_deadline(value: Any, path: Path, scope: PodContext) -> None:
 
 
 def _check_preemption(value: Any, path: Path, scope: PodContext) -> None:
-    if value == "":
-        f.required(scope.problems, path)
-    else:
-        f.check_choice(scope.problems, path, value, ("Never", "PreemptLowerPriority"))
+    f.check_required_choice(scope.problems, path, value, ("Never", "PreemptLowerPriority"))
 
 
 def _check_readiness_gates(value: Any, path: Path, scope: PodContext) -> None:
     for index, gate in f.indexed_mappings(value):
-        kind = gate.get("conditionType") or ""
-        if type(kind) is str and (why := why_not_key(kind)):
-            f.invalid(scope.problems, (*path, index, "conditionType"), kind, why)
+        f.check_text(scope.problems, (*path, index, "conditionType"), gate.get("conditionType") or "", why_not_key)
 
 
 def _check_overhead(value: Any, path: Path, scope: PodContext) -> None:
@@ -281,8 +281,8 @@ def _check_resource_claims(value: Any, path: Path, scope: PodContext) -> None:
         elif type(name) is str:
             if name in seen:
                 f.duplicate(problems, (*claim_path, "name"), name)
-            elif why := names.why_not_dns_label(name):
-                f.invalid(problems, (*claim_path, "name"), name, why)
+            else:
+                f.check_text(problems, (*claim_path, "name"), name, names.why_not_dns_label)
             seen.add(name)
         _check_claim_source(claim, claim_path, problems)
 
@@ -295,8 +295,7 @@ def _check_claim_source(claim: dict[str, Any], path: Path, problems: f.Problems)
     elif not set_fields:
         f.invalid(problems, path, claim, f"must specify one of: `{fields[0]}`, `{fields[1]}`", "set one of them")
     for key in set_fields:
-        if type(claim[key]) is str and (why := names.why_not_dns_subdomain(claim[key])):
-            f.invalid(problems, (*path, key), claim[key], why)
+        f.check_text(problems, (*path, key), claim[key], names.why_not_dns_subdomain)
 
 
 _FIELDS: Final[Mapping[str, PodFieldCheck]] = {

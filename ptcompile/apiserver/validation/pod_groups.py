@@ -42,10 +42,8 @@ def check_pod_group(manifest: Mapping[str, Any], context: ApiServer, problems: f
     """Check a PodGroup (GenericWorkload, since Kubernetes 1.36), except its metadata."""
     spec = f.as_field_mapping(manifest.get("spec"))
     _check_group(spec, ("spec",), problems)
-    reference = f.as_field_mapping(spec.get("workloadRef"))
-    for field in ("workloadName", "templateName") if reference else ():
-        if f.is_empty(reference.get(field)):
-            f.required(problems, ("spec", "workloadRef", field))
+    if reference := f.as_field_mapping(spec.get("workloadRef")):
+        f.check_required(reference, ("spec", "workloadRef"), problems, "workloadName", "templateName")
 
 
 def check_workload(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
@@ -56,8 +54,7 @@ def check_workload(manifest: Mapping[str, Any], context: ApiServer, problems: f.
     items, path = spec.get(field), ("spec", field)
     if not items and not spec.get("compositePodGroupTemplates"):
         f.required(problems, path, "must have at least one item")
-    if type(items) is list and len(items) > _TEMPLATES_MAX:
-        f.too_many(problems, path, len(items), _TEMPLATES_MAX)
+    f.check_length(problems, path, items, _TEMPLATES_MAX)
     seen: set[str] = set()
     for index, item in f.indexed_mappings(items):
         item_path = (*path, index)
@@ -73,8 +70,7 @@ def _check_group(spec: Mapping[str, Any], path: Path, problems: f.Problems) -> N
     _check_policy(f.as_field_mapping(spec.get("schedulingPolicy")), (*path, "schedulingPolicy"), problems)
     _check_placement(spec, path, problems)
     topology = f.as_field_mapping(spec.get("schedulingConstraints")).get("topology")
-    if type(topology) is list and len(topology) > _TOPOLOGY_MAX:
-        f.too_many(problems, (*path, "schedulingConstraints", "topology"), len(topology), _TOPOLOGY_MAX)
+    f.check_length(problems, (*path, "schedulingConstraints", "topology"), topology, _TOPOLOGY_MAX)
     if type(mode := spec.get("disruptionMode")) is str:
         f.check_choice(problems, (*path, "disruptionMode"), mode, ("Pod", "PodGroup"))
     f.check_choice(
@@ -96,7 +92,9 @@ def _check_placement(scheduling: Mapping[str, Any], path: Path, problems: f.Prob
         _check_one_of(mode, ("all", "single"), (*path, "disruptionMode"), problems)
     constraints = f.as_field_mapping(scheduling.get("schedulingConstraints"))
     for index, level in f.indexed_mappings(constraints.get("topology")):
-        _check_topology_key(level.get("key"), (*path, "schedulingConstraints", "topology", index, "key"), problems)
+        key_path = (*path, "schedulingConstraints", "topology", index, "key")
+        help = "name a label of the nodes, such as topology.kubernetes.io/rack"
+        f.check_required_text(problems, key_path, level.get("key"), why_not_key, help=help)
     _check_claims(scheduling.get("resourceClaims"), (*path, "resourceClaims"), problems)
 
 
@@ -107,24 +105,14 @@ def _check_one_of(value: dict[str, Any], fields: tuple[str, ...], path: Path, pr
         f.invalid(problems, path, value, why, f"set {' or '.join(fields)}")
 
 
-def _check_topology_key(key: Any, path: Path, problems: f.Problems) -> None:
-    if f.is_empty(key):
-        f.required(problems, path, help="name a label of the nodes, such as topology.kubernetes.io/rack")
-    elif type(key) is str and (why := why_not_key(key)):
-        f.invalid(problems, path, key, why)
-
-
 def _check_claims(claims: Any, path: Path, problems: f.Problems) -> None:
-    if type(claims) is list and len(claims) > _CLAIMS_MAX:
-        f.too_many(problems, path, len(claims), _CLAIMS_MAX)
+    f.check_length(problems, path, claims, _CLAIMS_MAX)
     seen: set[str] = set()
     for index, claim in f.indexed_mappings(claims):
         claim_path = (*path, index)
         _check_name(claim.get("name"), claim_path, claim_path, seen, problems)
         for field in ("resourceClaimName", "resourceClaimTemplateName"):
-            target = claim.get(field)
-            if type(target) is str and target and (why := names.why_not_dns_subdomain(target)):
-                f.invalid(problems, (*claim_path, field), target, why)
+            f.check_optional_text(problems, (*claim_path, field), claim.get(field), names.why_not_dns_subdomain)
 
 
 def _check_name(name: Any, path: Path, repeated_path: Path, seen: set[str], problems: f.Problems) -> None:
@@ -132,11 +120,8 @@ def _check_name(name: Any, path: Path, repeated_path: Path, seen: set[str], prob
     if f.is_empty(name):
         f.required(problems, (*path, "name"))
     elif type(name) is str:
-        if why := names.why_not_dns_label(name):
-            f.invalid(problems, (*path, "name"), name, why)
-        if name in seen:
-            f.duplicate(problems, repeated_path, name)
-        seen.add(name)
+        f.check_text(problems, (*path, "name"), name, names.why_not_dns_label)
+        f.check_unseen(problems, repeated_path, name, seen)
 
 
 def check_scheduling_group(value: Any, path: Path, scope: PodContext) -> None:
@@ -144,15 +129,13 @@ def check_scheduling_group(value: Any, path: Path, scope: PodContext) -> None:
     name = f.as_field_mapping(value).get("podGroupName")
     if not scope.context.has_gate("GenericWorkload", None):
         return
-    if type(name) is str and name and (why := names.why_not_dns_subdomain(name)):
-        f.invalid(scope.problems, (*path, "podGroupName"), name, why)
+    f.check_optional_text(scope.problems, (*path, "podGroupName"), name, names.why_not_dns_subdomain)
 
 
 def check_eviction_responders(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.evictionResponders` (EvictionRequestAPI, alpha in Kubernetes 1.37)."""
     problems = scope.problems
-    if type(value) is list and len(value) > _RESPONDERS_MAX:
-        f.too_many(problems, path, len(value), _RESPONDERS_MAX)
+    f.check_length(problems, path, value, _RESPONDERS_MAX)
     is_grouped = scope.spec.get("schedulingGroup") is not None and scope.context.has_gate("GenericWorkload", None)
     if value and is_grouped:
         f.forbidden(problems, path, "may not be set together with schedulingGroup", "remove one of the two")
@@ -163,9 +146,7 @@ def check_eviction_responders(value: Any, path: Path, scope: PodContext) -> None
             f.required(problems, (*responder_path, "name"))
         elif type(name) is str:
             _check_responder_name(name, (*responder_path, "name"), problems)
-            if name in seen:
-                f.duplicate(problems, responder_path, name)
-            seen.add(name)
+            f.check_unseen(problems, responder_path, name, seen)
         if priority is None:
             f.required(problems, (*responder_path, "priority"))
         else:

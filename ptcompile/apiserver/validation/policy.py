@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_selector, why_not_key
@@ -100,9 +100,7 @@ def check_limit_range(manifest: Mapping[str, Any], context: ApiServer, problems:
         elif "/" not in kind and kind not in _LIMIT_TYPES:
             why = "must be a standard limit type or fully qualified"
             f.invalid(problems, (*path, "type"), kind, why, f"use one of {', '.join(_LIMIT_TYPES)}")
-        if kind in seen:
-            f.duplicate(problems, (*path, "type"), kind)
-        seen.add(kind)
+        f.check_unseen(problems, (*path, "type"), kind, seen)
         _check_limit(limit, kind, path, problems)
 
 
@@ -125,7 +123,7 @@ def _check_limit(limit: dict[str, Any], kind: str, path: Path, problems: f.Probl
         _check_order(resource, amounts, path, problems)
 
 
-def _check_names(amounts: Any, why_not: Callable[[str], str | None], path: Path, problems: f.Problems) -> None:
+def _check_names(amounts: Any, why_not: f.TextRule, path: Path, problems: f.Problems) -> None:
     for name in f.as_field_mapping(amounts):
         if why := why_not(name):
             f.invalid(problems, (*path, name), name, why, field=f.key_path((*path, name)))

@@ -81,10 +81,7 @@ def _check_binding(
         f.check_choice(problems, ("roleRef", "apiGroup"), group, (_RBAC_GROUP,))
     kind = reference.get("kind")
     f.check_choice(problems, ("roleRef", "kind"), "" if kind is None else kind, kinds)
-    if name is None or name == "":
-        f.required(problems, ("roleRef", "name"))
-    elif type(name) is str and (why := why_not_path_segment(name)):
-        f.invalid(problems, ("roleRef", "name"), name, why)
+    f.check_required_text(problems, ("roleRef", "name"), name, why_not_path_segment)
     for index, subject in f.indexed_mappings(manifest.get("subjects")):
         _check_subject(subject, ("subjects", index), problems, namespaced)
 
@@ -103,7 +100,6 @@ def _check_subject(subject: dict[str, Any], path: Path, problems: f.Problems, na
             problems, (*path, "apiGroup"), group, (_SUBJECT_GROUPS[kind],), "remove it: the kind sets the group"
         )
     if kind == "ServiceAccount":
-        if type(name) is str and name and (why := names.why_not_dns_subdomain(name)):
-            f.invalid(problems, (*path, "name"), name, why)
+        f.check_optional_text(problems, (*path, "name"), name, names.why_not_dns_subdomain)
         if not namespaced and not subject.get("namespace"):
             f.required(problems, (*path, "namespace"), help="set the namespace of the service account")

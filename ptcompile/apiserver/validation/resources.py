@@ -175,8 +175,7 @@ def _check_claims(claims: Any, path: Path, scope: PodContext) -> None:
             continue
         if type(name) is not str or type(request) is not str:
             continue
-        if request and (why := names.why_not_dns_label(request)):
-            f.invalid(problems, (*claim_path, "request"), request, why)
+        f.check_optional_text(problems, (*claim_path, "request"), request, names.why_not_dns_label)
         if (name, request) in seen or (name, "") in seen or (not request and any(n == name for n, _ in seen)):
             f.duplicate(problems, claim_path, f"{name}/{request}" if request else name)
         seen.add((name, request))

@@ -107,8 +107,7 @@ def _check_field(requirement: dict[str, Any], path: Path, problems: f.Problems) 
             f.invalid(problems, (*path, "key"), key or "", "not a valid field selector key", "use metadata.name")
         return
     for index, value in f.indexed_texts(values):
-        if why := names.why_not_dns_subdomain(value):
-            f.invalid(problems, (*path, "values", index), value, why)
+        f.check_text(problems, (*path, "values", index), value, names.why_not_dns_subdomain)
 
 
 def _check_pod_affinity(affinity: dict[str, Any], path: Path, scope: PodContext) -> None:
@@ -144,8 +143,7 @@ def _check_label_keys(term: dict[str, Any], path: Path, problems: f.Problems) ->
         if keys and term.get("labelSelector") is None:
             f.forbidden(problems, (*path, name), "must not be specified when labelSelector is not set")
         for index, key in enumerate(keys):
-            if why := why_not_key(key):
-                f.invalid(problems, (*path, name, index), key, why)
+            f.check_text(problems, (*path, name, index), key, why_not_key)
     used = selector_keys(term.get("labelSelector"))
     for index, key in enumerate(match):
         if key in mismatch:
@@ -180,8 +178,8 @@ def check_toleration(toleration: dict[str, Any], path: Path, context: ApiServer,
         if type(operator) is str and operator != "Exists":
             why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
             f.invalid(problems, operator_path, operator, why, "set a key, or operator: Exists to tolerate every taint")
-    elif type(key) is str and (why_key := why_not_key(key)):
-        f.invalid(problems, (*path, "key"), key, why_key)
+    else:
+        f.check_text(problems, (*path, "key"), key, why_not_key)
     value = toleration.get("value")
     if type(operator) is str:
         _check_toleration_value(operator, value if type(value) is str else "", path, context, problems)
@@ -191,8 +189,7 @@ def check_toleration(toleration: dict[str, Any], path: Path, context: ApiServer,
 def _check_toleration_value(operator: str, value: str, path: Path, context: ApiServer, problems: f.Problems) -> None:
     operator_path = (*path, "operator")
     if operator in ("", "Equal"):
-        if why_value := why_not_value(value):
-            f.invalid(problems, operator_path, value, why_value, "change the toleration's value")
+        f.check_text(problems, operator_path, value, why_not_value, "change the toleration's value")
     elif operator == "Exists":
         if value:
             why = "value must be empty when `operator` is 'Exists'"
@@ -277,8 +274,5 @@ def check_scheduling_gates(value: Any, path: Path, scope: PodContext) -> None:
         name, gate_path = gate.get("name") or "", (*path, index)
         if type(name) is not str:
             continue
-        if why := why_not_key(name):
-            f.invalid(problems, gate_path, name, why)
-        if name in seen:
-            f.duplicate(problems, gate_path, name)
-        seen.add(name)
+        f.check_text(problems, gate_path, name, why_not_key)
+        f.check_unseen(problems, gate_path, name, seen)

@@ -57,8 +57,7 @@ def check_pod_security(value: Any, path: Path, scope: PodContext) -> None:
     problems = scope.problems
     for name in ("runAsUser", "runAsGroup", "fsGroup"):
         f.check_range(problems, (*path, name), value.get(name), 0, ID_MAX)
-    groups = value.get("supplementalGroups")
-    for index, group in enumerate(groups if type(groups) is list else ()):
+    for index, group in f.indexed_items(value.get("supplementalGroups")):
         f.check_range(problems, (*path, "supplementalGroups", index), group, 0, ID_MAX)
     for name, allowed in _FIELD_CHOICES.items():
         if not is_dropped(name, scope.context):
@@ -102,14 +101,13 @@ def _check_local(local: str, path: Path, problems: f.Problems) -> None:
             f.invalid(problems, path, local, "must not be padded with whitespace")
         elif len(local) > 4095:
             f.too_long(problems, path, 4095)
-    elif why := why_not_relative(local):
-        f.invalid(problems, path, local, why)
+    else:
+        f.check_text(problems, path, local, why_not_relative)
 
 
 def _check_windows(options: dict[str, Any], path: Path, problems: f.Problems) -> None:
     name, spec, user = (options.get(k) for k in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
-    if type(name) is str and (why := names.why_not_dns_subdomain(name)):
-        f.invalid(problems, (*path, "gmsaCredentialSpecName"), name, why)
+    f.check_text(problems, (*path, "gmsaCredentialSpecName"), name, names.why_not_dns_subdomain)
     if spec == "":
         f.invalid(problems, (*path, "gmsaCredentialSpec"), spec, "gmsaCredentialSpec cannot be an empty string")
     elif type(spec) is str and len(spec.encode("utf-8", "surrogatepass")) > 64 * 1024:

@@ -1,11 +1,12 @@
-"""Service: creation and updates.
+"""Service, and the Endpoints that people write for Services without selectors.
 
-Source: docs/facts/api-server.md#services-and-configmaps 197 to 208, Kubernetes 1.36.
+Source: docs/facts/api-server.md#services-and-configmaps 197 to 208, and `pkg/apis/core/validation` for Endpoints, in
+its order and words, Kubernetes 1.36.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import is_cidr, why_not_ip, why_special_ip
@@ -40,15 +41,6 @@ _CHOICES: Final = {
 _EMPTY_IS_INVALID: Final = ("internalTrafficPolicy", "ipFamilyPolicy", "trafficDistribution")
 """Fields in which an empty text counts as an invalid choice, not as unset."""
 _FAMILIES: Final = ("IPv4", "IPv6")
-
-
-def why_not_service_name(name: str, context: ApiServer) -> str | None:
-    """Return why a Service may not have a name, or None. Until 1.35 the name must begin with a letter."""
-    return (
-        names.why_not_dns_label(name)
-        if context.has_gate("RelaxedServiceNameValidation", 36)
-        else names.why_not_dns_1035_label(name)
-    )
 
 
 def check_service(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
@@ -120,9 +112,7 @@ def _check_port(port: dict[str, Any], path: Path, kind: str, problems: f.Problem
         f.check_choice(problems, (*path, "protocol"), port["protocol"], PROTOCOLS)
     if target:  # an absent targetPort is the port
         check_port_reference(problems, (*path, "targetPort"), target)
-    protocol = port.get("appProtocol")
-    if type(protocol) is str and (why := why_not_key(protocol)):
-        f.invalid(problems, (*path, "appProtocol"), protocol, why)
+    f.check_text(problems, (*path, "appProtocol"), port.get("appProtocol"), why_not_key)
     if type(node) is int and node:
         low, high = _NODE_PORT_RANGE
         if kind == "ClusterIP":
@@ -226,8 +216,42 @@ def _check_load_balancer(spec: dict[str, Any], path: Path, kind: str, problems: 
                 f.forbidden(problems, (*path, name), "may only be used when `type` is 'LoadBalancer'")
         if spec.get("loadBalancerSourceRanges"):
             f.forbidden(problems, (*path, "loadBalancerSourceRanges"), "may only be used when `type` is 'LoadBalancer'")
-    elif type(spec.get("loadBalancerClass")) is str and (why := why_not_key(spec["loadBalancerClass"])):
-        f.invalid(problems, (*path, "loadBalancerClass"), spec["loadBalancerClass"], why)
+    else:
+        f.check_text(problems, (*path, "loadBalancerClass"), spec.get("loadBalancerClass"), why_not_key)
+
+
+def check_endpoints(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check Endpoints, except their metadata."""
+    for index, subset in f.indexed_mappings(manifest.get("subsets")):
+        path = ("subsets", index)
+        if not subset.get("addresses") and not subset.get("notReadyAddresses"):
+            why = "must specify `addresses` or `notReadyAddresses`"
+            f.required(problems, path, why, "add an address, or remove the subset")
+        for key in ("addresses", "notReadyAddresses"):
+            for number, address in f.indexed_mappings(subset.get(key)):
+                _check_endpoint(address, (*path, key, number), context, problems)
+        ports = subset.get("ports")
+        for number, port in f.indexed_mappings(ports):
+            _check_subset_port(port, len(ports or ()) > 1, (*path, "ports", number), problems)
+
+
+def _check_endpoint(address: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+    ip = address.get("ip") or ""
+    if type(ip) is str and (why := why_not_ip(ip, context) or why_special_ip(ip)):
+        f.invalid(problems, (*path, "ip"), ip, why)
+    f.check_optional_text(problems, (*path, "hostname"), address.get("hostname"), names.why_not_dns_label)
+    f.check_text(problems, (*path, "nodeName"), address.get("nodeName"), names.why_not_dns_subdomain)
+
+
+def _check_subset_port(port: dict[str, Any], needs_name: bool, path: Path, problems: f.Problems) -> None:
+    name, number, protocol = port.get("name"), port.get("port"), port.get("protocol") or "TCP"
+    if needs_name and f.is_empty(name):
+        f.required(problems, (*path, "name"), help="name each port if there are several")
+    else:
+        f.check_optional_text(problems, (*path, "name"), name, names.why_not_dns_label)
+    check_port_number(problems, (*path, "port"), 0 if number is None else number)
+    f.check_choice(problems, (*path, "protocol"), protocol, PROTOCOLS)
+    f.check_text(problems, (*path, "appProtocol"), port.get("appProtocol"), why_not_key)
 
 
 def service_update(update: Update) -> Iterator[Problem]:

@@ -115,15 +115,14 @@ def check_inline_volume(spec: dict[str, Any], path: Path, context: ApiServer, pr
 
 def _check_classes(spec: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
     storage, attributes = spec.get("storageClassName"), spec.get("volumeAttributesClassName")
-    if type(storage) is str and storage and (why := names.why_not_dns_subdomain(storage)):
-        f.invalid(problems, (*path, "storageClassName"), storage, why)
+    f.check_optional_text(problems, (*path, "storageClassName"), storage, names.why_not_dns_subdomain)
     if type(attributes) is not str or not context.has_gate("VolumeAttributesClass", 34):
         return
     class_path = (*path, "volumeAttributesClassName")
     if not attributes:
         f.required(problems, class_path, "an empty string is disallowed", "remove it")
-    elif why := names.why_not_dns_subdomain(attributes):
-        f.invalid(problems, class_path, attributes, why)
+    else:
+        f.check_text(problems, class_path, attributes, names.why_not_dns_subdomain)
     if spec.get("csi") is None:
         f.required(problems, (*path, "csi"), "has to be specified when using volumeAttributesClassName")
 
@@ -169,17 +168,11 @@ def _check_csi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
             continue
         f.check_required(source[key], (*path, key), scope.problems, "name", "namespace")
         for part, why_not in (("name", names.why_not_dns_subdomain), ("namespace", names.why_not_dns_label)):
-            text = source[key].get(part)
-            if type(text) is str and text and (why := why_not(text)):
-                f.invalid(scope.problems, (*path, key, part), text, why)
+            f.check_optional_text(scope.problems, (*path, key, part), source[key].get(part), why_not)
 
 
 def _check_local(source: dict[str, Any], path: Path, problems: f.Problems) -> None:
-    local_path = source.get("path")
-    if f.is_empty(local_path):
-        f.required(problems, (*path, "path"))
-    elif type(local_path) is str and (why := why_not_forward(local_path)):
-        f.invalid(problems, (*path, "path"), local_path, why)
+    f.check_required_text(problems, (*path, "path"), source.get("path"), why_not_forward)
 
 
 _STABLE_LABELS: Final = {
@@ -258,8 +251,7 @@ def _check_topologies(terms: Any, path: Path, problems: f.Problems) -> None:
         for expression_index, expression in f.indexed_mappings(term.get("matchLabelExpressions")):
             key, values = expression.get("key"), expression.get("values")
             text = "" if key is None else key
-            if type(text) is str and (why := why_not_key(text)):
-                f.invalid(problems, (*expressions_path, expression_index, "key"), text, why)
+            f.check_text(problems, (*expressions_path, expression_index, "key"), text, why_not_key)
             if not values:
                 f.required(problems, (*expressions_path, expression_index, "values"))
             elif type(values) is list:

@@ -11,7 +11,9 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.names import why_not_dns_subdomain, why_not_port_name
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.names import why_not_port_name
+from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,6 +135,12 @@ def why_not_path_segment(name: str) -> str | None:
     return None
 
 
+def service_name_rule(context: ApiServer) -> f.TextRule:
+    """Return the rule for the names of Services. Until 1.35 a name must begin with a letter."""
+    relaxed = context.has_gate("RelaxedServiceNameValidation", 36)
+    return names.why_not_dns_label if relaxed else names.why_not_dns_1035_label
+
+
 _DRIVER_NAME_MAX: Final = 63
 
 
@@ -143,5 +151,5 @@ def check_driver_name(name: Any, path: Path, problems: f.Problems) -> None:
     elif type(name) is str:
         if len(name) > _DRIVER_NAME_MAX:
             f.too_long(problems, path, _DRIVER_NAME_MAX)
-        elif why := why_not_dns_subdomain(name.lower()):
+        elif why := names.why_not_dns_subdomain(name.lower()):
             f.invalid(problems, path, name, why)

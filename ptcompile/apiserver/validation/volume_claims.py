@@ -46,8 +46,7 @@ def check_claim_spec(
         value = spec.get(name)
         if type(value) is not str or not value or is_dropped(name, context):
             continue
-        if why := names.why_not_dns_subdomain(value):
-            f.invalid(problems, (*path, name), value, why)
+        f.check_text(problems, (*path, name), value, names.why_not_dns_subdomain)
     f.check_choice(problems, (*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
     for name in ("dataSource", "dataSourceRef"):
         if type(spec.get(name)) is dict and not (drops and drops_source(name, spec[name], context)):
@@ -95,13 +94,10 @@ def _check_size(resources: dict[str, Any], path: Path, problems: f.Problems) -> 
 
 def _check_source(source: dict[str, Any], path: Path, problems: f.Problems) -> None:
     group, kind = source.get("apiGroup"), source.get("kind")
-    for name in ("name", "kind"):
-        if f.is_empty(source.get(name)):
-            f.required(problems, (*path, name))
+    f.check_required(source, path, problems, "name", "kind")
     if f.is_empty(group) and type(kind) is str and kind and kind != "PersistentVolumeClaim":
         f.invalid(problems, path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
-    if type(group) is str and group and (why := names.why_not_dns_subdomain(group)):
-        f.invalid(problems, (*path, "apiGroup"), group, why)
+    f.check_optional_text(problems, (*path, "apiGroup"), group, names.why_not_dns_subdomain)
 
 
 _SIZE_PATH = ("spec", "resources", "requests", "storage")

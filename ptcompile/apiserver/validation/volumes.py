@@ -33,8 +33,8 @@ def check_csi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
     """Check `csi`: an inline volume of a driver (Kubernetes 1.36 `validateCSIVolumeSource`)."""
     problems, driver, secret = scope.problems, source.get("driver"), source.get("nodePublishSecretRef")
     check_driver_name(driver, (*path, "driver"), problems)
-    if type(secret) is dict and f.is_empty(secret.get("name")):
-        f.required(problems, (*path, "nodePublishSecretRef", "name"))
+    if type(secret) is dict:
+        f.check_required(secret, (*path, "nodePublishSecretRef"), problems, "name")
 
 
 def check_fc(source: dict[str, Any], path: Path, scope: PodContext) -> None:
@@ -73,8 +73,8 @@ def check_iscsi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
     secret = source.get("secretRef")
     if secret is None and (source.get("chapAuthDiscovery") is True or source.get("chapAuthSession") is True):
         f.required(problems, (*path, "secretRef"))
-    elif type(secret) is dict and f.is_empty(secret.get("name")):
-        f.required(problems, (*path, "secretRef", "name"))
+    elif type(secret) is dict:
+        f.check_required(secret, (*path, "secretRef"), problems, "name")
 
 
 _MODE_MAX: Final = 0o777
@@ -94,18 +94,10 @@ def _check_mode(problems: f.Problems, path: Path, mode: Any) -> None:
 
 def _check_items(items: Any, path: Path, problems: f.Problems) -> None:
     for index, item in f.indexed_mappings(items):
-        item_path, file = (*path, index), item.get("path")
-        if f.is_empty(item.get("key")):
-            f.required(problems, (*item_path, "key"))
-        _check_file(file, (*item_path, "path"), problems)
+        item_path = (*path, index)
+        f.check_required(item, item_path, problems, "key")
+        f.check_required_text(problems, (*item_path, "path"), item.get("path"), why_not_file)
         _check_mode(problems, (*item_path, "mode"), item.get("mode"))
-
-
-def _check_file(file: Any, path: Path, problems: f.Problems) -> None:
-    if f.is_empty(file):
-        f.required(problems, path)
-    elif type(file) is str and (why := why_not_file(file)):
-        f.invalid(problems, path, file, why)
 
 
 def check_config_map(source: dict[str, Any], path: Path, scope: PodContext) -> None:
@@ -119,8 +111,7 @@ def check_secret(source: dict[str, Any], path: Path, scope: PodContext) -> None:
 
 
 def _check_keys(source: dict[str, Any], path: Path, problems: f.Problems, name: str) -> None:
-    if f.is_empty(source.get(name)):
-        f.required(problems, (*path, name))
+    f.check_required(source, path, problems, name)
     _check_mode(problems, (*path, "defaultMode"), source.get("defaultMode"))
     _check_items(source.get("items"), (*path, "items"), problems)
 
@@ -136,7 +127,7 @@ def _check_downward_items(items: Any, path: Path, scope: PodContext) -> None:
     for index, item in f.indexed_mappings(items):
         item_path = (*path, index)
         field, resource = item.get("fieldRef"), item.get("resourceFieldRef")
-        _check_file(item.get("path"), (*item_path, "path"), problems)
+        f.check_required_text(problems, (*item_path, "path"), item.get("path"), why_not_file)
         if field is not None and resource is not None:
             why = "fieldRef and resourceFieldRef can not be specified simultaneously"
             f.invalid(problems, item_path, "resource", why, "keep one of them")
@@ -185,8 +176,7 @@ def _check_conflicts(source: dict[str, Any], path: Path, seen: set[str], problem
 
 
 def _project_keys(source: dict[str, Any], path: Path, scope: PodContext) -> None:
-    if f.is_empty(source.get("name")):
-        f.required(scope.problems, (*path, "name"))
+    f.check_required(source, path, scope.problems, "name")
     _check_items(source.get("items"), (*path, "items"), scope.problems)
 
 
@@ -209,14 +199,7 @@ def _project_token(source: dict[str, Any], path: Path, scope: PodContext) -> Non
         f.invalid(
             scope.problems, expiration_seconds_path, seconds, "may not specify a duration larger than 2^32 seconds"
         )
-    _check_token_path(source.get("path"), (*path, "path"), scope)
-
-
-def _check_token_path(file: Any, path: Path, scope: PodContext) -> None:
-    if f.is_empty(file):
-        f.required(scope.problems, path)
-    elif type(file) is str and (why := why_not_file(file)):
-        f.invalid(scope.problems, path, file, why)
+    f.check_required_text(scope.problems, (*path, "path"), source.get("path"), why_not_file)
 
 
 def _project_bundle(source: dict[str, Any], path: Path, scope: PodContext) -> None:
@@ -229,13 +212,11 @@ def _project_bundle(source: dict[str, Any], path: Path, scope: PodContext) -> No
         f.required(problems, (*path, "name"))
     elif type(name) is str and (why := names.why_not_dns_subdomain(name.replace(":", "."))):
         f.invalid(problems, (*path, "name"), name, why)
-    _check_token_path(source.get("path"), (*path, "path"), scope)
+    f.check_required_text(problems, (*path, "path"), source.get("path"), why_not_file)
 
 
 def _project_certificate(source: dict[str, Any], path: Path, scope: PodContext) -> None:
-    for key in ("signerName", "keyType"):
-        if f.is_empty(source.get(key)):
-            f.required(scope.problems, (*path, key))
+    f.check_required(source, path, scope.problems, "signerName", "keyType")
 
 
 _PROJECTIONS: Final = {
@@ -283,9 +264,7 @@ def check_volumes(value: Any, path: Path, scope: PodContext) -> None:
         if type(name) is str and name:
             if why := names.why_not_dns_label(name):
                 f.invalid(problems, (*volume_path, "name"), name, why, f.label_help(name))
-            if name in seen:
-                f.duplicate(problems, (*volume_path, "name"), name)
-            seen.add(name)
+            f.check_unseen(problems, (*volume_path, "name"), name, seen)
         elif f.is_empty(name):
             f.required(problems, (*volume_path, "name"), help="name the volume; containers mount it by this name")
         _check_source(volume, volume_path, scope)
@@ -318,10 +297,7 @@ def _check_empty_dir(source: dict[str, Any], path: Path, scope: PodContext) -> N
 
 def _check_host_path(source: dict[str, Any], path: Path, scope: PodContext) -> None:
     host_path, problems = source.get("path"), scope.problems
-    if f.is_empty(host_path):
-        f.required(problems, (*path, "path"))
-    elif type(host_path) is str and (why := why_not_forward(host_path)):
-        f.invalid(problems, (*path, "path"), host_path, why)
+    f.check_required_text(problems, (*path, "path"), host_path, why_not_forward)
     f.check_choice(problems, (*path, "type"), source.get("type"), _HOST_PATH_TYPES)
 
 
@@ -380,8 +356,8 @@ def _require_fields(*fields: str) -> VolumeSourceCheck:
     def check(source: dict[str, Any], path: Path, scope: PodContext) -> None:
         f.check_required(source, path, scope.problems, *fields)
         reference = source.get("secretRef")
-        if type(reference) is dict and path[-1] in ("cinder", "scaleIO") and f.is_empty(reference.get("name")):
-            f.required(scope.problems, (*path, "secretRef", "name"))
+        if type(reference) is dict and path[-1] in ("cinder", "scaleIO"):
+            f.check_required(reference, (*path, "secretRef"), scope.problems, "name")
 
     return check
 

@@ -16,17 +16,18 @@ from ptcompile.operators.table import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
     from ptcompile.apiserver.crds import Definitions
+    from ptcompile.kubernetes.unstructured import Json
 
-    Table = Mapping[str, Callable[[Mapping[str, Any], ApiServer], Iterator[Problem]]]
+    Table = Mapping[str, Callable[[Json, ApiServer], Iterator[Problem]]]
 
 __all__ = ["server_warnings", "unreported_warnings"]
 
 
 def server_warnings(
-    manifest: Mapping[str, Any], versions: Versions | None = None, definitions: Definitions | None = None
+    manifest: Json, versions: Versions | None = None, definitions: Definitions | None = None
 ) -> Iterator[Problem]:
     """Yield the warnings that the API server sends when the object is created, if it accepts the object.
 
@@ -53,7 +54,7 @@ def server_warnings(
 
 
 def unreported_warnings(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     findings: Sequence[Problem],
     versions: Versions | None,
     definitions: Definitions | None = None,
@@ -74,9 +75,7 @@ def unreported_warnings(
             yield problem
 
 
-def _custom_warnings(
-    manifest: Mapping[str, Any], versions: Versions, definitions: Definitions | None
-) -> Iterator[Problem]:
+def _custom_warnings(manifest: Json, versions: Versions, definitions: Definitions | None) -> Iterator[Problem]:
     if definitions is not None or kind_of(manifest) not in CUSTOM:
         yield from _custom_version_warnings(manifest, versions, definitions)
     if nested_map(manifest, "metadata").get("finalizers"):
@@ -85,9 +84,7 @@ def _custom_warnings(
         yield from finalizer_warnings(manifest, ApiServer(versions.kubernetes))
 
 
-def _custom_version_warnings(
-    manifest: Mapping[str, Any], versions: Versions, definitions: Definitions | None
-) -> Iterator[Problem]:
+def _custom_version_warnings(manifest: Json, versions: Versions, definitions: Definitions | None) -> Iterator[Problem]:
     """Yield a warning if the CRD deprecates the object's version; for a shipped CRD, unless the profile's release is
     older than it.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.addresses import cidr_warnings
@@ -22,6 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.unstructured import Json
+
 _MOUNTABLE_SECRETS: Final = "kubernetes.io/enforce-mountable-secrets"
 _FORMATS: Final = frozenset(
     {
@@ -33,7 +35,7 @@ _FORMATS: Final = frozenset(
 """Formats that the server knows, without their hyphens."""
 
 
-def node_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def node_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about a Node."""
     spec = nested_map(manifest, "spec")
     if spec.get("externalID"):
@@ -43,11 +45,11 @@ def node_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Pr
     if first and (type(ranges) is not list or ranges[:1] != [first]):
         yield from cidr_warnings(first, ("spec", "podCIDR"), server, field="spec.podCIDRs[0]")
         return
-    for index, value in enumerate(ranges if type(ranges) is list else ()):
+    for index, value in f.indexed_items(ranges):
         yield from cidr_warnings(value, ("spec", "podCIDRs", index), server)
 
 
-def service_account_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def service_account_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield a warning if an annotation limits a ServiceAccount's Secrets (Kubernetes 1.32 and later)."""
     annotation_map = nested_map(manifest, "metadata", "annotations")
     if server.at_least(32) and annotation_map.get(_MOUNTABLE_SECRETS) is not None:
@@ -55,7 +57,7 @@ def service_account_warnings(manifest: Mapping[str, Any], server: ApiServer) -> 
         yield deprecated(("metadata", "annotations", _MOUNTABLE_SECRETS), text, "use a namespace for each account")
 
 
-def runtime_class_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def runtime_class_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about the node labels of a RuntimeClass."""
     for label in nested_map(manifest, "scheduling", "nodeSelector"):
         if text := deprecated_label_text(label):
@@ -63,7 +65,7 @@ def runtime_class_warnings(manifest: Mapping[str, Any], server: ApiServer) -> It
             yield deprecated(path, text, "use the new label", field="scheduling.nodeSelector")
 
 
-def secret_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def secret_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield a warning if a TLS Secret holds no certificate or no private key in PEM form. Their contents, and whether
     they belong together, are not checked.
     """
@@ -78,7 +80,7 @@ def secret_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[
             return
 
 
-def _secret_value(manifest: Mapping[str, Any], key: str) -> str:
+def _secret_value(manifest: Json, key: str) -> str:
     """Return a value of a Secret as text; `stringData` replaces `data`."""
     plain, encoded = nested_map(manifest, "stringData").get(key), nested_map(manifest, "data").get(key)
     if type(plain) is str:
@@ -126,7 +128,7 @@ def _why_no_key(text: str) -> str | None:
     return f'failed to find PEM block with type ending in "PRIVATE KEY" in key input {found}'
 
 
-def definition_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def definition_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield a warning for each format in a CustomResourceDefinition that has no meaning: since 1.34 those that the
     server does not know, since 1.36 also those of objects, lists and booleans.
     """
@@ -143,7 +145,7 @@ def definition_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Itera
                 yield warning("discouraged-value", format_path, text, "use a pattern instead", field="")
 
 
-def _formats(root: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str, Path]]:
+def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
     """Yield each format in a schema, after its type and before its path, except those of numbers."""
     stack: list[tuple[Any, Path]] = [(root, path)]
     while stack:

@@ -8,7 +8,7 @@ WarningMessage, and the lifecycles of the types. For versions of custom resource
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import owner_key
@@ -20,7 +20,9 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _OWNERS_TEXT: Final = (
@@ -52,10 +54,10 @@ _LIFECYCLES: Final[dict[GroupVersionKind, tuple[int, int | None, str]]] = {
 """Minor releases of Kubernetes 1 that deprecated a kind and that no longer serve it, and its replacement or ""."""
 
 
-def owner_warnings(manifest: Mapping[str, Any]) -> Iterator[Problem]:
+def owner_warnings(manifest: Json) -> Iterator[Problem]:
     """Yield a warning at the first owner that equals an earlier one. The header names the UIDs of all of them."""
     seen: set[str] = set()
-    repeats: list[tuple[int, Mapping[str, Any]]] = []
+    repeats: list[tuple[int, Json]] = []
     for index, owner in f.indexed_mappings(nested_map(manifest, "metadata").get("ownerReferences")):
         if owner_key(owner) in seen:
             repeats.append((index, owner))
@@ -66,11 +68,10 @@ def owner_warnings(manifest: Mapping[str, Any]) -> Iterator[Problem]:
         yield repeated(path, f".metadata.ownerReferences {_OWNERS_TEXT} {uids}", "name each owner once", field="")
 
 
-def finalizer_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def finalizer_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield a warning for each finalizer of a custom resource that names no domain."""
-    finalizers = nested_map(manifest, "metadata").get("finalizers")
     reported: set[str] = set()
-    for index, name in enumerate(finalizers if type(finalizers) is list else ()):
+    for index, name in f.indexed_items(nested_map(manifest, "metadata").get("finalizers")):
         if type(name) is not str or not name or name in reported or "/" in name or name in _STANDARD_FINALIZERS:
             continue
         reported.add(name)
@@ -80,7 +81,7 @@ def finalizer_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterat
         yield warning("discouraged-name", ("metadata", "finalizers", index), text, help, field="metadata.finalizers")
 
 
-def host_name_warnings(manifest: Mapping[str, Any], use: str) -> Iterator[Problem]:
+def host_name_warnings(manifest: Json, use: str) -> Iterator[Problem]:
     """Yield a warning if the object's name cannot be a hostname. `use` says what the name is used in."""
     metadata = nested_map(manifest, "metadata")
     key, name = "name", metadata.get("name")
@@ -95,7 +96,7 @@ def host_name_warnings(manifest: Mapping[str, Any], use: str) -> Iterator[Proble
     yield warning("discouraged-name", ("metadata", key), f"{text}[{' '.join(reasons)}]", help, field="metadata.name")
 
 
-def static_name_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def static_name_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield a warning if a policy or webhook configuration has a name of the static configuration (1.36)."""
     name = nested_map(manifest, "metadata").get("name")
     if server.at_least(36) and type(name) is str and name.endswith(".static.k8s.io"):

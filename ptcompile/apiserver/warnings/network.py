@@ -5,7 +5,7 @@ Source: Kubernetes 1.36, pkg/api/service/warnings.go: GetWarningsForService; the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.addresses import (
@@ -21,7 +21,9 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 _TOPOLOGY_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
 _TOPOLOGY_MODE: Final = "service.kubernetes.io/topology-mode"
@@ -30,7 +32,7 @@ _MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
 _SLICE_CONTROLLERS: Final = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
 
 
-def service_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def service_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about a Service."""
     spec = nested_map(manifest, "spec")
     if nested_map(manifest, "metadata", "annotations").get(_TOPOLOGY_HINTS) is not None:
@@ -43,7 +45,7 @@ def service_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator
     yield from _service_type_warnings(spec, server, is_headless=is_headless)
 
 
-def _headless_warnings(spec: Mapping[str, Any]) -> Iterator[Problem]:
+def _headless_warnings(spec: Json) -> Iterator[Problem]:
     for key in ("loadBalancerIP", "externalIPs"):
         if spec.get(key):
             yield ignored(("spec", key), f"spec.{key} is ignored for headless services", f"remove {key}", field="")
@@ -52,7 +54,7 @@ def _headless_warnings(spec: Mapping[str, Any]) -> Iterator[Problem]:
         yield ignored(("spec", "sessionAffinity"), text, "remove sessionAffinity", field="")
 
 
-def _service_address_warnings(spec: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def _service_address_warnings(spec: Json, server: ApiServer) -> Iterator[Problem]:
     cluster_ips = spec.get("clusterIPs")
     if type(cluster_ips) is not list or not cluster_ips:
         path: Path = ("spec", "clusterIP")
@@ -61,17 +63,15 @@ def _service_address_warnings(spec: Mapping[str, Any], server: ApiServer) -> Ite
     elif spec.get("clusterIP") != "None" and cluster_ips[0] != "None":
         for index, address in enumerate(cluster_ips):
             yield from service_ip_warnings(address, ("spec", "clusterIPs", index), server)
-    external = spec.get("externalIPs")
-    for index, address in enumerate(external if type(external) is list else ()):
+    for index, address in f.indexed_items(spec.get("externalIPs")):
         yield from service_ip_warnings(address, ("spec", "externalIPs", index), server)
     if spec.get("loadBalancerIP"):
         yield from service_ip_warnings(spec["loadBalancerIP"], ("spec", "loadBalancerIP"), server)
-    ranges = spec.get("loadBalancerSourceRanges")
-    for index, value in enumerate(ranges if type(ranges) is list else ()):
+    for index, value in f.indexed_items(spec.get("loadBalancerSourceRanges")):
         yield from service_cidr_warnings(value, ("spec", "loadBalancerSourceRanges", index), server)
 
 
-def _service_type_warnings(spec: Mapping[str, Any], server: ApiServer, *, is_headless: bool) -> Iterator[Problem]:
+def _service_type_warnings(spec: Json, server: ApiServer, *, is_headless: bool) -> Iterator[Problem]:
     is_external_name = spec.get("type") == "ExternalName"
     if spec.get("externalIPs") and is_external_name:
         text = 'spec.externalIPs is ignored when spec.type is "ExternalName"'
@@ -87,7 +87,7 @@ def _service_type_warnings(spec: Mapping[str, Any], server: ApiServer, *, is_hea
         yield deprecated(("spec", "trafficDistribution"), text, "write PreferSameZone")
 
 
-def endpoints_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def endpoints_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about the addresses of an Endpoints object."""
     for index, subset in f.indexed_mappings(manifest.get("subsets")):
         for key in ("addresses", "notReadyAddresses"):
@@ -95,7 +95,7 @@ def endpoints_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterat
                 yield from ip_warnings(address.get("ip"), ("subsets", index, key, number, "ip"), server)
 
 
-def endpoint_slice_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def endpoint_slice_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about an EndpointSlice."""
     if manifest.get("addressType") == "FQDN" and server.at_least(33):
         text, help = "FQDN endpoints are deprecated", "list IP addresses, or use a Service of type ExternalName"
@@ -103,12 +103,11 @@ def endpoint_slice_warnings(manifest: Mapping[str, Any], server: ApiServer) -> I
     if nested_map(manifest, "metadata", "labels").get(_MANAGED_BY) in _SLICE_CONTROLLERS:
         return
     for index, endpoint in f.indexed_mappings(manifest.get("endpoints")):
-        addresses = endpoint.get("addresses")
-        for number, address in enumerate(addresses if type(addresses) is list else ()):
+        for number, address in f.indexed_items(endpoint.get("addresses")):
             yield from ip_warnings(address, ("endpoints", index, "addresses", number), server)
 
 
-def network_policy_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def network_policy_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about the address ranges of a NetworkPolicy."""
     for direction, side in (("ingress", "from"), ("egress", "to")):
         for index, rule in f.indexed_mappings(nested_map(manifest, "spec").get(direction)):
@@ -116,12 +115,11 @@ def network_policy_warnings(manifest: Mapping[str, Any], server: ApiServer) -> I
                 path = ("spec", direction, index, side, number, "ipBlock")
                 block = nested_map(peer, "ipBlock")
                 yield from cidr_warnings(block.get("cidr"), (*path, "cidr"), server)
-                excluded = block.get("except")
-                for place, value in enumerate(excluded if type(excluded) is list else ()):
+                for place, value in f.indexed_items(block.get("except")):
                     yield from cidr_warnings(value, (*path, "except", place), server)
 
 
-def ingress_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def ingress_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield a warning if an annotation names the class of an Ingress."""
     annotation_map = nested_map(manifest, "metadata", "annotations")
     if annotation_map.get(_INGRESS_CLASS) is not None and nested_map(manifest, "spec").get("ingressClassName") is None:

@@ -21,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.unstructured import Json
+
 DEPRECATED_NODE_LABELS: Final = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
     "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
@@ -70,7 +72,7 @@ def pod_warnings(template: Any, path: Path, server: ApiServer) -> Iterator[Probl
     yield from _address_warnings(spec, spec_path, server)
 
 
-def _containers(spec: Mapping[str, Any], path: Path) -> list[tuple[Mapping[str, Any], Path]]:
+def _containers(spec: Json, path: Path) -> list[tuple[Json, Path]]:
     """Return the containers of a pod spec with their paths, in the server's order."""
     return [
         (container, (*path, key, index))
@@ -92,7 +94,7 @@ def deprecated_label_text(label: Any) -> str | None:
     return DEPRECATED_NODE_LABELS.get(label) if type(label) is str else None
 
 
-def _scheduling_warnings(spec: Mapping[str, Any], path: Path, server: ApiServer) -> Iterator[Problem]:
+def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[Problem]:
     for label in nested_map(spec, "nodeSelector"):
         if text := deprecated_label_text(label):
             yield deprecated((*path, "nodeSelector", label), text, "use the new label")
@@ -116,20 +118,19 @@ def _scheduling_warnings(spec: Mapping[str, Any], path: Path, server: ApiServer)
 def _label_value_warnings(term: Any, path: Path) -> Iterator[Problem]:
     """Yield a warning for each value of a preferred term that no label can have."""
     for index, expression in f.indexed_mappings(nested_map(term).get("matchExpressions")):
-        values = expression.get("values")
-        for number, value in enumerate(values if type(values) is list else ()):
+        for number, value in f.indexed_items(expression.get("values")):
             if type(value) is str and (why := names.why_not_label_value(value)):
                 value_path = (*path, "matchExpressions", index, "values", number)
                 yield ignored(value_path, f"{value} is invalid, {why}", "write a value that a label can have")
 
 
-def _null_selector_warnings(term: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _null_selector_warnings(term: Json, path: Path) -> Iterator[Problem]:
     if term.get("labelSelector") is None:
         text = "a null labelSelector results in matching no pod"
         yield ignored((*path, "labelSelector"), text, "select the labels of the pods")
 
 
-def _pod_affinity_warnings(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _pod_affinity_warnings(spec: Json, path: Path) -> Iterator[Problem]:
     for key in ("podAffinity", "podAntiAffinity"):
         affinity, affinity_path = nested_map(spec, "affinity", key), (*path, "affinity", key)
         for index, term in f.indexed_mappings(affinity.get(_REQUIRED)):
@@ -139,7 +140,7 @@ def _pod_affinity_warnings(spec: Mapping[str, Any], path: Path) -> Iterator[Prob
             yield from _null_selector_warnings(nested_map(weighted, "podAffinityTerm"), term_path)
 
 
-def _list_warnings(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _list_warnings(spec: Json, path: Path) -> Iterator[Problem]:
     """Yield the warnings about repeated hostAliases and imagePullSecrets."""
     for key, field, noun in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
         seen: set[str] = set()
@@ -158,10 +159,10 @@ def _list_warnings(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
 
 
 def _security_annotation_warnings(
-    spec: Mapping[str, Any],
-    annotation_map: Mapping[str, Any],
+    spec: Json,
+    annotation_map: Json,
     path: Path,
-    containers: list[tuple[Mapping[str, Any], Path]],
+    containers: list[tuple[Json, Path]],
 ) -> Iterator[Problem]:
     """Yield the warnings about annotations for seccomp and AppArmor where no field replaces them."""
     context = nested_map(spec, "securityContext")
@@ -194,7 +195,7 @@ def _app_armor_field(annotation: Any) -> dict[str, str] | None:
     return None
 
 
-def _container_warnings(container: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _container_warnings(container: Json, path: Path) -> Iterator[Problem]:
     for key in ("limits", "requests"):
         amounts_path = (*path, "resources", key)
         yield from fractional_warnings(nested_map(container, "resources", key), amounts_path, _BYTES)
@@ -210,7 +211,7 @@ def _container_warnings(container: Mapping[str, Any], path: Path) -> Iterator[Pr
         seen.add(name)
 
 
-def _port_warnings(containers: list[tuple[Mapping[str, Any], Path]], *, fill: bool) -> Iterator[Problem]:
+def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Iterator[Problem]:
     """Yield the warnings about ports that clash. With `fill`, the container port is the default of the host port."""
     seen: dict[tuple[int, str], dict[object, Path]] = {}
     for container, path in containers:
@@ -249,7 +250,7 @@ def _clash(others: Mapping[object, Path], ip: str, port: int) -> tuple[str, Path
     return ("dangerously ambiguous", other) if other is not None else None
 
 
-def _port_name_warnings(containers: list[tuple[Mapping[str, Any], Path]]) -> Iterator[Problem]:
+def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Iterator[Problem]:
     """Yield a warning for each port whose name a port of another container has (Kubernetes 1.33)."""
     seen: dict[str, str] = {}
     for container, path in containers:
@@ -264,9 +265,8 @@ def _port_name_warnings(containers: list[tuple[Mapping[str, Any], Path]]) -> Ite
                 yield repeated((*path, "ports", index), f"{text} by name will use {other}", help)
 
 
-def _address_warnings(spec: Mapping[str, Any], path: Path, server: ApiServer) -> Iterator[Problem]:
-    servers = nested_map(spec, "dnsConfig").get("nameservers")
-    for index, address in enumerate(servers if type(servers) is list else ()):
+def _address_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[Problem]:
+    for index, address in f.indexed_items(nested_map(spec, "dnsConfig").get("nameservers")):
         yield from ip_warnings(address, (*path, "dnsConfig", "nameservers", index), server)
     for index, alias in f.indexed_mappings(spec.get("hostAliases")):
         yield from ip_warnings(alias.get("ip"), (*path, "hostAliases", index, "ip"), server)

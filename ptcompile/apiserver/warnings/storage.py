@@ -6,7 +6,7 @@ pkg/api/storage/util.go; pkg/registry/storage/csidriver/strategy.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.header import deprecated, warning
@@ -18,7 +18,9 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 _CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 _RECYCLE: Final = (
@@ -30,13 +32,13 @@ _TOKENS: Final = (
 )
 
 
-def _class_annotation_warnings(manifest: Mapping[str, Any]) -> Iterator[Problem]:
+def _class_annotation_warnings(manifest: Json) -> Iterator[Problem]:
     if nested_map(manifest, "metadata", "annotations").get(_CLASS_ANNOTATION) is not None:
         text = 'deprecated since v1.8; use "storageClassName" attribute instead'
         yield deprecated(("metadata", "annotations", _CLASS_ANNOTATION), text, "set spec.storageClassName")
 
 
-def persistent_volume_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def persistent_volume_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about a PersistentVolume."""
     spec = nested_map(manifest, "spec")
     yield from _class_annotation_warnings(manifest)
@@ -48,13 +50,13 @@ def persistent_volume_warnings(manifest: Mapping[str, Any], server: ApiServer) -
     yield from removed_volume_warnings(spec, ("spec",))
 
 
-def claim_object_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def claim_object_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about a PersistentVolumeClaim."""
     yield from _class_annotation_warnings(manifest)
     yield from claim_warnings(nested_map(manifest, "spec"), ("spec",))
 
 
-def storage_class_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def storage_class_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about the topologies of a StorageClass."""
     for index, topology in f.indexed_mappings(manifest.get("allowedTopologies")):
         for number, expression in f.indexed_mappings(topology.get("matchLabelExpressions")):
@@ -63,7 +65,7 @@ def storage_class_warnings(manifest: Mapping[str, Any], server: ApiServer) -> It
                 yield deprecated(path, text, "use the new label")
 
 
-def storage_capacity_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def storage_capacity_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about the topology of a CSIStorageCapacity."""
     topology = nested_map(manifest, "nodeTopology")
     yield from node_label_warnings(topology, ("nodeTopology",))
@@ -73,7 +75,7 @@ def storage_capacity_warnings(manifest: Mapping[str, Any], server: ApiServer) ->
             yield deprecated(path, text, "use the new label", field=f"nodeTopology.matchLabels.{label}")
 
 
-def csi_driver_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def csi_driver_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield a warning if a CSIDriver gets tokens in its volume attributes (Kubernetes 1.35 and later)."""
     spec = nested_map(manifest, "spec")
     if server.at_least(35) and spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:

@@ -6,7 +6,7 @@ pkg/api/persistentvolumeclaim/util.go: GetWarningsForPersistentVolumeClaimSpec.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.header import deprecated, repeated, warning
@@ -18,6 +18,8 @@ from ptcompile.kubernetes.unstructured import nested_map
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
     VolumePath = tuple[str, str, Path]
     """A path in a volume, the source it comes from ("" in a volume of one source), and its path in the manifest."""
@@ -35,7 +37,7 @@ REMOVED_VOLUMES: Final = {
 """Volume sources whose plugins Kubernetes removed, with the server's words."""
 
 
-def removed_volume_warnings(source: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def removed_volume_warnings(source: Json, path: Path) -> Iterator[Problem]:
     """Yield a warning for each source whose plugin was removed, in a pod's volume or a PersistentVolume's spec."""
     for key, text in REMOVED_VOLUMES.items():
         if source.get(key) is not None:
@@ -43,7 +45,7 @@ def removed_volume_warnings(source: Mapping[str, Any], path: Path) -> Iterator[P
             yield deprecated((*path, key), text, "use a CSI driver", field=field)
 
 
-def volume_warnings(spec: Mapping[str, Any], path: Path, server: ApiServer) -> Iterator[Problem]:
+def volume_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about the volumes of a pod spec."""
     for index, volume in f.indexed_mappings(spec.get("volumes")):
         volume_path = (*path, "volumes", index)
@@ -65,14 +67,14 @@ _VOLUMES_OF_FILES: Final = frozenset({"configMap", "secret", "downwardAPI", "pro
 """Volume sources that list the paths of their files."""
 
 
-def claim_warnings(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def claim_warnings(spec: Json, path: Path) -> Iterator[Problem]:
     """Yield a warning for each storage amount of a claim that is not a whole number of bytes."""
     for key in ("requests", "limits"):
         amounts = nested_map(spec, "resources", key)
         yield from fractional_warnings(amounts, (*path, "resources", key), ("storage",))
 
 
-def fractional_warnings(amounts: Mapping[str, Any], path: Path, resources: tuple[str, ...]) -> Iterator[Problem]:
+def fractional_warnings(amounts: Json, path: Path, resources: tuple[str, ...]) -> Iterator[Problem]:
     """Yield a warning for each of these resources whose amount is not a whole number of bytes."""
     for name in resources:
         amount = quantity.parse(amounts.get(name))
@@ -87,7 +89,7 @@ def fractional_warnings(amounts: Mapping[str, Any], path: Path, resources: tuple
                 yield warning("discouraged-value", value_path, text, help, field=field)
 
 
-def _overlap_warnings(volume: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _overlap_warnings(volume: Json, path: Path) -> Iterator[Problem]:
     """Yield a warning for each pair of paths in a volume of which one is, or contains, the other."""
     volume_name = f.quote_value(volume.get("name") or "")
     for key, name_field in (("configMap", "name"), ("secret", "secretName"), ("downwardAPI", "")):
@@ -125,13 +127,13 @@ def _source_name(key: str, name: Any) -> str:
     return f"{key[0].upper()}{key[1:]} {f.quote_value(name or '')}"
 
 
-def _item_paths(source: Mapping[str, Any], path: Path, label: str) -> Iterator[VolumePath]:
+def _item_paths(source: Json, path: Path, label: str) -> Iterator[VolumePath]:
     for index, item in f.indexed_mappings(source.get("items")):
         if type(item.get("path")) is str:
             yield item["path"].rstrip("/"), label, (*path, "items", index, "path")
 
 
-def _projected_paths(source: Mapping[str, Any], path: Path) -> Iterator[VolumePath]:
+def _projected_paths(source: Json, path: Path) -> Iterator[VolumePath]:
     """Yield the paths that one source of a projected volume fills."""
     for key in ("configMap", "secret", "downwardAPI"):
         projection = nested_map(source, key)

@@ -5,7 +5,7 @@ Source: Kubernetes 1.36, the strategies below pkg/registry/apps, batch and core;
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS
@@ -19,7 +19,9 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 _IN_POD_NAMES: Final = "Pod names and hostnames"
 _KINDS_THAT_NAME_PODS: Final = frozenset({"CronJob", "Deployment", "Job", "ReplicaSet", "ReplicationController"})
@@ -31,7 +33,7 @@ _MANY_INDEXES: Final = (
 )
 
 
-def workload_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def workload_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about a Pod, a Job, a CronJob, or another built-in kind with a pod template."""
     group, kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
     if kind == "Pod":
@@ -49,7 +51,7 @@ def workload_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterato
         yield from _stateful_set_warnings(manifest, server)
 
 
-def _job_spec_warnings(manifest: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Problem]:
+def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Iterator[Problem]:
     spec = nested_map(manifest, *path)
     completions, parallelism = f.as_field_int(spec.get("completions")), f.as_field_int(spec.get("parallelism"))
     if spec.get("completionMode") != "Indexed" or (completions or 0) <= _COMPLETIONS_LIMIT:
@@ -60,7 +62,7 @@ def _job_spec_warnings(manifest: Mapping[str, Any], path: tuple[str, ...]) -> It
         yield warning("discouraged-value", at, _MANY_INDEXES, help, field=field_path(path))
 
 
-def _stateful_set_warnings(manifest: Mapping[str, Any], server: ApiServer) -> Iterator[Problem]:
+def _stateful_set_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     spec = nested_map(manifest, "spec")
     for index, claim in f.indexed_mappings(spec.get("volumeClaimTemplates")):
         place = ("spec", "volumeClaimTemplates", index)

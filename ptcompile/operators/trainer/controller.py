@@ -161,13 +161,11 @@ def _check_pod(spec: dict[str, Any], path: Path, context: ApiServer, problems: f
     check_tolerations(spec.get("tolerations"), (*path, "tolerations"), scope)
     check_scheduling_gates(spec.get("schedulingGates"), (*path, "schedulingGates"), scope)
     account = spec.get("serviceAccountName")
-    if type(account) is str and account and (why := names.why_not_dns_subdomain(account)):
-        f.invalid(problems, (*path, "serviceAccountName"), account, why)
+    f.check_optional_text(problems, (*path, "serviceAccountName"), account, names.why_not_dns_subdomain)
     for key in ("volumes", "containers", "initContainers"):
         for index, item in f.indexed_mappings(spec.get(key)):
             name = item.get("name")
-            if type(name) is str and name and (why := names.why_not_dns_label(name)):
-                f.invalid(problems, (*path, key, index, "name"), name, why)
+            f.check_optional_text(problems, (*path, key, index, "name"), name, names.why_not_dns_label)
             for number, entry in f.indexed_mappings(item.get("env")):
                 variable = entry.get("name")
                 if type(variable) is str and variable and (why := why_not_env(variable, context)):

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.apiserver.validation import KINDS
+from ptcompile.apiserver.kinds import BUILT_IN
+from ptcompile.apiserver.validation import built_in_problems
 from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.kubernetes.requests import ApiServer
 
@@ -123,7 +124,7 @@ def verdict() -> Verdict:
     def ask(base: str, changes: dict[str, Any], kubernetes: tuple[int, int] = (1, 36), stage: str = "") -> list[str]:
         manifest = build(base, changes)
         before = copy.deepcopy(manifest)
-        check = KINDS.get((manifest["apiVersion"], manifest["kind"]), template_problems)
+        check = built_in_problems if (manifest["apiVersion"], manifest["kind"]) in BUILT_IN else template_problems
         problems = list(check(manifest, ApiServer(kubernetes)))
         assert manifest == before
         assert all(p.help for p in problems)

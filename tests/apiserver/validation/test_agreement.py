@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.apiserver.validation import KINDS, metadata_problems
+from ptcompile.apiserver.kinds import BUILT_IN
+from ptcompile.apiserver.validation import built_in_problems, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.kubernetes.requests import ApiServer
 from tests.recorded import changed, manifests, rows
@@ -21,8 +22,8 @@ UNJUDGED = "stackrox/kube-linter tests/checks/priority-class-name.yaml"
 
 def refused(manifest: dict[str, Any], stages: tuple[str, ...], under: list[Any]) -> bool:
     kind = (manifest.get("apiVersion", ""), manifest.get("kind", ""))
-    if kind in KINDS:
-        problems = list(KINDS[kind](manifest, CONTEXT))
+    if kind in BUILT_IN:
+        problems = list(built_in_problems(manifest, CONTEXT))
     else:
         problems = metadata_problems(manifest.get("metadata"))
         problems += template_problems(manifest, CONTEXT)
@@ -34,7 +35,7 @@ def agrees(manifest: dict[str, Any], answer: dict[str, Any], stages: tuple[str, 
     message = answer["message"]
     if not answer["accepted"] and any(part in message for part in STRUCTURE):
         return True
-    built_in = (manifest.get("apiVersion", ""), manifest.get("kind", "")) in KINDS
+    built_in = (manifest.get("apiVersion", ""), manifest.get("kind", "")) in BUILT_IN
     if not answer["accepted"] and not under and not built_in and "metadata." not in message:
         return True  # the rule belongs to the CRD
     return bool(answer["accepted"]) != refused(manifest, stages, under)

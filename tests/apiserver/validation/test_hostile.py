@@ -6,7 +6,8 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from ptcompile.apiserver.validation import KINDS, metadata_problems
+from ptcompile.apiserver.kinds import BUILT_IN
+from ptcompile.apiserver.validation import built_in_problems, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.kubernetes.requests import ApiServer
 from tests.conftest import thinned
@@ -182,7 +183,7 @@ def places(node: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def run(manifest: dict[str, Any]) -> int:
-    check = KINDS.get((manifest["apiVersion"], manifest["kind"]), template_problems)
+    check = built_in_problems if (manifest["apiVersion"], manifest["kind"]) in BUILT_IN else template_problems
     problems = list(check(manifest, ApiServer()))
     problems += metadata_problems(manifest.get("metadata"))
     return len(problems)

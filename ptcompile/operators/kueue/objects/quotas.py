@@ -54,9 +54,7 @@ def check_resource_groups(spec: Json, rules: QuotaRules, problems: f.Problems) -
             _check_flavor_quotas(flavor, covered, rules, flavor_path, problems)
             flavor_name = flavor.get("name")
             if isinstance(flavor_name, str):
-                if flavor_name in flavors:
-                    f.duplicate(problems, (*flavor_path, "name"), flavor_name, "list each flavor in one group")
-                flavors.add(flavor_name)
+                f.check_unseen(problems, (*flavor_path, "name"), flavor_name, flavors, "list each flavor in one group")
 
 
 def _check_flavor_quotas(
