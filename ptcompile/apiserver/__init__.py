@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definition, Definitions
     from ptcompile.apiserver.structure.json_schema import JsonSchema
     from ptcompile.diagnostics import Path
+    from ptcompile.kubernetes.unstructured import Json
 
-    RelatedObjects = Sequence[Mapping[str, Any]]
+    RelatedObjects = Sequence[Json]
 
 __all__ = ["is_supported", "structure_only_note", "validate"]
 
 
-def is_supported(manifest: Mapping[str, Any], definitions: Definitions | None = None) -> bool:
+def is_supported(manifest: Json, definitions: Definitions | None = None) -> bool:
     """Return whether `validate` checks manifests of this apiVersion and kind."""
     kind = _kind_of(manifest)
     if kind is None:
@@ -67,7 +68,7 @@ def _find_definition(kind: GroupVersionKind, definitions: Definitions | None) ->
 
 
 def validate(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     *,
     webhooks: bool = True,
     foreign: bool = True,
@@ -96,7 +97,7 @@ def validate(
 
 
 def _server_problems(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     kind: GroupVersionKind,
     context: ApiServer,
     releases: Versions,
@@ -121,7 +122,7 @@ def _server_problems(
 
 
 def _user_definition_problems(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     kind: GroupVersionKind,
     context: ApiServer,
     definitions: Definitions | None,
@@ -139,13 +140,13 @@ def _user_definition_problems(
             yield problem
 
 
-def is_seen_by_webhooks(manifest: Mapping[str, Any]) -> bool:
+def is_seen_by_webhooks(manifest: Json) -> bool:
     """Return whether an operator's webhooks check objects of this kind, although the kind is another operator's."""
     kind = _kind_of(manifest)
     return any(kind in foreign.kinds for _, foreign in _FOREIGN_WEBHOOKS)
 
 
-def _foreign_problems(manifest: Mapping[str, Any], kind: GroupVersionKind, request: KindContext) -> Iterator[Problem]:
+def _foreign_problems(manifest: Json, kind: GroupVersionKind, request: KindContext) -> Iterator[Problem]:
     """Yield the rejections of webhooks that check kinds of other operators, such as Kueue's."""
     for operator, foreign in _FOREIGN_WEBHOOKS:
         # the webhook is only imported for objects with a label of its operator
@@ -158,7 +159,7 @@ def _foreign_problems(manifest: Mapping[str, Any], kind: GroupVersionKind, reque
 _FOREIGN_WEBHOOKS: Final = tuple((operator, operator.foreign) for operator in OPERATORS if operator.foreign is not None)
 
 
-def _has_key(manifest: Mapping[str, Any], mark: str) -> bool:
+def _has_key(manifest: Json, mark: str) -> bool:
     """Return whether a key of the object or of any part of it contains the mark."""
     if not may_mention(manifest, mark):
         return False
@@ -174,7 +175,7 @@ def _has_key(manifest: Mapping[str, Any], mark: str) -> bool:
     return False
 
 
-def _kind_of(manifest: Mapping[str, Any]) -> GroupVersionKind | None:
+def _kind_of(manifest: Json) -> GroupVersionKind | None:
     version, kind = manifest.get("apiVersion"), manifest.get("kind")
     if not isinstance(version, str) or not isinstance(kind, str):
         return None
@@ -182,7 +183,7 @@ def _kind_of(manifest: Mapping[str, Any]) -> GroupVersionKind | None:
 
 
 def _other_kind_problems(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     kind: GroupVersionKind,
     context: ApiServer,
     definitions: Definitions | None,
@@ -215,7 +216,7 @@ def _other_kind_problems(
 
 
 def _operator_kind_problems(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     kind: GroupVersionKind,
     context: ApiServer,
     releases: Versions,
@@ -258,7 +259,7 @@ def _operator_kind_problems(
     return [_at_written_path(problem, operator_kind.written_path(problem.path, release)) for problem in problems]
 
 
-def _is_default_of_newer(violation: SchemaViolation, written: Mapping[str, Any]) -> bool:
+def _is_default_of_newer(violation: SchemaViolation, written: Json) -> bool:
     """Return whether a violation is about a default of newer releases, which the object as written does not have."""
     return violation.name == "version-unknown-field" and not has(written, reversed(violation.path))
 

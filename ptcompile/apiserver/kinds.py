@@ -18,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.unstructured import Json
+
     Schema = Mapping[str, Any]
 
 
@@ -118,7 +120,7 @@ def not_served(kind: tuple[str, str], kubernetes: Version) -> Problem:
     return problem_at("no-such-kind", ("apiVersion",), message, help)
 
 
-def check_api_version(manifest: Mapping[str, Any], kubernetes: Version) -> list[Problem] | None:
+def check_api_version(manifest: Json, kubernetes: Version) -> list[Problem] | None:
     """Return the problem of an object whose kind exists under another apiVersion, or None if the kind is unknown."""
     kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     group = kind[0].rpartition("/")[0]

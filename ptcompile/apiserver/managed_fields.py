@@ -29,6 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.unstructured import Json
+
     Fields = Mapping[str, Any]
     """A tree of fields; None in place of one means that no manager has the field."""
 
@@ -49,7 +51,7 @@ class Manager(NamedTuple):
     """Whether the entry is kubectl's."""
 
 
-def managers(live: Mapping[str, Any]) -> tuple[Manager, ...]:
+def managers(live: Json) -> tuple[Manager, ...]:
     """Return the managers of a live object; none if its managed fields are not known."""
     entries = as_mappings(nested_map(live, "metadata").get("managedFields"))
     return tuple(
@@ -64,7 +66,7 @@ def managers(live: Mapping[str, Any]) -> tuple[Manager, ...]:
     )
 
 
-def merge(live: Mapping[str, Any], file: Mapping[str, Any]) -> dict[str, Any]:
+def merge(live: Json, file: Json) -> dict[str, Any]:
     """Return the object that a server-side apply of `file` over `live` stores."""
     entries = managers(live)
     own = united([entry.fields for entry in entries if entry.is_own])
@@ -74,7 +76,7 @@ def merge(live: Mapping[str, Any], file: Mapping[str, Any]) -> dict[str, Any]:
     return with_server_fields(live, overlay(kept, applied, united([own, others]) or keyed_fields(live)))
 
 
-def as_stored(file: Mapping[str, Any]) -> dict[str, Any]:
+def as_stored(file: Json) -> dict[str, Any]:
     """Return a file without nulls, and a Secret's stringData as data: the server does not keep either."""
     stored: dict[str, Any] = {**without_nulls(file)}
     texts = string_map(stored.pop("stringData", None)) if kind_of(stored) == ("v1", "Secret") else {}
@@ -84,7 +86,7 @@ def as_stored(file: Mapping[str, Any]) -> dict[str, Any]:
     return stored
 
 
-def as_patched(file: Mapping[str, Any]) -> dict[str, Any]:
+def as_patched(file: Json) -> dict[str, Any]:
     """Return a file without nulls, those in lists too: what a patch of `kubectl apply` leaves of it."""
     patched: dict[str, Any] = _without_any_nulls(file)
     return patched
@@ -132,7 +134,7 @@ def _has_items(fields: Fields) -> bool:
     return any(key.startswith(("k:", "v:")) for key in fields)
 
 
-def with_server_fields(live: Mapping[str, Any], merged: Mapping[str, Any]) -> dict[str, Any]:
+def with_server_fields(live: Json, merged: Json) -> dict[str, Any]:
     """Return the merged object with the metadata that only the server writes."""
     names = ("creationTimestamp", "generation", "managedFields", "namespace", "resourceVersion", "uid")
     metadata = nested_map(live, "metadata")
@@ -165,7 +167,7 @@ def without_removed(value: Any, own: Fields, others: Fields, file: Any) -> Any:
 
 
 def _kept_parts(
-    parts: Sequence[tuple[str, Any, Any]], own: Fields, others: Fields, in_file: Mapping[str, Any]
+    parts: Sequence[tuple[str, Any, Any]], own: Fields, others: Fields, in_file: Json
 ) -> Iterator[tuple[Any, Any]]:
     """Yield the name and the value of each part that stays. `parts` have their key in the trees, a name and a value."""
     for part, name, inner in parts:
@@ -217,7 +219,7 @@ def _key_of(prefix: str, value: Any) -> str:
     return f"{prefix}:{json.dumps(value, separators=(',', ':'))}"
 
 
-def conflicts(live: Mapping[str, Any], file: Mapping[str, Any]) -> Iterator[Problem]:
+def conflicts(live: Json, file: Json) -> Iterator[Problem]:
     """Yield the fields that the file changes and that another manager owns: without --force-conflicts, the server
     rejects the apply.
     """

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.kinds import Schema
+    from ptcompile.kubernetes.unstructured import Json
 
 
 REMOVED: Final = object()
@@ -57,7 +58,7 @@ def merge_by_schema(
 
 
 def _merge_mapping(
-    schema: Schema, document: str, old: Any, new: Mapping[str, Any], path: tuple[str | int, ...], nulls: NullPaths
+    schema: Schema, document: str, old: Any, new: Json, path: tuple[str | int, ...], nulls: NullPaths
 ) -> Any:
     properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
     before = old if isinstance(old, Mapping) else {}

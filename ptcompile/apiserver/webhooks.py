@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.diagnostics.terms import Authority
+    from ptcompile.kubernetes.unstructured import Json
 
 
-def entries(value: Any, key: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def entries(value: Any, key: str) -> Iterator[tuple[int, Json]]:
     """Yield the objects of the list under a key, with their indexes."""
     items = value.get(key) if isinstance(value, Mapping) else None
     if isinstance(items, list):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -89,7 +89,7 @@ class Handle(NamedTuple):
         return {"version": VERSION, **_to_plain(self)}
 
 
-def handles(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Handle]:
+def handles(manifests: Sequence[Json]) -> Iterator[Handle]:
     """Yield a handle for each compiled job. Objects that precede a job belong to it.
 
     Raises ValueError for a job with generateName, because the handle needs its name.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ptcompile.kinds.model import Feature, GroupMark, Kind, KindContext, Operator, is_overridden
 from ptcompile.kinds.pods import ExpandedRole, Expansion, remember_first
@@ -69,7 +69,7 @@ def modeled_queue_system() -> tuple[QueueSystem, Authority]:
     return next(item for item in systems if item[0].admit is not None)
 
 
-def status_of(live: Mapping[str, Any]) -> Status:
+def status_of(live: Json) -> Status:
     """Return the state of a live object of a kind that ptcompile emits. Raises ValueError for another kind."""
     status = kind_named((as_string(live.get("apiVersion")), as_string(live.get("kind")))).status(live)
     if status is None:

@@ -16,7 +16,7 @@ from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
     from ptcompile.diagnostics.terms import Severity
     from ptcompile.kubernetes.unstructured import Json
@@ -99,7 +99,7 @@ def _namespace_name(manifest: Json) -> str:
     return name if isinstance(name, str) and name else "default"
 
 
-def _namespace_labels(namespace: str, others: Sequence[Json]) -> Mapping[str, Any]:
+def _namespace_labels(namespace: str, others: Sequence[Json]) -> Json:
     for namespace_object in others:
         meta = namespace_object.get("metadata")
         if (

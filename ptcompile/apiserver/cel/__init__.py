@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.cel.evaluation import Run
     from ptcompile.apiserver.cel.values import StepBudget
+    from ptcompile.kubernetes.unstructured import Json
 
 __all__ = ["CelError", "CostError", "UncheckedError", "evaluate", "fresh_budget", "why_invalid"]
 
@@ -53,7 +54,7 @@ def _count_values(value: Any) -> int:
     return total
 
 
-def evaluate(text: str, names: Mapping[str, Any], budget: StepBudget) -> Any:
+def evaluate(text: str, names: Json, budget: StepBudget) -> Any:
     """Return the value of an expression. It may use half of the budget, so one rule cannot prevent the others from
     running.
 

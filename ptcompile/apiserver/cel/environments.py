@@ -29,9 +29,10 @@ from ptcompile.apiserver.cel.types import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
     from ptcompile.apiserver.cel.checker import FieldTypes
+    from ptcompile.kubernetes.unstructured import Json
 
 
 def _fields(text: str) -> FieldTypes:
@@ -163,7 +164,7 @@ class _SchemaTypes:
     def __init__(self) -> None:
         self.objects: dict[str, FieldTypes] = {}
 
-    def declare(self, schema: Mapping[str, Any], *, root: bool) -> CelType | None:
+    def declare(self, schema: Json, *, root: bool) -> CelType | None:
         """Return the type of a schema's values, or None if expressions cannot use them."""
         if schema.get("x-kubernetes-int-or-string"):
             return DYN
@@ -178,10 +179,10 @@ class _SchemaTypes:
             return _STRING_FORMATS.get(str(schema.get("format")), STRING)
         return _SCALARS.get(str(kind))
 
-    def declare_child(self, schema: Mapping[str, Any]) -> CelType | None:
+    def declare_child(self, schema: Json) -> CelType | None:
         return self.declare(schema, root=schema.get("x-kubernetes-embedded-resource") is True)
 
-    def _declare_object(self, schema: Mapping[str, Any], root: bool) -> CelType | None:
+    def _declare_object(self, schema: Json, root: bool) -> CelType | None:
         more = schema.get("additionalProperties")
         if isinstance(more, Mapping):
             value = self.declare_child(more)
@@ -207,7 +208,7 @@ class _SchemaTypes:
         return declared == [STRING] * 4
 
 
-def rule_environment(schema: Mapping[str, Any], *, root: bool, optional_old: bool = False) -> Environment | None:
+def rule_environment(schema: Json, *, root: bool, optional_old: bool = False) -> Environment | None:
     """Return what a rule of a CRD at this schema may use, or None if the schema has no type."""
     types = _SchemaTypes()
     kind = types.declare(schema, root=root)

@@ -23,10 +23,11 @@ from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.violations import ValueCheck
+    from ptcompile.kubernetes.unstructured import Json
 
 
 class Definition:
@@ -97,7 +98,7 @@ def compile_definition(definition: Definition, server: Version) -> ValueCheck:
 
 
 def definition_problems(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     definition: Definition | JsonSchema,
     server: Version,
     budget: Evaluations | None = None,
@@ -127,9 +128,7 @@ def definition_problems(
         evaluations.leave(token)
 
 
-def transition_problems(
-    definition: Definition, manifest: Mapping[str, Any], old: Mapping[str, Any]
-) -> Sequence[Problem]:
+def transition_problems(definition: Definition, manifest: Json, old: Json) -> Sequence[Problem]:
     """Return the problems that the rules with `oldSelf` find in an update, without those of the new object itself.
 
     Never raises: an error in a user's definition becomes a finding.
@@ -149,7 +148,7 @@ def transition_problems(
         return [_unchecked_problem(manifest, why, evaluations.ASK_SERVER)]
 
 
-def _unchecked_problem(manifest: Mapping[str, Any], why: str, help: str, part: str = "not") -> Problem:
+def _unchecked_problem(manifest: Json, why: str, help: str, part: str = "not") -> Problem:
     """Return the warning that an object was not checked against its definition, so a missing finding does not imply
     that it is valid.
     """
@@ -157,7 +156,7 @@ def _unchecked_problem(manifest: Mapping[str, Any], why: str, help: str, part: s
     return evaluations.unchecked_problem(("kind",), message, help)
 
 
-def _crd_problems(manifest: Mapping[str, Any], definition: Definition, server: Version) -> Iterator[Problem]:
+def _crd_problems(manifest: Json, definition: Definition, server: Version) -> Iterator[Problem]:
     violations = compile_definition(definition, server)(manifest) or []
     notes = () if definition.document else _unmatched_patterns(definition)
     if violations:

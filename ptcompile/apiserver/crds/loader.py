@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from ptcompile._internal import files as disk
@@ -22,6 +22,8 @@ from ptcompile.source.streams import objects_in
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _KEPT_KEYWORDS: Final = (
@@ -49,13 +51,13 @@ _TEXT_SCHEMA: Final[dict[str, Any]] = {"type": "string"}
 _METADATA_REFERENCE: Final[dict[str, Any]] = {"$ref": "kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
 
 
-def is_crd(manifest: Mapping[str, Any]) -> bool:
+def is_crd(manifest: Json) -> bool:
     """Return whether an object is a CustomResourceDefinition of the version that servers accept."""
     kind = manifest.get("kind"), manifest.get("apiVersion")
     return kind == ("CustomResourceDefinition", "apiextensions.k8s.io/v1")
 
 
-def served_versions(crd: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def served_versions(crd: Json) -> Iterator[tuple[str, str, Json]]:
     """Yield the apiVersion, kind and version entry of each served version of a CRD that has a schema."""
     spec = _as_object(crd.get("spec"))
     group, kind = spec.get("group"), _as_object(spec.get("names")).get("kind")
@@ -69,7 +71,7 @@ def served_versions(crd: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[
 
 
 def kinds_of(
-    crd: Mapping[str, Any], metadata: dict[str, Any] = _METADATA_REFERENCE
+    crd: Json, metadata: dict[str, Any] = _METADATA_REFERENCE
 ) -> Iterator[tuple[str, str, dict[str, Any], bool, str]]:
     """Yield each served version of a CRD: apiVersion, kind, schema in ptcompile's dialect, whether status is a
     subresource, and the warning about its objects if the version is deprecated.
@@ -87,7 +89,7 @@ def kinds_of(
         yield api_version, kind, root, status, deprecation_of(spec, version)
 
 
-def deprecation_of(spec: Mapping[str, Any], version: Mapping[str, Any]) -> str:
+def deprecation_of(spec: Json, version: Json) -> str:
     """Return the API server's warning about objects of one version of a CRD, or "" if the version is not deprecated.
 
     Source: Kubernetes 1.36, apiextensions-apiserver/pkg/apiserver: defaultDeprecationWarning.
@@ -116,7 +118,7 @@ def _priority(version: str) -> tuple[int, int, int]:
     return (3, int(version[1:10]), 0) if version[1:].isdecimal() else (0, 0, 0)
 
 
-def to_dialect(node: Mapping[str, Any]) -> dict[str, Any]:
+def to_dialect(node: Json) -> dict[str, Any]:
     """Convert one node of a structural schema to ptcompile's dialect, without descriptions. A field with a default is
     not required.
     """
@@ -148,7 +150,7 @@ def to_dialect(node: Mapping[str, Any]) -> dict[str, Any]:
     return converted
 
 
-def _mark_parts(converted: dict[str, Any], parts: Sequence[Mapping[str, Any]]) -> None:
+def _mark_parts(converted: dict[str, Any], parts: Sequence[Json]) -> None:
     """Mark a node that has rules or embedded objects, or a part with some."""
     if "x-rules" in converted or any(part.get("x-ruled") for part in parts):
         converted["x-ruled"] = True
@@ -156,7 +158,7 @@ def _mark_parts(converted: dict[str, Any], parts: Sequence[Mapping[str, Any]]) -
         converted["x-embeds"] = True
 
 
-def _own_keywords(node: Mapping[str, Any]) -> dict[str, Any]:
+def _own_keywords(node: Json) -> dict[str, Any]:
     """Return the keywords of a node for its own value, without its children. As in Go, null and `enum: []` mean
     absent.
     """
@@ -202,7 +204,7 @@ def read_definitions(paths: Iterable[str | os.PathLike[str]]) -> Definitions:
     return Definitions(kinds, schemas, Evaluations())
 
 
-def definitions_of(manifests: Iterable[Mapping[str, Any]]) -> dict[GroupVersionKind, Definition]:
+def definitions_of(manifests: Iterable[Json]) -> dict[GroupVersionKind, Definition]:
     """Return the kinds that the CustomResourceDefinitions among the manifests define."""
     kinds: dict[GroupVersionKind, Definition] = {}
     for manifest in manifests:
@@ -211,7 +213,7 @@ def definitions_of(manifests: Iterable[Mapping[str, Any]]) -> dict[GroupVersionK
     return kinds
 
 
-def _kinds_by_name(crd: Mapping[str, Any]) -> dict[GroupVersionKind, Definition]:
+def _kinds_by_name(crd: Json) -> dict[GroupVersionKind, Definition]:
     """Return the kinds of one CRD. Those of a CRD that the API server rejects contain the reason why they are not
     checked.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ptcompile.apiserver.crds import definition_problems, shipped_definition
 from ptcompile.apiserver.crds.rules import explain_rule
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Path
     from ptcompile.kinds.model import Kind, KindContext
     from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
+    from ptcompile.kubernetes.unstructured import Json
 
 
 def defined_kind_problems(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     kind: GroupVersionKind,
     definition: Definition | JsonSchema,
     context: ApiServer,
@@ -55,7 +56,7 @@ def defined_kind_problems(
     return problems if request is None else _with_webhooks(problems, operator_kind, current, request)
 
 
-def _check_embedded(schema: Mapping[str, Any], value: Any, path: Path, problems: f.Problems) -> None:
+def _check_embedded(schema: Json, value: Any, path: Path, problems: f.Problems) -> None:
     """Check the objects embedded in an object (`x-kubernetes-embedded-resource`): apiVersion, kind and metadata.
 
     Source: apiextensions-apiserver 1.36, pkg/apiserver/schema/objectmeta/validation.go.
@@ -74,7 +75,7 @@ def _check_embedded(schema: Mapping[str, Any], value: Any, path: Path, problems:
             _check_embedded(child, item, (*path, key), problems)
 
 
-def _check_embedded_object(value: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_embedded_object(value: Json, path: Path, problems: f.Problems) -> None:
     version, kind, meta = value.get("apiVersion"), value.get("kind"), value.get("metadata")
     if version == "":
         f.invalid(problems, (*path, "apiVersion"), version, "must not be empty", "set the apiVersion of the object")
@@ -95,7 +96,7 @@ def _check_embedded_object(value: dict[str, Any], path: Path, problems: f.Proble
 
 
 def _shipped_problems(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     kind: GroupVersionKind,
     definition: Definition | JsonSchema,
     context: ApiServer,
@@ -113,9 +114,7 @@ def _shipped_problems(
             yield problem
 
 
-def _with_webhooks(
-    problems: list[Problem], kind: Kind, manifest: Mapping[str, Any], request: KindContext
-) -> list[Problem]:
+def _with_webhooks(problems: list[Problem], kind: Kind, manifest: Json, request: KindContext) -> list[Problem]:
     """Return the problems with the rejections of the validating webhook and the controller at other values.
 
     A CEL rule of the CRD that says the same of a whole spec is dropped.

@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.cel.values import StepBudget
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.kinds.model import Kind
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _ABSENT = object()
 
 
-def rule_problems(
-    schema: Schema, document: str, manifest: Mapping[str, Any], old: Mapping[str, Any] | None = None
-) -> Iterator[Problem]:
+def rule_problems(schema: Schema, document: str, manifest: Json, old: Json | None = None) -> Iterator[Problem]:
     """Yield the problems that a CRD's rules find in a manifest and, with `old`, in the update from `old` to it."""
     new = _to_cel_value(schema, document, with_schema_defaults(schema, document, manifest))
     before = _ABSENT if old is None else _to_cel_value(schema, document, with_schema_defaults(schema, document, old))
@@ -85,7 +84,7 @@ def _items_by_key(schema: Schema, old: Any) -> dict[tuple[Any, ...], Any]:
     return {_item_key(schema, item): item for item in old}
 
 
-def _rule_result(rule: Mapping[str, Any], pair: _Pair, path: Path, run: _Run) -> Iterator[Problem]:
+def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Iterator[Problem]:
     expression, budget = str(rule.get("rule", "")), run.budget
     names = _variables(rule, expression, pair)
     if names is None or expression in run.unchecked:
@@ -130,7 +129,7 @@ _REMAINING_RULES: Final = ""
 """Entry of `_Run.unchecked` for all remaining rules once the budget is spent."""
 
 
-def _variables(rule: Mapping[str, Any], text: str, pair: _Pair) -> dict[str, Any] | None:
+def _variables(rule: Json, text: str, pair: _Pair) -> dict[str, Any] | None:
     """Return a rule's variables, or None if the rule needs an old value that does not exist."""
     if "oldSelf" not in text:
         return {"self": pair.new}
@@ -139,7 +138,7 @@ def _variables(rule: Mapping[str, Any], text: str, pair: _Pair) -> dict[str, Any
     return None if pair.old is _ABSENT else {"self": pair.new, "oldSelf": pair.old}
 
 
-def _message(rule: Mapping[str, Any], names: dict[str, Any] | None = None, budget: StepBudget | None = None) -> str:
+def _message(rule: Json, names: dict[str, Any] | None = None, budget: StepBudget | None = None) -> str:
     """Return the text that a rule's messageExpression gives, else the rule's message."""
     expression = rule.get("messageExpression")
     if isinstance(expression, str) and names is not None and budget is not None:

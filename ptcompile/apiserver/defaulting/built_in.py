@@ -8,7 +8,7 @@ absent.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from ptcompile.apiserver.defaulting.fields import child, children, fill_absent, fill_empty, new_child
 from ptcompile.apiserver.defaulting.pods import (
@@ -22,9 +22,10 @@ from ptcompile.kubernetes.unstructured import string_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
     from ptcompile.apiserver.defaulting.fields import ObjectFields
+    from ptcompile.kubernetes.unstructured import Json
 
 DEFAULT_SERVER: Final = ApiServer()
 
@@ -192,7 +193,7 @@ def _prepare_claim(claim: ObjectFields) -> None:
             spec["dataSource"] = {**reference}
 
 
-def drops_source(name: str, source: Mapping[str, Any], context: ApiServer = DEFAULT_SERVER) -> bool:
+def drops_source(name: str, source: Json, context: ApiServer = DEFAULT_SERVER) -> bool:
     """Return whether the server drops a data source.
 
     It drops a `dataSource` that is neither a claim nor a snapshot, and, unless an alpha gate is on, a `dataSourceRef`

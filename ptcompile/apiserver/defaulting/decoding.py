@@ -44,7 +44,7 @@ _POINTERS: Final = frozenset(
 """ObjectFields of type `*bool` and `*string`, and those that Go always writes."""
 
 
-def as_encoded(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def as_encoded(manifest: Json) -> dict[str, Any]:
     """Return a copy of an object of a built-in kind in the server's form."""
     kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     served = other_kind(kind)
@@ -83,7 +83,7 @@ def _encode(value: Any, schema: Schema, document: str) -> Any:
     return value
 
 
-def _encode_mapping(value: Mapping[str, Any], schema: Schema, document: str) -> dict[str, Any]:
+def _encode_mapping(value: Json, schema: Schema, document: str) -> dict[str, Any]:
     properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
     required = schema.get("required", ())
     encoded = {}

@@ -7,7 +7,6 @@ it on creation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 from ptcompile._internal.schema_files import load
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.structure.violations import ValueCheck
+    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Switches
 
 
@@ -29,7 +29,7 @@ _UNKNOWN_FIELD_RULES: Final = frozenset({"unknown-field", "version-unknown-field
 
 
 def structure_violations(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     kind: tuple[str, str],
     kubernetes: str,
     gates: Switches = (),
@@ -47,7 +47,7 @@ def structure_violations(
 
 
 def is_complete(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     kind: tuple[str, str],
     kubernetes: str,
     gates: Switches = (),
@@ -128,7 +128,7 @@ def _is_reported(violation: SchemaViolation) -> bool:
 _POD_KIND = ("v1", "Pod")
 
 
-def pod_decode_problems(pod: Mapping[str, Any]) -> list[Problem]:
+def pod_decode_problems(pod: Json) -> list[Problem]:
     """Return a problem for each field that Kubernetes' decoder rejects: unknown names and wrong types."""
     return [
         to_problem(violation)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.violations import ValueCheck
+    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Switches
 
 
@@ -113,7 +114,7 @@ def is_in_version(field: Schema, version: str) -> bool:
     return "x-until" not in field or as_tuple(field["x-until"]) >= as_tuple(version)
 
 
-def fields_of(schema: Schema, scope: SchemaScope) -> Mapping[str, Any]:
+def fields_of(schema: Schema, scope: SchemaScope) -> Json:
     """Return the fields of a node, following references, list items and map values."""
     for _ in range(4):
         if "$ref" in schema:
@@ -365,7 +366,7 @@ def _add_missing(name: str, violations: Violations) -> Violations:
     return [*(violations or ()), violation]
 
 
-def _unknown_key(key: str, checks: Checks, siblings: Mapping[str, Any], count: int) -> SchemaViolation:
+def _unknown_key(key: str, checks: Checks, siblings: Json, count: int) -> SchemaViolation:
     """Return the violation for a key that the schema, or this version of it, does not have.
 
     `count` is the number of violations that came before it in the same object.

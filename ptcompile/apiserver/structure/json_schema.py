@@ -26,6 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.unstructured import Json
+
     Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
 
@@ -166,7 +168,7 @@ def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iter
         yield _validation_error(f"{instance!r} does not match {pattern!r}")
 
 
-def _pattern_properties(validator: Any, patterns: Mapping[str, Any], instance: Any, _schema: Any) -> Iterator[Any]:
+def _pattern_properties(validator: Any, patterns: Json, instance: Any, _schema: Any) -> Iterator[Any]:
     for pattern, inner in patterns.items() if isinstance(instance, dict) else ():
         current_evaluations().spend(len(instance))
         for key, value in instance.items():
@@ -174,7 +176,7 @@ def _pattern_properties(validator: Any, patterns: Mapping[str, Any], instance: A
                 yield from validator.descend(value, inner, path=key, schema_path=pattern)
 
 
-def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: Json) -> Iterator[Any]:
     if not isinstance(instance, dict):
         return
     patterns, fields = schema.get("patternProperties", {}), schema.get("properties", {})
@@ -198,7 +200,7 @@ _EXPLANATION_BUDGET: Final = 100_000
 class JsonSchema:
     """A user's JSON Schema and the file that it comes from."""
 
-    def __init__(self, schema: Mapping[str, Any], filename: str) -> None:
+    def __init__(self, schema: Json, filename: str) -> None:
         self.schema = schema
         self.filename = filename
         self.validator: Any = None
@@ -207,7 +209,7 @@ class JsonSchema:
         """Warnings about patterns that cannot be matched; None until the schema first checks an object."""
 
 
-def json_schema_problems(manifest: Mapping[str, Any], definition: JsonSchema) -> Iterator[Problem]:
+def json_schema_problems(manifest: Json, definition: JsonSchema) -> Iterator[Problem]:
     """Yield the problems that a JSON Schema finds in a manifest. A null is an unset field, as everywhere in
     Kubernetes.
     """
@@ -253,14 +255,14 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
     return "", ""
 
 
-def _create_validator(schema: Mapping[str, Any]) -> Any:
+def _create_validator(schema: Json) -> Any:
     from jsonschema.validators import validator_for
     from referencing.jsonschema import EMPTY_REGISTRY  # without it, jsonschema fetches remote references
 
     return bounded_validator(validator_for(schema), schema)(schema, registry=EMPTY_REGISTRY)
 
 
-def _explain_invalid_schema(schema: Mapping[str, Any]) -> str:
+def _explain_invalid_schema(schema: Json) -> str:
     """Return where a JSON Schema is invalid, or "" if that is unknown."""
     from jsonschema.validators import validator_for
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]

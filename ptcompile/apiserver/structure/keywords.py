@@ -5,7 +5,7 @@ The operators' CRDs hardly use them; users' CRDs do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError, current_evaluations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.logic import Validates
     from ptcompile.apiserver.structure.violations import ValueCheck
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _LABEL_PATTERN = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -132,7 +133,7 @@ def compile_int_or_string(schema: Schema) -> ValueCheck:
     return check
 
 
-def compile_list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> ValueCheck | None:
+def compile_list_bounds(schema: Schema, item_defaults: Json) -> ValueCheck | None:
     """Return the check of a list's length and keys, or None if the schema does not limit them."""
     low, high = schema.get("minItems", 0), schema.get("maxItems")
     keys: Sequence[str] = schema.get("x-kubernetes-list-map-keys", ())
@@ -159,7 +160,7 @@ def compile_list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> Val
     return check
 
 
-def _duplicate_keys(items: Sequence[Any], keys: Sequence[str], defaults: Mapping[str, Any]) -> Violations:
+def _duplicate_keys(items: Sequence[Any], keys: Sequence[str], defaults: Json) -> Violations:
     if len(keys) == 1 and _have_unique_texts(items, keys[0]):
         return None
     violations: list[SchemaViolation] = []

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.unstructured import Json
+
 Validates = Callable[["Any", Evaluations], bool]
 
 _TYPE_PREDICATES: Final[dict[str, Callable[[Any], bool]]] = {
@@ -59,7 +61,7 @@ def is_multiple(value: float, step: float) -> bool:
         return True
 
 
-def compile_number(schema: Mapping[str, Any]) -> Callable[[Any], bool]:
+def compile_number(schema: Json) -> Callable[[Any], bool]:
     """Return the predicate of `minimum`, `maximum` and `multipleOf`; it accepts values that are not numbers."""
     low, high, step = (schema.get(key) for key in ("minimum", "maximum", "multipleOf"))
     above, below = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
@@ -76,7 +78,7 @@ def compile_number(schema: Mapping[str, Any]) -> Callable[[Any], bool]:
     return holds
 
 
-def compile_logic(schema: Mapping[str, Any]) -> Validates:
+def compile_logic(schema: Json) -> Validates:
     """Compile the keywords of a schema, including its type, into a predicate."""
     checks = [*_compile_keywords(schema), *_compile_children(schema), *_compile_branches(schema)]
 
@@ -87,7 +89,7 @@ def compile_logic(schema: Mapping[str, Any]) -> Validates:
     return holds
 
 
-def _compile_keywords(schema: Mapping[str, Any]) -> list[Validates]:
+def _compile_keywords(schema: Json) -> list[Validates]:
     checks: list[Validates] = []
     if is_type := _TYPE_PREDICATES.get(schema.get("type") or ""):
         checks.append(lambda value, _: is_type(value))
@@ -117,7 +119,7 @@ def _compile_size(kind: type, low: int, high: int | None) -> Validates:
     return holds
 
 
-def _compile_children(schema: Mapping[str, Any]) -> list[Validates]:
+def _compile_children(schema: Json) -> list[Validates]:
     checks: list[Validates] = []
     if isinstance(schema.get("items"), Mapping):
         item_holds = compile_logic(schema["items"])
@@ -138,7 +140,7 @@ def _compile_children(schema: Mapping[str, Any]) -> list[Validates]:
     return [*checks, fields_hold] if fields else checks
 
 
-def _compile_branches(schema: Mapping[str, Any]) -> list[Validates]:
+def _compile_branches(schema: Json) -> list[Validates]:
     checks: list[Validates] = []
     if every := _branches(schema, "allOf"):
         checks.append(lambda value, evaluations: all(branch(value, evaluations) for branch in every))
@@ -161,5 +163,5 @@ def _holds_once(branches: Sequence[Validates], value: Any, evaluations: Evaluati
     return count == 1
 
 
-def _branches(schema: Mapping[str, Any], key: str) -> list[Validates]:
+def _branches(schema: Json, key: str) -> list[Validates]:
     return [compile_logic(branch or {}) for branch in schema.get(key) or ()]

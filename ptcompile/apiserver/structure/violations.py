@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.diagnostics.terms import Severity, Stage
+    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Switches, Version
 
-    FieldsOf = Callable[[Schema], Mapping[str, Any]]
+    FieldsOf = Callable[[Schema], Json]
     """Returns the fields of a schema node, following references, list items and map values."""
 
 
@@ -166,12 +167,12 @@ def _as_version(text: str) -> Version:
 class KnownFields(NamedTuple):
     """Fields of a schema node that a hint may name."""
 
-    properties: Mapping[str, Any]
+    properties: Json
     homes: Mapping[str, str]
     """The child, such as `containers[]`, that has a field of this name; the first one if several do."""
 
 
-def known_fields(properties: Mapping[str, Any], fields: FieldsOf) -> KnownFields:
+def known_fields(properties: Json, fields: FieldsOf) -> KnownFields:
     """Return the fields that hints about a node may name. It is slow, so callers keep the result for all unknown fields
     of the node.
     """
@@ -197,7 +198,7 @@ _MOUNT_FIELDS = frozenset({"mountPath", "subPath", "subPathExpr", "mountPropagat
 """Fields of a container's volumeMounts that people write in the volume."""
 
 
-def unknown_field(key: object, known: KnownFields, siblings: Mapping[str, Any]) -> SchemaViolation:
+def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViolation:
     """Return the violation for an unknown key, with the best hint that this object and its children give.
 
     `siblings` is the object with the key.
@@ -223,7 +224,7 @@ def unknown_field(key: object, known: KnownFields, siblings: Mapping[str, Any]) 
     return violation
 
 
-def set_homes(violations: Iterable[SchemaViolation], properties: Mapping[str, Any], parent: Mapping[str, Any]) -> None:
+def set_homes(violations: Iterable[SchemaViolation], properties: Json, parent: Json) -> None:
     """Set the home of unknown fields of children that `parent` has as its own fields; the nearest such parent wins."""
     for violation in violations:
         if violation.name != "unknown-field" or violation.home is not None or violation.suggestion is not None:

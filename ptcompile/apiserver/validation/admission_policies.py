@@ -6,8 +6,6 @@ the API server declares for them: `apiserver.cel.environments`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel.environments import policy_environment, variable_type
 from ptcompile.apiserver.cel.syntax import RESERVED
@@ -23,12 +21,14 @@ from ptcompile.apiserver.validation.admission_registration import (
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.cel.checker import Environment, FieldTypes
+    from ptcompile.kubernetes.unstructured import Json
 
 _REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _PATCHES: Final[dict[str, tuple[str, CelType]]] = {
@@ -42,9 +42,9 @@ _VALUE_EXPRESSION_MAX: Final = 5 * 1024
 _is_identifier: Final = Pattern(r"[_a-zA-Z][_a-zA-Z0-9]*").fullmatch
 
 
-def check_validating_policy(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_validating_policy(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ValidatingAdmissionPolicy, except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
+    spec = nested_map(manifest, "spec")
     params = spec.get("paramKind") is not None
     variables = _check_policy(spec, problems, patches=False)
     environment = policy_environment(params=params, variables=variables)
@@ -69,9 +69,9 @@ def check_validating_policy(manifest: Mapping[str, Any], context: ApiServer, pro
             f.check_unseen(problems, (*path, index, "key"), key, seen)
 
 
-def check_mutating_policy(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_mutating_policy(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a MutatingAdmissionPolicy, except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
+    spec = nested_map(manifest, "spec")
     variables = _check_policy(spec, problems, patches=True)
     _check_mutating_operations(spec, problems)
     environment = policy_environment(params=spec.get("paramKind") is not None, patches=True, variables=variables)
@@ -83,16 +83,16 @@ def check_mutating_policy(manifest: Mapping[str, Any], context: ApiServer, probl
     f.check_required_choice(problems, ("spec", "reinvocationPolicy"), policy, REINVOCATION_POLICIES, help=help)
 
 
-def _check_mutating_operations(spec: dict[str, Any], problems: f.Problems) -> None:
-    rules = f.as_field_mapping(spec.get("matchConstraints")).get("resourceRules")
+def _check_mutating_operations(spec: Json, problems: f.Problems) -> None:
+    rules = nested_map(spec, "matchConstraints").get("resourceRules")
     for index, rule in f.indexed_mappings(rules):
-        for number, operation in enumerate(f.as_texts(rule.get("operations"))):
+        for number, operation in enumerate(as_strings(rule.get("operations"))):
             if operation == "DELETE":
                 path = ("spec", "matchConstraints", "resourceRules", index, "operations", number)
                 f.unsupported(problems, path, operation, _MUTATING_OPERATIONS)
 
 
-def _check_policy(spec: dict[str, Any], problems: f.Problems, *, patches: bool) -> FieldTypes | None:
+def _check_policy(spec: Json, problems: f.Problems, *, patches: bool) -> FieldTypes | None:
     """Check what both kinds of policies have. Return the types of the variables, or None if there are none."""
     check_failure_policy(spec.get("failurePolicy"), ("spec", "failurePolicy"), problems)
     params = spec.get("paramKind")
@@ -103,7 +103,7 @@ def _check_policy(spec: dict[str, Any], problems: f.Problems, *, patches: bool) 
         f.required(problems, ("spec", "matchConstraints"), help="list resourceRules in it")
     else:
         check_match_resources(match, ("spec", "matchConstraints"), problems)
-        if not f.as_field_mapping(match).get("resourceRules"):
+        if not as_mapping(match).get("resourceRules"):
             f.required(problems, ("spec", "matchConstraints", "resourceRules"))
     conditions_path = ("spec", "matchConditions")
     check_match_conditions(spec.get("matchConditions"), conditions_path, problems, params=params is not None)
@@ -119,7 +119,7 @@ def _check_policy(spec: dict[str, Any], problems: f.Problems, *, patches: bool) 
     return variables
 
 
-def _check_param_kind(kind: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_param_kind(kind: Json, path: Path, problems: f.Problems) -> None:
     version, version_path = kind.get("apiVersion"), (*path, "apiVersion")
     if f.is_empty(version):
         f.required(problems, version_path)
@@ -143,7 +143,7 @@ def check_kind_name(kind: Any, path: Path, problems: f.Problems) -> None:
         f.invalid(problems, path, kind, f"may have mixed case, but should otherwise match: {why}")
 
 
-def _check_variable(variable: dict[str, Any], path: Path, environment: Environment, problems: f.Problems) -> None:
+def _check_variable(variable: Json, path: Path, environment: Environment, problems: f.Problems) -> None:
     name, expression = variable.get("name") or "", variable.get("expression") or ""
     if type(name) is str and not name.strip():
         f.required(problems, (*path, "name"), "name is not specified")
@@ -162,7 +162,7 @@ def _check_text(
 
 
 def _check_validation(
-    validation: dict[str, Any], path: Path, environment: Environment, message: Environment, problems: f.Problems
+    validation: Json, path: Path, environment: Environment, message: Environment, problems: f.Problems
 ) -> None:
     _check_text(validation.get("expression") or "", (*path, "expression"), environment, (BOOL,), problems)
     expression, text = validation.get("messageExpression"), validation.get("message")
@@ -180,9 +180,9 @@ def _check_validation(
 
 
 def _check_annotation(
-    manifest: Mapping[str, Any], annotation: dict[str, Any], path: Path, environment: Environment, problems: f.Problems
+    manifest: Json, annotation: Json, path: Path, environment: Environment, problems: f.Problems
 ) -> None:
-    name, key = f.as_field_mapping(manifest.get("metadata")).get("name"), annotation.get("key") or ""
+    name, key = nested_map(manifest, "metadata").get("name"), annotation.get("key") or ""
     if f.is_empty(name):
         f.invalid(problems, (*path, "key"), key, "requires metadata.name be non-empty", "name the policy")
     elif type(name) is type(key) is str and (why := names.why_not_qualified_name(f"{name}/{key}")):
@@ -198,7 +198,7 @@ def _check_annotation(
         check_expression(expression.strip(), expression_path, environment, (STRING, NULL), problems)
 
 
-def _check_mutation(mutation: dict[str, Any], path: Path, environment: Environment, problems: f.Problems) -> None:
+def _check_mutation(mutation: Json, path: Path, environment: Environment, problems: f.Problems) -> None:
     patch_type = mutation.get("patchType")
     if f.is_empty(patch_type):
         f.required(problems, (*path, "patchType"), help=f"set {' or '.join(_PATCHES)}")
@@ -210,7 +210,7 @@ def _check_mutation(mutation: dict[str, Any], path: Path, environment: Environme
         if patch is None:
             f.required(problems, (*path, field), f"must be specified when patchType is {patch_type}")
         else:
-            expression = f.as_field_mapping(patch).get("expression") or ""
+            expression = as_mapping(patch).get("expression") or ""
             _check_text(expression, (*path, field, "expression"), environment, (expected,), problems)
         for other, _ in _PATCHES.values():
             if other != field and mutation.get(other) is not None:

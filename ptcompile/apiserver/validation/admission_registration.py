@@ -6,7 +6,7 @@ item of a list counts as an empty text, and an absent field has its default.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from ptcompile._internal.lazy import Pattern
@@ -18,6 +18,7 @@ from ptcompile.apiserver.validation.values import PORT_MAX, why_not_path_segment
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.cel.checker import Environment
     from ptcompile.apiserver.cel.types import CelType
+    from ptcompile.kubernetes.unstructured import Json
 
 _FAILURE_POLICIES: Final = ("Fail", "Ignore")
 _MATCH_POLICIES: Final = ("Equivalent", "Exact")
@@ -44,19 +46,19 @@ _EXPRESSION_HELP: Final = "see https://kubernetes.io/docs/reference/using-api/ce
 # rules
 
 
-def check_rule(rule: Mapping[str, Any], path: Path, problems: f.Problems) -> None:
+def check_rule(rule: Json, path: Path, problems: f.Problems) -> None:
     """Check which requests a rule matches."""
-    operations = f.as_texts(rule.get("operations"))
+    operations = as_strings(rule.get("operations"))
     _check_wildcard(operations, (*path, "operations"), "operations", problems)
     for index, operation in enumerate(operations):
         f.check_choice(problems, (*path, "operations", index), operation, _OPERATIONS)
-    _check_wildcard(f.as_texts(rule.get("apiGroups")), (*path, "apiGroups"), "API groups", problems)
-    versions = f.as_texts(rule.get("apiVersions"))
+    _check_wildcard(as_strings(rule.get("apiGroups")), (*path, "apiGroups"), "API groups", problems)
+    versions = as_strings(rule.get("apiVersions"))
     _check_wildcard(versions, (*path, "apiVersions"), "API versions", problems)
     for index, version in enumerate(versions):
         if not version:
             f.required(problems, (*path, "apiVersions", index))
-    _check_resources(f.as_texts(rule.get("resources")), (*path, "resources"), problems)
+    _check_resources(as_strings(rule.get("resources")), (*path, "resources"), problems)
     f.check_choice(problems, (*path, "scope"), rule.get("scope"), _SCOPES)
 
 
@@ -96,13 +98,13 @@ def _check_subresource(text: str, whole: set[str], path: Path, problems: f.Probl
 
 def check_match_resources(match: Any, path: Path, problems: f.Problems) -> None:
     """Check the constraints of a policy or a binding."""
-    constraints = f.as_field_mapping(match)
+    constraints = as_mapping(match)
     f.check_choice(problems, (*path, "matchPolicy"), constraints.get("matchPolicy"), _MATCH_POLICIES)
     for key in ("namespaceSelector", "objectSelector"):
         check_selector(constraints.get(key), (*path, key), problems)
     for key in ("resourceRules", "excludeResourceRules"):
         for index, rule in f.indexed_mappings(constraints.get(key)):
-            _check_resource_names(f.as_texts(rule.get("resourceNames")), (*path, key, index, "resourceNames"), problems)
+            _check_resource_names(as_strings(rule.get("resourceNames")), (*path, key, index, "resourceNames"), problems)
             check_rule(rule, (*path, key, index), problems)
 
 
@@ -147,7 +149,7 @@ def check_match_conditions(conditions: Any, path: Path, problems: f.Problems, *,
 # webhooks
 
 
-def check_mutating_webhooks(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_mutating_webhooks(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a MutatingWebhookConfiguration, except its metadata."""
     for index, webhook in f.indexed_mappings(manifest.get("webhooks")):
         path = ("webhooks", index, "reinvocationPolicy")
@@ -155,20 +157,20 @@ def check_mutating_webhooks(manifest: Mapping[str, Any], context: ApiServer, pro
     check_validating_webhooks(manifest, context, problems)
 
 
-def check_validating_webhooks(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_validating_webhooks(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ValidatingWebhookConfiguration, except its metadata."""
     seen = set[str]()
     for index, webhook in f.indexed_mappings(manifest.get("webhooks")):
         path: Path = ("webhooks", index)
         _check_webhook(webhook, path, problems)
         versions_path = (*path, "admissionReviewVersions")
-        check_review_versions(f.as_texts(webhook.get("admissionReviewVersions")), versions_path, problems)
+        check_review_versions(as_strings(webhook.get("admissionReviewVersions")), versions_path, problems)
         name = webhook.get("name")
         if type(name) is str and name:
             f.check_unseen(problems, (*path, "name"), name, seen)
 
 
-def _check_webhook(webhook: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_webhook(webhook: Json, path: Path, problems: f.Problems) -> None:
     _check_full_name(webhook.get("name"), (*path, "name"), problems)
     for index, rule in f.indexed_mappings(webhook.get("rules")):
         check_rule(rule, (*path, "rules", index), problems)
@@ -214,7 +216,7 @@ def check_review_versions(versions: list[str], path: Path, problems: f.Problems,
 
 def check_client(client: Any, path: Path, problems: f.Problems) -> None:
     """Check how the API server reaches a webhook."""
-    config = f.as_field_mapping(client)
+    config = as_mapping(client)
     url, service = config.get("url"), config.get("service")
     if (url is None) == (service is None):
         f.required(problems, path, "exactly one of url or service is required")
@@ -259,7 +261,7 @@ def _why_not_url(url: str, host: str) -> str | None:
     return f'invalid port ":{port}" after host' if ":" in host and port and not port.isdecimal() else None
 
 
-def _check_service(service: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_service(service: Json, path: Path, problems: f.Problems) -> None:
     f.check_required(service, path, problems, "name", "namespace")
     port = service.get("port")
     if type(port) is int and not 1 <= port <= PORT_MAX:
@@ -283,11 +285,11 @@ def _check_service(service: dict[str, Any], path: Path, problems: f.Problems) ->
 # bindings
 
 
-def check_validating_binding(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_validating_binding(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ValidatingAdmissionPolicyBinding, except its metadata."""
     check_mutating_binding(manifest, context, problems)
     path: Path = ("spec", "validationActions")
-    actions = f.as_texts(f.as_field_mapping(manifest.get("spec")).get("validationActions"))
+    actions = as_strings(nested_map(manifest, "spec").get("validationActions"))
     for index, action in enumerate(actions):
         f.check_choice(problems, (*path, index), action, _ACTIONS)
         if action in actions[:index]:
@@ -302,16 +304,16 @@ def check_validating_binding(manifest: Mapping[str, Any], context: ApiServer, pr
         f.required(problems, path, "at least one validation action is required", "write [Deny], [Warn] or [Audit]")
 
 
-def check_mutating_binding(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_mutating_binding(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a MutatingAdmissionPolicyBinding, except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
+    spec = nested_map(manifest, "spec")
     f.check_required_text(problems, ("spec", "policyName"), spec.get("policyName"), names.why_not_dns_subdomain)
     if type(spec.get("paramRef")) is dict:
         _check_param_ref(spec["paramRef"], ("spec", "paramRef"), problems)
     check_match_resources(spec.get("matchResources"), ("spec", "matchResources"), problems)
 
 
-def _check_param_ref(reference: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_param_ref(reference: Json, path: Path, problems: f.Problems) -> None:
     name, selector = reference.get("name"), reference.get("selector")
     exclusive = "name and selector are mutually exclusive"
     if type(name) is str and name:

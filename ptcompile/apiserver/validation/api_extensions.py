@@ -6,8 +6,6 @@ schemas, `validation.crd_schemas` their defaults and CEL rules, `validation.upda
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.apiserver.cel.cost import crd_cost_problems
 from ptcompile.apiserver.crds.schema import crd_schema_problems
 from ptcompile.apiserver.validation import field_errors as f
@@ -19,10 +17,13 @@ from ptcompile.apiserver.validation.crd_schemas import SchemaPathError, crd_valu
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 _STRATEGIES: Final = ("None", "Webhook")
@@ -36,11 +37,11 @@ _APPROVED: Final = "api-approved.kubernetes.io"
 _REQUEST: Final = "https://github.com/kubernetes/enhancements/pull/1111"
 
 
-def check_custom_definition(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_custom_definition(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a CustomResourceDefinition, except the generic part of its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
-    plural, group = f.as_field_mapping(spec.get("names")).get("plural") or "", spec.get("group") or ""
-    metadata = f.as_field_mapping(manifest.get("metadata"))
+    spec = nested_map(manifest, "spec")
+    plural, group = nested_map(spec, "names").get("plural") or "", spec.get("group") or ""
+    metadata = nested_map(manifest, "metadata")
     name = metadata.get("name")
     if type(name) is str and name and name != f"{plural}.{group}":
         help = f"name it {plural}.{group}" if plural and group else "set spec.names.plural and spec.group"
@@ -77,7 +78,7 @@ def _check_approval(group: Any, marks: Any, problems: f.Problems) -> None:
     if type(group) is not str or not f".{group}".endswith(tuple(f".{domain}" for domain in _PROTECTED_GROUPS)):
         return
     path, why = ("metadata", "annotations", _APPROVED), f'protected groups must have approval annotation "{_APPROVED}"'
-    approval = f.as_field_mapping(marks).get(_APPROVED)
+    approval = as_mapping(marks).get(_APPROVED)
     if f.is_empty(approval):
         help = "use a group of your own domain; Kubernetes reserves this one"
         f.required(problems, path, f"{why}, see {_REQUEST}", help, field=f.key_path(path))
@@ -112,15 +113,15 @@ def _check_versions(versions: Any, problems: f.Problems) -> None:
         f.invalid(problems, ("status", "storedVersions"), [], why, "set `storage: true` in one version")
 
 
-def _check_version(version: dict[str, Any], path: Path, problems: f.Problems) -> None:
-    schema = f.as_field_mapping(version.get("schema")).get("openAPIV3Schema")
+def _check_version(version: Json, path: Path, problems: f.Problems) -> None:
+    schema = nested_map(version, "schema").get("openAPIV3Schema")
     if schema is None:
         help = "describe the object; to allow any field, set x-kubernetes-preserve-unknown-fields"
         f.required(problems, (*path, "schema", "openAPIV3Schema"), "schemas are required", help)
     warning = version.get("deprecationWarning")
     if type(warning) is str:
         _check_warning(warning, version.get("deprecated") is True, (*path, "deprecationWarning"), problems)
-    scale = f.as_field_mapping(version.get("subresources")).get("scale")
+    scale = nested_map(version, "subresources").get("scale")
     if type(scale) is dict:
         _check_scale(scale, (*path, "subresources", "scale"), problems)
     for index, column in f.indexed_mappings(version.get("additionalPrinterColumns")):
@@ -145,7 +146,7 @@ def _check_warning(text: str, deprecated: bool, path: Path, problems: f.Problems
             return
 
 
-def _check_scale(scale: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_scale(scale: Json, path: Path, problems: f.Problems) -> None:
     for key, roots in (
         ("specReplicasPath", ("spec",)),
         ("statusReplicasPath", ("status",)),
@@ -167,7 +168,7 @@ def _check_json_path(text: str, path: Path, problems: f.Problems) -> None:
         f.invalid(problems, path, text, "must be a simple json path starting with .", f"write .{text.lstrip('/')}")
 
 
-def _check_column(column: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_column(column: Json, path: Path, problems: f.Problems) -> None:
     f.check_required(column, path, problems, "name")
     kind, form, json_path = column.get("type"), column.get("format"), column.get("jsonPath")
     allowed = f"must be one of {','.join(_COLUMN_TYPES)}"
@@ -183,7 +184,7 @@ def _check_column(column: dict[str, Any], path: Path, problems: f.Problems) -> N
         _check_json_path(json_path, (*path, "jsonPath"), problems)
 
 
-def _check_selectable(fields: Any, schema: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_selectable(fields: Any, schema: Json, path: Path, problems: f.Problems) -> None:
     seen = set[tuple[str, ...]]()
     for index, field in f.indexed_mappings(fields):
         text, field_path = field.get("jsonPath"), (*path, index, "jsonPath")
@@ -215,7 +216,7 @@ def _check_selectable(fields: Any, schema: dict[str, Any], path: Path, problems:
 
 
 def _check_names(value: Any, problems: f.Problems) -> None:
-    words, path = f.as_field_mapping(value), ("spec", "names")
+    words, path = as_mapping(value), ("spec", "names")
     kind = words.get("kind")
     required = ("plural",) if kind else ("plural", "kind", "singular", "listKind")
     f.check_required(words, path, problems, *required)
@@ -228,7 +229,7 @@ def _check_names(value: Any, problems: f.Problems) -> None:
     if kind and kind == list_kind:
         f.invalid(problems, (*path, "listKind"), list_kind, "kind and listKind may not be the same")
     for key in ("shortNames", "categories"):
-        for index, text in enumerate(f.as_texts(words.get(key))):
+        for index, text in enumerate(as_strings(words.get(key))):
             f.check_text(problems, (*path, key, index), text, names.why_not_dns_1035_label)
 
 
@@ -246,8 +247,8 @@ def _check_conversion(value: Any, problems: f.Problems) -> None:
     path: Path = ("spec", "conversion")
     strategy, webhook, webhook_path = value.get("strategy"), value.get("webhook"), (*path, "webhook")
     f.check_required_choice(problems, (*path, "strategy"), strategy, _STRATEGIES, help="set None or Webhook")
-    config = f.as_field_mapping(webhook)
-    client, versions = config.get("clientConfig"), f.as_texts(config.get("conversionReviewVersions"))
+    config = as_mapping(webhook)
+    client, versions = config.get("clientConfig"), as_strings(config.get("conversionReviewVersions"))
     if strategy == "Webhook":
         if client is None:
             f.required(problems, (*webhook_path, "clientConfig"), "required when strategy is set to Webhook")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_labels, check_selector
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
@@ -13,17 +11,20 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.selectors import selects
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _PROGRESS_SECONDS: Final = 600
 """Default of `progressDeadlineSeconds`."""
 
 
-def check_counts(spec: Mapping[str, Any], path: Path, problems: f.Problems, *fields: str) -> None:
+def check_counts(spec: Json, path: Path, problems: f.Problems, *fields: str) -> None:
     """Check that these numbers are not negative."""
     for name in fields:
         f.check_not_negative(problems, (*path, name), spec.get(name))
@@ -33,7 +34,7 @@ def check_template(
     template: Any, path: Path, context: ApiServer, problems: f.Problems, extra_volumes: frozenset[str] = frozenset()
 ) -> None:
     """Check the pod template of one of the server's own controllers."""
-    template = f.as_field_mapping(template)
+    template = as_mapping(template)
     meta, spec = template.get("metadata"), template.get("spec")
     check_template_metadata(meta, (*path, "metadata"), problems, path)
     check_pod_annotations(meta, spec, (*path, "metadata"), problems)
@@ -42,7 +43,7 @@ def check_template(
 
 def check_restarts_always(template: Any, path: Path, kind: str, problems: f.Problems) -> None:
     """Check the template of a controller that keeps its pods running: they always restart and have no deadline."""
-    pod = f.as_field_mapping(f.as_field_mapping(template).get("spec"))
+    pod = as_mapping(as_mapping(template).get("spec"))
     policy = pod.get("restartPolicy")
     if type(policy) is str and policy not in ("", "Always"):
         help = "remove it: only a Job's pods may end"
@@ -52,7 +53,7 @@ def check_restarts_always(template: Any, path: Path, kind: str, problems: f.Prob
         f.forbidden(problems, (*path, "spec", "activeDeadlineSeconds"), why)
 
 
-def check_controller_selector(spec: Mapping[str, Any], path: Path, kind: str, problems: f.Problems) -> None:
+def check_controller_selector(spec: Json, path: Path, kind: str, problems: f.Problems) -> None:
     """Check that a controller's selector is set, selects something, and selects the template's pods."""
     selector, selector_path = spec.get("selector"), (*path, "selector")
     if selector is None:
@@ -69,8 +70,8 @@ def check_controller_selector(spec: Mapping[str, Any], path: Path, kind: str, pr
         _check_selects(selector, spec.get("template"), path, problems)
 
 
-def _check_selects(selector: dict[str, Any], template: Any, path: Path, problems: f.Problems) -> None:
-    labels = f.as_field_mapping(f.as_field_mapping(f.as_field_mapping(template).get("metadata")).get("labels"))
+def _check_selects(selector: Json, template: Any, path: Path, problems: f.Problems) -> None:
+    labels = as_mapping(as_mapping(as_mapping(template).get("metadata")).get("labels"))
     if not selects(selector, labels):
         why = "`selector` does not match template `labels`"
         f.invalid(
@@ -78,22 +79,22 @@ def _check_selects(selector: dict[str, Any], template: Any, path: Path, problems
         )
 
 
-def check_replica_set(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_replica_set(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ReplicaSet, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     check_counts(spec, path, problems, "replicas", "minReadySeconds")
     check_controller_selector(spec, path, "ReplicaSet", problems)
     check_template(spec.get("template"), (*path, "template"), context, problems)
     check_restarts_always(spec.get("template"), (*path, "template"), "ReplicaSet", problems)
 
 
-def check_replication_controller(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_replication_controller(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ReplicationController, except its metadata. Its selector is a plain map and defaults to the template's
     labels.
     """
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
-    template = f.as_field_mapping(spec.get("template"))
-    labels = f.as_field_mapping(f.as_field_mapping(template.get("metadata")).get("labels"))
+    spec, path = nested_map(manifest, "spec"), ("spec",)
+    template = nested_map(spec, "template")
+    labels = nested_map(template, "metadata", "labels")
     selector = spec.get("selector")
     check_counts(spec, path, problems, "replicas", "minReadySeconds")
     if not selector and not labels:
@@ -108,26 +109,26 @@ def check_replication_controller(manifest: Mapping[str, Any], context: ApiServer
     check_restarts_always(template, (*path, "template"), "ReplicationController", problems)
 
 
-def check_pod_template(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_pod_template(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a PodTemplate, except its metadata."""
     check_template(manifest.get("template"), ("template",), context, problems)
 
 
-def check_deployment(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_deployment(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a Deployment, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     check_counts(spec, path, problems, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
     check_controller_selector(spec, path, "Deployment", problems)
     check_template(spec.get("template"), (*path, "template"), context, problems)
     check_restarts_always(spec.get("template"), (*path, "template"), "Deployment", problems)
-    _check_strategy(f.as_field_mapping(spec.get("strategy")), (*path, "strategy"), problems)
+    _check_strategy(nested_map(spec, "strategy"), (*path, "strategy"), problems)
     seconds, ready = spec.get("progressDeadlineSeconds"), spec.get("minReadySeconds") or 0
     seconds = _PROGRESS_SECONDS if seconds is None else seconds
     if type(seconds) is int and type(ready) is int and seconds <= ready:
         f.invalid(problems, (*path, "progressDeadlineSeconds"), seconds, "must be greater than minReadySeconds")
 
 
-def _check_strategy(strategy: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_strategy(strategy: Json, path: Path, problems: f.Problems) -> None:
     kind, rolling, rolling_path = (
         strategy.get("type") or "RollingUpdate",
         strategy.get("rollingUpdate"),
@@ -155,14 +156,14 @@ def _check_strategy(strategy: dict[str, Any], path: Path, problems: f.Problems) 
             )
 
 
-def check_daemon_set(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_daemon_set(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a DaemonSet, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     check_counts(spec, path, problems, "minReadySeconds", "revisionHistoryLimit")
     check_controller_selector(spec, path, "DaemonSet", problems)
     check_template(spec.get("template"), (*path, "template"), context, problems)
     check_restarts_always(spec.get("template"), (*path, "template"), "DaemonSet", problems)
-    strategy = f.as_field_mapping(spec.get("updateStrategy"))
+    strategy = nested_map(spec, "updateStrategy")
     kind = strategy.get("type") or "RollingUpdate"
     f.check_choice(problems, (*path, "updateStrategy", "type"), kind, ("OnDelete", "RollingUpdate"))
     rolling = strategy.get("rollingUpdate")
@@ -170,7 +171,7 @@ def check_daemon_set(manifest: Mapping[str, Any], context: ApiServer, problems: 
         _check_daemon_rolling(rolling or {}, (*path, "updateStrategy", "rollingUpdate"), problems)
 
 
-def _check_daemon_rolling(rolling: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_daemon_rolling(rolling: Json, path: Path, problems: f.Problems) -> None:
     max_unavailable, surge = rolling.get("maxUnavailable"), rolling.get("maxSurge")
     check_amount_or_percent(max_unavailable, (*path, "maxUnavailable"), problems)
     check_amount_or_percent(surge, (*path, "maxSurge"), problems)
@@ -186,11 +187,11 @@ _STRATEGIES: Final = ("OnDelete", "RollingUpdate")
 _POD_MANAGEMENT_POLICIES: Final = ("OrderedReady", "Parallel")
 
 
-def check_stateful_set(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_stateful_set(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a StatefulSet, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     check_counts(spec, path, problems, "replicas", "minReadySeconds")
-    check_counts(f.as_field_mapping(spec.get("ordinals")), (*path, "ordinals"), problems, "start")
+    check_counts(nested_map(spec, "ordinals"), (*path, "ordinals"), problems, "start")
     check_controller_selector(spec, path, "StatefulSet", problems)
     volumes = _check_claims(spec.get("volumeClaimTemplates"), (*path, "volumeClaimTemplates"), context, problems)
     template = spec.get("template")
@@ -203,8 +204,8 @@ def check_stateful_set(manifest: Mapping[str, Any], context: ApiServer, problems
         f.invalid(problems, (*path, "podManagementPolicy"), order, "must be 'OrderedReady' or 'Parallel'")
     if context.at_least(34):
         f.check_optional_text(problems, (*path, "serviceName"), spec.get("serviceName"), names.why_not_dns_label)
-    _check_update_strategy(f.as_field_mapping(spec.get("updateStrategy")), (*path, "updateStrategy"), context, problems)
-    policy = f.as_field_mapping(spec.get("persistentVolumeClaimRetentionPolicy"))
+    _check_update_strategy(nested_map(spec, "updateStrategy"), (*path, "updateStrategy"), context, problems)
+    policy = nested_map(spec, "persistentVolumeClaimRetentionPolicy")
     for name in ("whenDeleted", "whenScaled"):
         if policy.get(name):
             policy_path = (*path, "persistentVolumeClaimRetentionPolicy", name)
@@ -215,7 +216,7 @@ def _check_claims(claims: Any, path: Path, context: ApiServer, problems: f.Probl
     """Check the claim templates and return the names of their volumes."""
     volumes = set()
     for index, claim in f.indexed_mappings(claims):
-        name = f.as_field_mapping(claim.get("metadata")).get("name")
+        name = nested_map(claim, "metadata").get("name")
         if type(name) is str:
             volumes.add(name)
         if context.at_least(36):
@@ -230,14 +231,14 @@ def _without_pod_names(template: Any) -> Any:
     """Return a pod template without hostname and subdomain. The server checks the template with those of a pod of the
     set (Kubernetes 1.36).
     """
-    spec = f.as_field_mapping(f.as_field_mapping(template).get("spec"))
+    spec = as_mapping(as_mapping(template).get("spec"))
     if not spec.keys() & {"hostname", "subdomain"}:
         return template
     kept = {key: value for key, value in spec.items() if key not in ("hostname", "subdomain")}
     return {**template, "spec": kept}
 
 
-def _check_update_strategy(strategy: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_update_strategy(strategy: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     kind, rolling, rolling_path = (
         strategy.get("type") or "RollingUpdate",
         strategy.get("rollingUpdate"),
@@ -260,7 +261,7 @@ def _check_update_strategy(strategy: dict[str, Any], path: Path, context: ApiSer
             )
 
 
-def check_controller_revision(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_controller_revision(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ControllerRevision, except its metadata."""
     if manifest.get("data") is None:
         f.required(problems, ("data",), "data is mandatory")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.values import why_not_path_segment
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 _METRIC_FIELDS: Final = {
     "Object": "object",
@@ -28,9 +29,9 @@ _WINDOW_SECONDS_MAX: Final = 3600
 _PERIOD_SECONDS_MAX: Final = 1800
 
 
-def check_autoscaler(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_autoscaler(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a HorizontalPodAutoscaler of v1 or v2, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     low, high = spec.get("minReplicas"), spec.get("maxReplicas")
     least = 0 if context.has_gate("HPAScaleToZero", 37) else 1
     if type(low) is int and low < least:
@@ -43,16 +44,14 @@ def check_autoscaler(manifest: Mapping[str, Any], context: ApiServer, problems: 
         f.invalid(problems, (*path, "maxReplicas"), high, "must be greater than 0")
     if type(low) is type(high) is int and low > high:
         f.invalid(problems, (*path, "maxReplicas"), high, "must be greater than or equal to `minReplicas`")
-    _check_reference(
-        f.as_field_mapping(spec.get("scaleTargetRef")), (*path, "scaleTargetRef"), context, problems, scaled=True
-    )
+    _check_reference(nested_map(spec, "scaleTargetRef"), (*path, "scaleTargetRef"), context, problems, scaled=True)
     for index, metric in f.indexed_mappings(spec.get("metrics")):
         _check_metric(metric, (*path, "metrics", index), context, problems)
     cpu_percent = spec.get("targetCPUUtilizationPercentage")
     if type(cpu_percent) is int and cpu_percent < 1:
         f.invalid(problems, (*path, "targetCPUUtilizationPercentage"), cpu_percent, "must be greater than 0")
     for name in ("scaleUp", "scaleDown"):
-        rules = f.as_field_mapping(spec.get("behavior")).get(name)
+        rules = nested_map(spec, "behavior").get(name)
         if type(rules) is dict:
             _check_rules(rules, (*path, "behavior", name), problems)
 
@@ -62,9 +61,7 @@ def _scales_from_zero(metrics: Any) -> bool:
     return any(metric.get("type") in ("External", "Object") for _, metric in f.indexed_mappings(metrics))
 
 
-def _check_reference(
-    reference: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems, *, scaled: bool
-) -> None:
+def _check_reference(reference: Json, path: Path, context: ApiServer, problems: f.Problems, *, scaled: bool) -> None:
     for name in ("kind", "name"):
         f.check_required_text(problems, (*path, name), reference.get(name), why_not_path_segment)
     version = reference.get("apiVersion") or ""
@@ -77,7 +74,7 @@ def _check_reference(
         f.invalid(problems, (*path, "apiVersion"), version, why, "write it as apps/v1")
 
 
-def _check_metric(metric: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_metric(metric: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     kind = metric.get("type") or ""
     kind = kind if type(kind) is str else "Object"
     set_fields = [field for field in _METRIC_FIELDS.values() if metric.get(field) is not None]
@@ -95,14 +92,14 @@ def _check_metric(metric: dict[str, Any], path: Path, context: ApiServer, proble
                 f.forbidden(problems, (*path, field), "must populate the given metric source only")
 
 
-def _check_source(source: dict[str, Any], field: str, path: Path, context: ApiServer, problems: f.Problems) -> None:
-    target = f.as_field_mapping(source.get("target"))
+def _check_source(source: Json, field: str, path: Path, context: ApiServer, problems: f.Problems) -> None:
+    target = nested_map(source, "target")
     value, average = target.get("value"), target.get("averageValue")
     if field == "object":
-        reference = f.as_field_mapping(source.get("describedObject"))
+        reference = nested_map(source, "describedObject")
         _check_reference(reference, (*path, "describedObject"), context, problems, scaled=False)
     if field in ("object", "external", "pods"):
-        name, why = f.as_field_mapping(source.get("metric")).get("name"), "must specify a metric name"
+        name, why = nested_map(source, "metric").get("name"), "must specify a metric name"
         f.check_required_text(problems, (*path, "metric", "name"), name, why_not_path_segment, detail=why)
     if field == "containerResource" and f.is_empty(source.get("container")):
         f.required(problems, (*path, "container"), "must specify a container")
@@ -124,7 +121,7 @@ def _check_source(source: dict[str, Any], field: str, path: Path, context: ApiSe
         )
 
 
-def _check_resource_target(target: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_resource_target(target: Json, path: Path, problems: f.Problems) -> None:
     utilization, average = target.get("averageUtilization"), target.get("averageValue")
     if utilization is None and average is None:
         why = "must set either a target raw value or a target utilization"
@@ -133,7 +130,7 @@ def _check_resource_target(target: dict[str, Any], path: Path, problems: f.Probl
         f.forbidden(problems, (*path, "averageValue"), "may not set both a target raw value and a target utilization")
 
 
-def _check_target(target: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_target(target: Json, path: Path, problems: f.Problems) -> None:
     kind, utilization = target.get("type") or "", target.get("averageUtilization")
     if kind == "":
         f.required(problems, (*path, "type"), "must specify a metric target type")
@@ -148,7 +145,7 @@ def _check_target(target: dict[str, Any], path: Path, problems: f.Problems) -> N
         f.invalid(problems, (*path, "averageUtilization"), utilization, "must be greater than 0")
 
 
-def _check_rules(rules: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_rules(rules: Json, path: Path, problems: f.Problems) -> None:
     window, select, policies = (rules.get(name) for name in ("stabilizationWindowSeconds", "selectPolicy", "policies"))
     if type(window) is int and window < 0:
         f.invalid(problems, (*path, "stabilizationWindowSeconds"), window, "must be greater than or equal to zero")

@@ -12,12 +12,14 @@ from ptcompile.apiserver.validation.field_errors import forbidden_change, immuta
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.requests import Update
+    from ptcompile.kubernetes.unstructured import Json
 
 
 DATA_MAX: Final = 1024 * 1024
@@ -34,7 +36,7 @@ _KEYS_BY_TYPE: Final = {
 
 def check_config_map(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
     """Check a ConfigMap, except its metadata."""
-    data, binary = f.as_field_mapping(manifest.get("data")), f.as_field_mapping(manifest.get("binaryData"))
+    data, binary = nested_map(manifest, "data"), nested_map(manifest, "binaryData")
     _check_keys(data, ("data",), problems)
     _check_keys(binary, ("binaryData",), problems)
     for key in data:
@@ -48,7 +50,7 @@ def check_config_map(manifest: Any, context: ApiServer, problems: f.Problems) ->
 
 def check_secret(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
     """Check a Secret, except its metadata."""
-    data, text = f.as_field_mapping(manifest.get("data")), f.as_field_mapping(manifest.get("stringData"))
+    data, text = nested_map(manifest, "data"), nested_map(manifest, "stringData")
     _check_keys(data, ("data",), problems)
     _check_keys(text, ("stringData",), problems)
     if _text_bytes(text) + _decoded_bytes({k: v for k, v in data.items() if k not in text}) > DATA_MAX:
@@ -63,24 +65,24 @@ def check_secret(manifest: Any, context: ApiServer, problems: f.Problems) -> Non
     if kind == "kubernetes.io/basic-auth" and not keys.keys() & {"username", "password"}:
         f.required(problems, ("data", "username"), help="set username or password", field="data[username]")
     if kind == "kubernetes.io/service-account-token":
-        notes = f.as_field_mapping(f.as_field_mapping(manifest.get("metadata")).get("annotations"))
+        notes = nested_map(manifest, "metadata", "annotations")
         if f.is_empty(notes.get(_ACCOUNT_ANNOTATION)):
             path: Path = ("metadata", "annotations", _ACCOUNT_ANNOTATION)
             f.required(problems, path, help="name the service account", field=f.key_path(path))
 
 
-def _check_keys(data: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_keys(data: Json, path: Path, problems: f.Problems) -> None:
     for key in data:
         if why := names.why_not_config_key(key):
             entry_path = (*path, key)
             f.invalid(problems, entry_path, key, why, "rename the key", f.key_path(entry_path))
 
 
-def _text_bytes(data: dict[str, Any]) -> int:
+def _text_bytes(data: Json) -> int:
     return sum(len(v.encode("utf-8", "surrogatepass")) for v in data.values() if type(v) is str)
 
 
-def _decoded_bytes(data: dict[str, Any]) -> int:
+def _decoded_bytes(data: Json) -> int:
     """Return the number of bytes in base64 texts after decoding."""
     return sum(len(v.rstrip("=")) * 3 // 4 for v in data.values() if type(v) is str)
 

@@ -19,12 +19,15 @@ from ptcompile.apiserver.validation.values import check_port_number, check_port_
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.unstructured import as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    ContainerCheck = Callable[[Any, Path, dict[str, Any], PodContext], None]
+    from ptcompile.kubernetes.unstructured import Json
+
+    ContainerCheck = Callable[[Any, Path, Json, PodContext], None]
 
 
 _PROBE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
@@ -35,7 +38,7 @@ GRACE_SECONDS: Final = 30
 """Default of `terminationGracePeriodSeconds`."""
 
 
-def check_probe(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def check_probe(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check a probe; the last part of the path says whether it is a liveness, readiness or startup probe."""
     if type(value) is not dict:
         return
@@ -57,20 +60,20 @@ def check_probe(value: Any, path: Path, container: dict[str, Any], scope: PodCon
         f.invalid(problems, (*path, "successThreshold"), threshold, "must be 1", "leave it out")
 
 
-def check_lifecycle(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def check_lifecycle(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `lifecycle` of a container."""
-    hooks = f.as_field_mapping(value)
+    hooks = as_mapping(value)
     for name in ("postStart", "preStop"):
         hook = hooks.get(name)
         if type(hook) is dict:
             _check_handler(hook, (*path, name), _HOOK_HANDLERS, scope)
     is_kept = hooks.get("stopSignal") and scope.context.has_gate("ContainerStopSignals", None)
-    if is_kept and f.is_empty(f.as_field_mapping(scope.spec.get("os")).get("name")):
+    if is_kept and f.is_empty(as_mapping(scope.spec.get("os")).get("name")):
         why = "may not be set for containers with empty `spec.os.name`"
         f.forbidden(scope.problems, (*path, "stopSignal"), why, "set spec.os.name, such as linux")
 
 
-def _check_handler(value: dict[str, Any], path: Path, kinds: tuple[str, ...], scope: PodContext) -> None:
+def _check_handler(value: Json, path: Path, kinds: tuple[str, ...], scope: PodContext) -> None:
     problems = scope.problems
     handlers = [name for name in kinds if value.get(name) is not None]
     if not handlers:
@@ -82,12 +85,12 @@ def _check_handler(value: dict[str, Any], path: Path, kinds: tuple[str, ...], sc
             _ACTIONS[name](value[name], (*path, name), scope)
 
 
-def _check_exec(action: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_exec(action: Json, path: Path, scope: PodContext) -> None:
     if action.get("command") in (None, []):
         f.required(scope.problems, (*path, "command"))
 
 
-def _check_http(action: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_http(action: Json, path: Path, scope: PodContext) -> None:
     problems = scope.problems
     check_port_reference(problems, (*path, "port"), action.get("port"))
     if action.get("scheme"):
@@ -101,17 +104,17 @@ def _check_http(action: dict[str, Any], path: Path, scope: PodContext) -> None:
             )
 
 
-def _check_tcp(action: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_tcp(action: Json, path: Path, scope: PodContext) -> None:
     check_port_reference(scope.problems, (*path, "port"), action.get("port"))
 
 
-def _check_grpc(action: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_grpc(action: Json, path: Path, scope: PodContext) -> None:
     port = action.get("port")
     check_port_number(scope.problems, (*path, "port"), 0 if port is None else port)
     f.check_choice(scope.problems, (*path, "mode"), action.get("mode"), ("Plaintext", "TLS"))
 
 
-def _check_sleep(action: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_sleep(action: Json, path: Path, scope: PodContext) -> None:
     seconds = action.get("seconds")
     seconds = 0 if seconds is None else seconds
     configured = f.as_field_int(scope.spec.get("terminationGracePeriodSeconds"))
@@ -163,7 +166,7 @@ def check_containers(value: Any, path: Path, seen: set[str], scope: PodContext) 
                 check(part, (*container_path, key), container, scope)
 
 
-def _check_names(container: dict[str, Any], path: Path, seen: set[str], problems: f.Problems) -> None:
+def _check_names(container: Json, path: Path, seen: set[str], problems: f.Problems) -> None:
     name = container.get("name")
     if name is None or name == "":
         f.required(problems, (*path, "name"), help="name the container")
@@ -178,17 +181,17 @@ def _check_names(container: dict[str, Any], path: Path, seen: set[str], problems
         f.required(problems, (*path, "image"), help="set the image to run")
 
 
-def _check_pull_policy(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def _check_pull_policy(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     if value:
         f.check_choice(scope.problems, path, value, PULL_POLICIES)
 
 
-def _check_message_policy(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def _check_message_policy(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     if value:
         f.check_choice(scope.problems, path, value, ("FallbackToLogsOnError", "File"))
 
 
-def _check_restart(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def _check_restart(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `restartPolicy`. Until 1.34 only init containers have it, and only Always (ContainerRestartRules is beta
     since 1.35).
     """
@@ -200,7 +203,7 @@ def _check_restart(value: Any, path: Path, container: dict[str, Any], scope: Pod
         f.check_choice(scope.problems, path, value, ("Always",))
 
 
-def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def _check_restart_rules(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     if type(value) is not list or not scope.context.has_gate("ContainerRestartRules", 35):
         return
     problems = scope.problems
@@ -222,13 +225,13 @@ def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scop
             _check_exit_codes(codes, (*rule_path, "exitCodes"), problems)
 
 
-def _check_exit_codes(codes: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_exit_codes(codes: Json, path: Path, problems: f.Problems) -> None:
     operator, values = codes.get("operator"), codes.get("values")
     f.check_choice(problems, (*path, "operator"), "" if operator is None else operator, ("In", "NotIn"))
     f.check_length(problems, (*path, "values"), values, _EXIT_CODES_MAX)
 
 
-def _check_resize(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def _check_resize(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     problems, seen = scope.problems, set[str]()
     for index, item in f.indexed_mappings(value):
         name, restart, item_path = item.get("resourceName"), item.get("restartPolicy"), (*path, index)
@@ -247,7 +250,7 @@ def _check_resize(value: Any, path: Path, container: dict[str, Any], scope: PodC
             f.invalid(problems, restart_path, restart, why, "use NotRequired")
 
 
-def _is_run_once_init(container: dict[str, Any], path: Path) -> bool:
+def _is_run_once_init(container: Json, path: Path) -> bool:
     return path[-3] == "initContainers" and container.get("restartPolicy") != "Always"
 
 

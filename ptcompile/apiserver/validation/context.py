@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Problem
@@ -10,7 +10,9 @@ from ptcompile.kubernetes.requests import ApiServer, Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 
 UpdateValidator = Callable[[Update], Iterator[Problem]]
@@ -19,11 +21,11 @@ UpdateValidator = Callable[[Update], Iterator[Problem]]
 class PodContext(NamedTuple):
     """The pod spec being checked, as its parts need it."""
 
-    spec: Mapping[str, Any]
+    spec: Json
     context: ApiServer
     template: bool
     """Whether the spec is a template in another object instead of a Pod: fewer defaults and fewer rules apply."""
-    volumes: Mapping[str, Any] | None
+    volumes: Json | None
     """Volumes by name, or None if they are unknown, so no mount is reported as missing."""
     claims: frozenset[str] | None
     """Names in `resourceClaims`, or None if they are unknown."""

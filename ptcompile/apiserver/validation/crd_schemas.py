@@ -22,12 +22,15 @@ from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    CustomSchema = Mapping[str, Any]
+    from ptcompile.kubernetes.unstructured import Json
+
+    CustomSchema = Json
 
 _USES_OLD: Final = Pattern(r"\boldSelf\b")
 _RULE_HELP: Final = "the rule reads `self`, a value of the schema it is in"
@@ -70,7 +73,7 @@ def _nodes(schema: CustomSchema, path: Path) -> Iterator[_PlacedSchema]:
         yield node
         unmatched = node.unmatched
         fixed = node.schema.get("x-kubernetes-map-type") in (None, "granular")
-        for name, child in f.as_field_mapping(node.schema.get("properties")).items():
+        for name, child in as_mapping(node.schema.get("properties")).items():
             if isinstance(child, Mapping):
                 child_unmatched = unmatched if fixed else unmatched or node.path
                 stack.append(_child(child, (*node.path, "properties", name), child_unmatched))
@@ -130,7 +133,7 @@ def _check_rules(node: _PlacedSchema, problems: f.Problems) -> None:
         _check_field_path(rule.get("fieldPath"), node.schema, (*path, "fieldPath"), problems)
 
 
-def _check_rule(rule: dict[str, Any], path: Path, environment: Environment, problems: f.Problems) -> None:
+def _check_rule(rule: Json, path: Path, environment: Environment, problems: f.Problems) -> None:
     text, message = rule.get("rule"), rule.get("messageExpression")
     for expression, key, expected, why_not in (
         (text, "rule", BOOL, "cel expression must evaluate to a bool"),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.apps import check_counts, check_template
 from ptcompile.apiserver.validation.job import check_job_counts, check_restart_policy
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _SCHEDULE_FIELDS: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
@@ -193,9 +194,9 @@ def _parse_number(text: str) -> int | None:
 _CONCURRENCY_POLICIES: Final = ("Allow", "Forbid", "Replace")
 
 
-def check_cron_job(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_cron_job(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a CronJob, except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
+    spec = nested_map(manifest, "spec")
     schedule, zone, policy = spec.get("schedule"), spec.get("timeZone"), spec.get("concurrencyPolicy")
     if schedule is None or schedule == "":
         f.required(problems, ("spec", "schedule"), help='write a cron schedule such as "0 3 * * *"')
@@ -211,10 +212,10 @@ def check_cron_job(manifest: Mapping[str, Any], context: ApiServer, problems: f.
         f.check_choice(problems, ("spec", "concurrencyPolicy"), policy, _CONCURRENCY_POLICIES)
     count_fields = ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
     check_counts(spec, ("spec",), problems, *count_fields)
-    _check_job(f.as_field_mapping(f.as_field_mapping(spec.get("jobTemplate")).get("spec")), context, problems)
+    _check_job(nested_map(spec, "jobTemplate", "spec"), context, problems)
 
 
-def _check_job(job: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def _check_job(job: Json, context: ApiServer, problems: f.Problems) -> None:
     path = ("spec", "jobTemplate", "spec")
     check_job_counts(job, path, context, problems)
     if job.get("manualSelector"):
@@ -223,4 +224,4 @@ def _check_job(job: dict[str, Any], context: ApiServer, problems: f.Problems) ->
     if type(job.get("selector")) is dict:
         f.invalid(problems, (*path, "selector"), job["selector"], "`selector` will be auto-generated", "remove it")
     check_template(job.get("template"), (*path, "template"), context, problems)
-    check_restart_policy(f.as_field_mapping(job.get("template")).get("spec"), (*path, "template", "spec"), problems)
+    check_restart_policy(nested_map(job, "template").get("spec"), (*path, "template", "spec"), problems)

@@ -5,18 +5,19 @@ Source: Kubernetes 1.36 `pkg/apis/storage/validation`, in its order and words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.storage import check_inline_volume
 from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _TOKEN_SECONDS_MIN: Final = 600
@@ -24,9 +25,9 @@ _TOKEN_SECONDS_MAX: Final = 1 << 32
 _UPDATE_SECONDS_MIN: Final = 10
 
 
-def check_csi_driver(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_csi_driver(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a CSIDriver, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     policy = spec.get("fsGroupPolicy")
     f.check_choice(problems, (*path, "fsGroupPolicy"), policy, ("ReadWriteOnceWithFSType", "File", "None"))
     _check_token_requests(spec.get("tokenRequests"), (*path, "tokenRequests"), problems)
@@ -63,15 +64,15 @@ def _check_token_requests(requests: Any, path: Path, problems: f.Problems) -> No
             f.invalid(problems, (*path, index, "expirationSeconds"), seconds, why)
 
 
-def check_volume_attachment(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_volume_attachment(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a VolumeAttachment, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     check_driver_name(spec.get("attacher"), (*path, "attacher"), problems)
-    _check_attached(f.as_field_mapping(spec.get("source")), (*path, "source"), context, problems)
+    _check_attached(nested_map(spec, "source"), (*path, "source"), context, problems)
     f.check_text(problems, (*path, "nodeName"), spec.get("nodeName") or "", names.why_not_dns_subdomain)
 
 
-def _check_attached(source: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_attached(source: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     inline, volume = source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
     why_one = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
     if inline is None and volume is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel.cost import SELECTOR_LIMIT, device_selector_cost
 from ptcompile.apiserver.cel.environments import why_invalid_device_expression
@@ -13,11 +11,13 @@ from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _LIST_ITEMS_MAX: Final = 32
@@ -51,16 +51,16 @@ _AlternativesByRequest = dict[str, frozenset[str]]
 """Names of the alternatives, keyed by request name."""
 
 
-def check_resource_claim(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_resource_claim(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ResourceClaim, except its metadata."""
     flat = str(manifest.get("apiVersion")).endswith(_FLAT_REQUEST_VERSIONS)
     _check_claim(manifest.get("spec"), ("spec",), flat, problems)
 
 
-def check_resource_claim_template(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_resource_claim_template(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ResourceClaimTemplate, except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
-    meta, path = f.as_field_mapping(spec.get("metadata")), ("spec", "metadata")
+    spec = nested_map(manifest, "spec")
+    meta, path = nested_map(spec, "metadata"), ("spec", "metadata")
     for name in _NOT_IN_TEMPLATE_METADATA:
         if meta.get(name):
             f.forbidden(problems, (*path, name), "cannot be set", "keep labels and annotations only")
@@ -70,9 +70,9 @@ def check_resource_claim_template(manifest: Mapping[str, Any], context: ApiServe
     _check_claim(spec.get("spec"), ("spec", "spec"), flat, problems)
 
 
-def check_device_class(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_device_class(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a DeviceClass, except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
+    spec = nested_map(manifest, "spec")
     _check_selectors(spec.get("selectors"), ("spec", "selectors"), problems)
     f.check_length(problems, ("spec", "config"), spec.get("config"), _LIST_ITEMS_MAX)
     for index, config in f.indexed_mappings(spec.get("config")):
@@ -84,7 +84,7 @@ def check_device_class(manifest: Mapping[str, Any], context: ApiServer, problems
 
 
 def _check_claim(spec: Any, path: Path, flat: bool, problems: f.Problems) -> None:
-    devices, devices_path = f.as_field_mapping(f.as_field_mapping(spec).get("devices")), (*path, "devices")
+    devices, devices_path = as_mapping(as_mapping(spec).get("devices")), (*path, "devices")
     requests = list(f.indexed_mappings(devices.get("requests")))
     request_names = _request_names(requests)
     for name in ("requests", "constraints", "config"):
@@ -102,7 +102,7 @@ def _check_claim(spec: Any, path: Path, flat: bool, problems: f.Problems) -> Non
         _check_config(config, entry_path, problems)
 
 
-def _request_names(requests: list[tuple[int, dict[str, Any]]]) -> _AlternativesByRequest:
+def _request_names(requests: list[tuple[int, Json]]) -> _AlternativesByRequest:
     return {
         request.get("name") or "": frozenset(
             as_string(alternative.get("name")) for _, alternative in f.indexed_mappings(request.get("firstAvailable"))
@@ -118,7 +118,7 @@ def _check_unique(values: list[Any], path: Path, problems: f.Problems) -> None:
             f.duplicate(problems, (*path, index), value)
 
 
-def _check_request(request: dict[str, Any], path: Path, flat: bool, problems: f.Problems) -> None:
+def _check_request(request: Json, path: Path, flat: bool, problems: f.Problems) -> None:
     _check_name(request.get("name"), (*path, "name"), problems)
     choices = request.get("firstAvailable")
     exact = request if flat and request.get("deviceClassName") is not None else request.get("exactly")
@@ -143,7 +143,7 @@ def _check_name(name: Any, path: Path, problems: f.Problems) -> None:
     f.check_text(problems, path, "" if name is None else name, names.why_not_dns_label)
 
 
-def _check_exact(request: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_exact(request: Json, path: Path, problems: f.Problems) -> None:
     device_class, mode = request.get("deviceClassName"), request.get("allocationMode") or "ExactCount"
     f.check_required_text(problems, (*path, "deviceClassName"), device_class, names.why_not_dns_subdomain)
     _check_selectors(request.get("selectors"), (*path, "selectors"), problems)
@@ -161,7 +161,7 @@ def _check_exact(request: dict[str, Any], path: Path, problems: f.Problems) -> N
         problems[-1] = problems[-1]._replace(severity="warning")  # the namespace may have the label
 
 
-def _check_toleration(toleration: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_toleration(toleration: Json, path: Path, problems: f.Problems) -> None:
     key, operator = toleration.get("key"), toleration.get("operator")
     f.check_optional_text(problems, (*path, "key"), key, why_not_key)
     if operator:
@@ -221,7 +221,7 @@ def _check_references(references: Any, request_names: _AlternativesByRequest, pa
             )
 
 
-def _check_attribute(constraint: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_attribute(constraint: Json, path: Path, problems: f.Problems) -> None:
     for name in ("matchAttribute", "distinctAttribute"):
         text = constraint.get(name)
         if text is None:
@@ -245,7 +245,7 @@ def _why_not_attribute(text: str) -> str | None:
     return None if _is_identifier(identifier) else "a valid C identifier must start with a letter or '_'"
 
 
-def _check_config(config: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_config(config: Json, path: Path, problems: f.Problems) -> None:
     opaque = config.get("opaque")
     if opaque is None:
         f.required(problems, (*path, "opaque"))
@@ -256,16 +256,16 @@ def _check_config(config: dict[str, Any], path: Path, problems: f.Problems) -> N
         f.required(problems, (*path, "opaque", "parameters"))
 
 
-def check_device_taint_rule(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_device_taint_rule(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a DeviceTaintRule, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec", "deviceSelector")
-    selector = f.as_field_mapping(spec.get("deviceSelector"))
+    spec, path = nested_map(manifest, "spec"), ("spec", "deviceSelector")
+    selector = nested_map(spec, "deviceSelector")
     if selector.get("driver") is not None:
         check_driver_name(selector["driver"], (*path, "driver"), problems)
     if selector.get("pool") is not None:
         _check_pool_name(selector["pool"], (*path, "pool"), problems)
     f.check_text(problems, (*path, "device"), selector.get("device"), names.why_not_dns_label)
-    _check_taint(f.as_field_mapping(spec.get("taint")), ("spec", "taint"), problems)
+    _check_taint(nested_map(spec, "taint"), ("spec", "taint"), problems)
 
 
 def _check_pool_name(name: Any, path: Path, problems: f.Problems) -> None:
@@ -278,7 +278,7 @@ def _check_pool_name(name: Any, path: Path, problems: f.Problems) -> None:
             f.check_text(problems, path, part, names.why_not_dns_subdomain)
 
 
-def _check_taint(taint: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_taint(taint: Json, path: Path, problems: f.Problems) -> None:
     key, value, effect = (taint.get(name) or "" for name in ("key", "value", "effect"))
     f.check_text(problems, (*path, "key"), key, why_not_key)
     f.check_optional_text(problems, (*path, "value"), value, why_not_value)

@@ -11,6 +11,7 @@ from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_strings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def check_dns_config(value: Any, path: Path, scope: PodContext) -> None:
             if why := why_not_ip(server, scope.context):
                 f.invalid(problems, (*path, "nameservers", index), server, why)
     if type(searches) is list:
-        _check_searches(f.as_texts(searches), (*path, "searches"), scope)
+        _check_searches(as_strings(searches), (*path, "searches"), scope)
     for index, option in f.indexed_mappings(value.get("options")):
         if f.is_empty(option.get("name")):
             f.required(problems, (*path, "options", index), "must not be empty", "name the option, for example ndots")

@@ -15,10 +15,13 @@ from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse, to_string
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 ENV_FIELDS: Final = frozenset(
     {
@@ -66,7 +69,7 @@ def _env_name_rule(context: ApiServer) -> f.TextRule:
     return names.why_not_classic_env_name
 
 
-def check_env(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def check_env(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `env` of a container."""
     problems = scope.problems
     why_not = _env_name_rule(scope.context)
@@ -82,7 +85,7 @@ def check_env(value: Any, path: Path, container: dict[str, Any], scope: PodConte
             _check_source(source, entry.get("value"), (*path, index, "valueFrom"), scope)
 
 
-def _check_source(source: dict[str, Any], value: Any, path: Path, scope: PodContext) -> None:
+def _check_source(source: Json, value: Any, path: Path, scope: PodContext) -> None:
     problems = scope.problems
     sources = [name for name in _SOURCES if source.get(name) is not None]
     if not sources:
@@ -190,7 +193,7 @@ _CHECKS_BY_SOURCE: Final[dict[str, Callable[[Any, Path, f.Problems], None]]] = {
 }
 
 
-def check_env_from(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def check_env_from(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `envFrom` of a container. If the source is wrong, the server names the list instead of the item."""
     problems = scope.problems
     for index, entry in f.indexed_mappings(value):
@@ -206,7 +209,7 @@ def check_env_from(value: Any, path: Path, container: dict[str, Any], scope: Pod
             )
             f.invalid(problems, (*path, index), "", why, "give each entry one source", f"{field_path(path)}")
         for source in sources:
-            name = f.as_field_mapping(entry[source]).get("name")
+            name = as_mapping(entry[source]).get("name")
             name_path = (*path, index, source, "name")
             if f.is_empty(name):
                 f.required(problems, name_path, help="name the ConfigMap or Secret")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.diagnostics.terms import Stage
+    from ptcompile.kubernetes.unstructured import Json
 
 
 Problems = list[Problem]
@@ -76,7 +77,7 @@ def required(
     )
 
 
-def check_required(source: dict[str, Any], path: Path, problems: Problems, *fields: str) -> None:
+def check_required(source: Json, path: Path, problems: Problems, *fields: str) -> None:
     """Report each of these fields that is missing or empty."""
     for name in fields:
         if source.get(name) in (None, "", []):
@@ -160,7 +161,7 @@ def _last_key(path: Path) -> str:
     return next((part for part in reversed(path) if isinstance(part, str)), "the value")
 
 
-def indexed_mappings(value: Any) -> Iterable[tuple[int, dict[str, Any]]]:
+def indexed_mappings(value: Any) -> Iterable[tuple[int, Json]]:
     """Return the objects of a list with their indexes. Null counts as an empty object; other types are skipped."""
     if type(value) is not list:
         return ()
@@ -190,13 +191,13 @@ def as_texts(value: Any) -> list[str]:
     return [text for _, text in indexed_texts(value)]
 
 
-def container_names(pod: dict[str, Any]) -> set[str]:
+def container_names(pod: Json) -> set[str]:
     """Return the names of a pod's containers and init containers."""
     entries = (*indexed_mappings(pod.get("containers")), *indexed_mappings(pod.get("initContainers")))
     return {container["name"] for _, container in entries if type(container.get("name")) is str}
 
 
-def as_field_mapping(value: Any) -> dict[str, Any]:
+def as_field_mapping(value: Any) -> Json:
     """Return `value` if it is an object, else an empty object."""
     return value if type(value) is dict else {}
 

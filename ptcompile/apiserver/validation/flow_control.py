@@ -6,16 +6,18 @@ Source: Kubernetes 1.36 `pkg/apis/flowcontrol/validation`, in its order and word
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _PRECEDENCE_DEFAULT: Final = 1000
@@ -32,7 +34,7 @@ _RULES_FOR_ALL: Final = {
     ],
     "nonResourceRules": [{"verbs": _ANY, "nonResourceURLs": _ANY}],
 }
-_FIXED_SCHEMAS: Final[dict[str, dict[str, Any]]] = {
+_FIXED_SCHEMAS: Final[dict[str, Json]] = {
     "exempt": {
         "priorityLevelConfiguration": {"name": "exempt"},
         "matchingPrecedence": 1,
@@ -63,10 +65,10 @@ def _without_zeros(value: Any) -> Any:
     return [_without_zeros(item) for item in value] if type(value) is list else value
 
 
-def check_flow_schema(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_flow_schema(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a FlowSchema, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
-    name = f.as_field_mapping(manifest.get("metadata")).get("name")
+    spec, path = nested_map(manifest, "spec"), ("spec",)
+    name = nested_map(manifest, "metadata").get("name")
     _check_precedence(spec.get("matchingPrecedence") or _PRECEDENCE_DEFAULT, path, name, problems)
     method = spec.get("distinguisherMethod")
     if type(method) is dict:
@@ -74,7 +76,7 @@ def check_flow_schema(manifest: Mapping[str, Any], context: ApiServer, problems:
             problems, (*path, "distinguisherMethod", "type"), method.get("type") or "", ("ByNamespace", "ByUser")
         )
     level_path = (*path, "priorityLevelConfiguration", "name")
-    level = f.as_field_mapping(spec.get("priorityLevelConfiguration")).get("name")
+    level = nested_map(spec, "priorityLevelConfiguration").get("name")
     why = "must reference a priority level"
     f.check_required_text(problems, level_path, level, names.why_not_dns_subdomain, detail=why)
     for index, rule in f.indexed_mappings(spec.get("rules")):
@@ -97,7 +99,7 @@ def _check_precedence(precedence: Any, path: Path, name: Any, problems: f.Proble
         f.invalid(problems, precedence_path, precedence, "only the schema named 'exempt' may have matchingPrecedence 1")
 
 
-def _check_rule(rule: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_rule(rule: Json, path: Path, problems: f.Problems) -> None:
     if not rule.get("subjects"):
         f.required(problems, (*path, "subjects"), "subjects must contain at least one value")
     for index, subject in f.indexed_mappings(rule.get("subjects")):
@@ -114,7 +116,7 @@ def _check_rule(rule: dict[str, Any], path: Path, problems: f.Problems) -> None:
 _SUBJECT_FIELDS: Final = {"ServiceAccount": "serviceAccount", "User": "user", "Group": "group"}
 
 
-def _check_subject(subject: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_subject(subject: Json, path: Path, problems: f.Problems) -> None:
     kind = subject.get("kind") or ""
     if type(kind) is not str:
         return
@@ -142,8 +144,8 @@ def _check_namespace(namespace: Any, path: Path, problems: f.Problems) -> None:
     f.check_required_text(problems, path, namespace, names.why_not_dns_label, detail=why)
 
 
-def _check_verbs(rule: dict[str, Any], path: Path, problems: f.Problems) -> None:
-    verbs, verbs_path = f.as_texts(rule.get("verbs")), (*path, "verbs")
+def _check_verbs(rule: Json, path: Path, problems: f.Problems) -> None:
+    verbs, verbs_path = as_strings(rule.get("verbs")), (*path, "verbs")
     if not rule.get("verbs"):
         f.required(problems, verbs_path, "verbs must contain at least one value")
     elif "*" in verbs:
@@ -159,7 +161,7 @@ def _check_alone(values: list[str], path: Path, what: str, problems: f.Problems)
         f.invalid(problems, path, values, why, "keep '*', or the other items")
 
 
-def _check_resource_rule(rule: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_resource_rule(rule: Json, path: Path, problems: f.Problems) -> None:
     _check_verbs(rule, path, problems)
     for key, singular, plural in (
         ("apiGroups", "api group", "api groups"),
@@ -167,8 +169,8 @@ def _check_resource_rule(rule: dict[str, Any], path: Path, problems: f.Problems)
     ):
         if not rule.get(key):
             f.required(problems, (*path, key), f"resource rules must supply at least one {singular}")
-        _check_alone(f.as_texts(rule.get(key)), (*path, key), plural, problems)
-    namespaces, namespaces_path = f.as_texts(rule.get("namespaces")), (*path, "namespaces")
+        _check_alone(as_strings(rule.get(key)), (*path, key), plural, problems)
+    namespaces, namespaces_path = as_strings(rule.get("namespaces")), (*path, "namespaces")
     if not rule.get("namespaces") and not rule.get("clusterScope"):
         why = "resource rules that are not cluster scoped must supply at least one namespace"
         f.required(problems, namespaces_path, why, "list namespaces, or set clusterScope: true")
@@ -181,9 +183,9 @@ def _check_resource_rule(rule: dict[str, Any], path: Path, problems: f.Problems)
                 f.invalid(problems, (*namespaces_path, index), namespace, why)
 
 
-def _check_url_rule(rule: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_url_rule(rule: Json, path: Path, problems: f.Problems) -> None:
     _check_verbs(rule, path, problems)
-    urls, urls_path = f.as_texts(rule.get("nonResourceURLs")), (*path, "nonResourceURLs")
+    urls, urls_path = as_strings(rule.get("nonResourceURLs")), (*path, "nonResourceURLs")
     if not rule.get("nonResourceURLs"):
         f.required(problems, urls_path, "nonResourceURLs must contain at least one value")
     elif "*" in urls:
@@ -209,10 +211,10 @@ def _why_not_url_path(text: str) -> str | None:
     return None
 
 
-def check_priority_level(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_priority_level(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a PriorityLevelConfiguration, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
-    name, level = f.as_field_mapping(manifest.get("metadata")).get("name"), spec.get("type") or ""
+    spec, path = nested_map(manifest, "spec"), ("spec",)
+    name, level = nested_map(manifest, "metadata").get("name"), spec.get("type") or ""
     limited, exempt = spec.get("limited"), spec.get("exempt")
     if type(level) is not str:
         return
@@ -222,7 +224,7 @@ def check_priority_level(manifest: Mapping[str, Any], context: ApiServer, proble
     if level == "Exempt":
         if limited is not None:
             f.forbidden(problems, (*path, "limited"), "must be nil if the type is not Limited")
-        _check_exempt(f.as_field_mapping(exempt), (*path, "exempt"), problems)
+        _check_exempt(as_mapping(exempt), (*path, "exempt"), problems)
     elif level == "Limited":
         if exempt is not None:
             f.forbidden(problems, (*path, "exempt"), "must be nil if the type is Limited")
@@ -235,7 +237,7 @@ def check_priority_level(manifest: Mapping[str, Any], context: ApiServer, proble
     _check_fixed_level(spec, name, path, problems)
 
 
-def _check_fixed_level(spec: dict[str, Any], name: Any, path: Path, problems: f.Problems) -> None:
+def _check_fixed_level(spec: Json, name: Any, path: Path, problems: f.Problems) -> None:
     written = _without_zeros(spec)
     if name == "exempt" and {key for key in written if key != "exempt"} != {"type"}:
         why = "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value"
@@ -245,7 +247,7 @@ def _check_fixed_level(spec: dict[str, Any], name: Any, path: Path, problems: f.
         f.invalid(problems, path, spec, "spec of 'catch-all' must equal the fixed value", "use another name")
 
 
-def _check_exempt(exempt: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_exempt(exempt: Json, path: Path, problems: f.Problems) -> None:
     _check_shares(exempt.get("nominalConcurrencyShares"), path, problems)
     f.check_range(problems, (*path, "lendablePercent"), exempt.get("lendablePercent"), 0, 100)
 
@@ -255,9 +257,9 @@ def _check_shares(shares: Any, path: Path, problems: f.Problems) -> None:
         f.invalid(problems, (*path, "nominalConcurrencyShares"), shares, "must be a non-negative integer")
 
 
-def _check_limited(limited: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_limited(limited: Json, path: Path, problems: f.Problems) -> None:
     _check_shares(limited.get("nominalConcurrencyShares"), path, problems)
-    _check_response(f.as_field_mapping(limited.get("limitResponse")), (*path, "limitResponse"), problems)
+    _check_response(nested_map(limited, "limitResponse"), (*path, "limitResponse"), problems)
     f.check_range(problems, (*path, "lendablePercent"), limited.get("lendablePercent"), 0, 100)
     borrowing = limited.get("borrowingLimitPercent")
     if type(borrowing) is int and borrowing < 0:
@@ -265,7 +267,7 @@ def _check_limited(limited: dict[str, Any], path: Path, problems: f.Problems) ->
         f.invalid(problems, (*path, "borrowingLimitPercent"), borrowing, why)
 
 
-def _check_response(response: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_response(response: Json, path: Path, problems: f.Problems) -> None:
     kind, queuing, queuing_path = response.get("type") or "", response.get("queuing"), (*path, "queuing")
     if kind == "Reject":
         if queuing is not None:
@@ -279,7 +281,7 @@ def _check_response(response: dict[str, Any], path: Path, problems: f.Problems) 
         f.check_choice(problems, (*path, "type"), kind, ("Queue", "Reject"))
 
 
-def _check_queuing(queuing: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_queuing(queuing: Json, path: Path, problems: f.Problems) -> None:
     sizes = {name: queuing.get(name) or default for name, default in _QUEUING_DEFAULTS.items()}
     queues, hand = sizes["queues"], sizes["handSize"]
     for name in ("queueLengthLimit", "queues"):

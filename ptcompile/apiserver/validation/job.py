@@ -23,13 +23,14 @@ from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.requests import Update
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _PARALLELISM_MAX: Final = 100_000
@@ -51,14 +52,14 @@ _UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 def check_job(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
     """Check a Job, except its metadata. The name is checked because pod names and labels contain it."""
-    spec, meta = f.as_field_mapping(manifest.get("spec")), f.as_field_mapping(manifest.get("metadata"))
+    spec, meta = nested_map(manifest, "spec"), nested_map(manifest, "metadata")
     if manifest.get("spec") is not None and type(manifest["spec"]) is not dict:
         return
     path: Path = ("spec",)
     check_job_counts(spec, path, context, problems)
     _check_name(meta, spec, problems)
     check_job_selector(meta, spec, path, problems)
-    template = f.as_field_mapping(spec.get("template"))
+    template = nested_map(spec, "template")
     pod, template_path = template.get("spec"), (*path, "template")
     check_template_metadata(template.get("metadata"), (*template_path, "metadata"), problems, template_path)
     check_pod_annotations(template.get("metadata"), pod, (*template_path, "metadata"), problems)
@@ -67,7 +68,7 @@ def check_job(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
 
     # what the server accepts in a template but rejects in a Pod: such a Job creates no pod
     pods: f.Problems = []
-    check_pod_only_rules(f.as_field_mapping(pod), (*template_path, "spec"), pods)
+    check_pod_only_rules(as_mapping(pod), (*template_path, "spec"), pods)
     problems += f.with_stage(pods, "pod")
 
 
@@ -81,7 +82,7 @@ def check_restart_policy(pod: Any, path: Path, problems: f.Problems) -> None:
         f.required(problems, policy_path, 'valid values: "OnFailure", "Never"', help, fix=fix)
 
 
-def check_job_counts(spec: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def check_job_counts(spec: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     """Check the numbers, modes and policies of a Job's spec: everything except the template and the selector."""
     for name in _COUNT_FIELDS:
         if name in spec:
@@ -106,7 +107,7 @@ def check_job_counts(spec: dict[str, Any], path: Path, context: ApiServer, probl
         check_success_policy(spec, path, problems)
 
 
-def completions_of(spec: dict[str, Any]) -> int | None:
+def completions_of(spec: Json) -> int | None:
     """Return the defaulted `completions`: 1 if neither it nor `parallelism` is set, or None if it is not an integer."""
     completions = spec.get("completions")
     if completions is None and spec.get("parallelism") is None:
@@ -114,7 +115,7 @@ def completions_of(spec: dict[str, Any]) -> int | None:
     return f.as_field_int(completions)
 
 
-def _check_indexed(spec: dict[str, Any], path: Path, parallelism: int | None, problems: f.Problems) -> None:
+def _check_indexed(spec: Json, path: Path, parallelism: int | None, problems: f.Problems) -> None:
     if spec.get("completions") is None and spec.get("parallelism") is not None:
         why = "when completion mode is Indexed"
         f.required(problems, (*path, "completions"), why, "set it to the number of pods, like parallelism")
@@ -123,7 +124,7 @@ def _check_indexed(spec: dict[str, Any], path: Path, parallelism: int | None, pr
         f.invalid(problems, (*path, "parallelism"), parallelism, why)
 
 
-def _check_index_limits(spec: dict[str, Any], path: Path, indexed: bool, problems: f.Problems) -> None:
+def _check_index_limits(spec: Json, path: Path, indexed: bool, problems: f.Problems) -> None:
     limit, failed = spec.get("backoffLimitPerIndex"), f.as_field_int(spec.get("maxFailedIndexes"))
     if not indexed:
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
@@ -145,7 +146,7 @@ def _check_index_limits(spec: dict[str, Any], path: Path, indexed: bool, problem
         _check_many_completions(spec, path, failed, problems)
 
 
-def _check_many_completions(spec: dict[str, Any], path: Path, failed: int | None, problems: f.Problems) -> None:
+def _check_many_completions(spec: Json, path: Path, failed: int | None, problems: f.Problems) -> None:
     suffix = f"when completions are above {_MANY_COMPLETIONS} and used with backoff limit per index"
     parallelism = f.as_field_int(spec.get("parallelism"))
     if parallelism is not None and parallelism > _MANY_COMPLETIONS_LIMIT:
@@ -163,12 +164,12 @@ def _check_many_completions(spec: dict[str, Any], path: Path, failed: int | None
         )
 
 
-def _check_replacement(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_replacement(spec: Json, path: Path, problems: f.Problems) -> None:
     allowed = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
     f.check_choice(problems, (*path, "podReplacementPolicy"), spec.get("podReplacementPolicy"), allowed)
 
 
-def _check_name(meta: dict[str, Any], spec: dict[str, Any], problems: f.Problems) -> None:
+def _check_name(meta: Json, spec: Json, problems: f.Problems) -> None:
     name = meta.get("name")
     key = "name"
     if f.is_empty(name) and type(meta.get("generateName")) is str and meta["generateName"]:
@@ -187,11 +188,11 @@ def _check_name(meta: dict[str, Any], spec: dict[str, Any], problems: f.Problems
         f.invalid(problems, ("metadata", key), name, why, "shorten the name", "spec.template.labels")
 
 
-def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def check_job_selector(meta: Json, spec: Json, path: Path, problems: f.Problems) -> None:
     """Check the selector and the labels that the server generates unless `manualSelector` is set."""
     selector, selector_path = spec.get("selector"), (*path, "selector")
-    template = f.as_field_mapping(f.as_field_mapping(spec.get("template")).get("metadata"))
-    labels, labels_path = f.as_field_mapping(template.get("labels")), (*path, "template", "metadata", "labels")
+    template = nested_map(spec, "template", "metadata")
+    labels, labels_path = nested_map(template, "labels"), (*path, "template", "metadata", "labels")
     if spec.get("manualSelector") is True:
         before = len(problems)
         check_selector(selector, selector_path, problems)
@@ -221,7 +222,7 @@ def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, p
             f.invalid(problems, (*labels_path, key), value, why, "remove the label", f.key_path((*labels_path, key)))
 
 
-def _generated_labels(meta: dict[str, Any]) -> dict[str, Any]:
+def _generated_labels(meta: Json) -> Json:
     """Return the labels that the server adds to a Job's pods; the uid is a placeholder."""
     return {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, object())}
 
@@ -240,13 +241,13 @@ _ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 _is_number = Pattern(r"[+-]?[0-9]{1,18}").fullmatch
 
 
-def check_failure_policy(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def check_failure_policy(spec: Json, path: Path, problems: f.Problems) -> None:
     """Check `podFailurePolicy` of a Job's spec, which requires restartPolicy Never."""
     policy = spec.get("podFailurePolicy")
     if type(policy) is not dict:
         return
     rules_path = (*path, "podFailurePolicy", "rules")
-    pod = f.as_field_mapping(f.as_field_mapping(spec.get("template")).get("spec"))
+    pod = nested_map(spec, "template", "spec")
     if pod.get("restartPolicy") == "OnFailure":
         why = 'only "Never" is supported when podFailurePolicy is specified'
         f.invalid(problems, (*path, "template", "spec", "restartPolicy"), "OnFailure", why, "set restartPolicy: Never")
@@ -257,9 +258,7 @@ def check_failure_policy(spec: dict[str, Any], path: Path, problems: f.Problems)
         _check_rule(rule, (*rules_path, index), spec, container_names, problems)
 
 
-def _check_rule(
-    rule: dict[str, Any], path: Path, spec: dict[str, Any], container_names: set[str], problems: f.Problems
-) -> None:
+def _check_rule(rule: Json, path: Path, spec: Json, container_names: set[str], problems: f.Problems) -> None:
     action, codes, conditions = rule.get("action"), rule.get("onExitCodes"), rule.get("onPodConditions")
     f.check_required_choice(problems, (*path, "action"), action, _ACTIONS, f"valid values: {', '.join(_ACTIONS)}")
     if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
@@ -276,7 +275,7 @@ def _check_rule(
         f.invalid(problems, path, rule, why, "set onExitCodes or onPodConditions")
 
 
-def _check_codes(codes: dict[str, Any], path: Path, container_names: set[str], problems: f.Problems) -> None:
+def _check_codes(codes: Json, path: Path, container_names: set[str], problems: f.Problems) -> None:
     operator, name, values = codes.get("operator"), codes.get("containerName"), codes.get("values")
     f.check_required_choice(problems, (*path, "operator"), operator, ("In", "NotIn"), 'valid values: "In", "NotIn"')
     if type(name) is str and name not in container_names:
@@ -303,14 +302,14 @@ def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, problems:
         f.invalid(problems, path, values, "must be ordered", "sort the exit codes")
 
 
-def _check_condition(condition: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_condition(condition: Json, path: Path, problems: f.Problems) -> None:
     kind, status = condition.get("type") or "", condition.get("status")
     f.check_text(problems, (*path, "type"), kind, why_not_key)
     if not f.is_empty(status):
         f.check_choice(problems, (*path, "status"), status, ("False", "True", "Unknown"))
 
 
-def check_success_policy(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def check_success_policy(spec: Json, path: Path, problems: f.Problems) -> None:
     """Check `successPolicy` of a Job's spec."""
     policy, policy_path = spec.get("successPolicy"), (*path, "successPolicy")
     if type(policy) is not dict:
@@ -330,7 +329,7 @@ def check_success_policy(spec: dict[str, Any], path: Path, problems: f.Problems)
         _check_success_rule(rule, (*policy_path, "rules", index), completions, problems)
 
 
-def _check_success_rule(rule: dict[str, Any], path: Path, completions: int | None, problems: f.Problems) -> None:
+def _check_success_rule(rule: Json, path: Path, completions: int | None, problems: f.Problems) -> None:
     count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
     if count is None and indexes is None:
         f.required(problems, path, "at least one of succeededCount or succeededIndexes must be specified")
@@ -465,7 +464,7 @@ def _resources_path() -> tuple[str, ...]:
     return ("spec", "containers", "*", "resources")
 
 
-def _has_no_pods(status: Mapping[str, Any], kubernetes: tuple[int, int]) -> bool:
+def _has_no_pods(status: Json, kubernetes: tuple[int, int]) -> bool:
     """Return whether a suspended Job has no pods: until 1.35 it must never have started, later it may have stopped."""
     if status.get("startTime") is None:
         return True

@@ -11,10 +11,13 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.diagnostics import Path, field_path
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ptcompile.kubernetes.unstructured import Json
 
 _BIND_OPTIONS = ("nodev", "noexec", "nosuid")
 _PROPAGATION_MODES = ("Bidirectional", "HostToContainer", "None")
@@ -39,7 +42,7 @@ def _check_volume_name(name: Any, path: Path, scope: PodContext) -> None:
         f.not_found(scope.problems, path, name, help)
 
 
-def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def check_mounts(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `volumeMounts` of a container."""
     problems, seen = scope.problems, set[str]()
     devices = [d for _, d in f.indexed_mappings(container["volumeDevices"])] if container.get("volumeDevices") else ()
@@ -62,7 +65,7 @@ def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: PodCo
             _check_options(mount, (*path, index), path, container, problems)
 
 
-def _check_overlap(mount: dict[str, Any], devices: Sequence[dict[str, Any]], path: Path, problems: f.Problems) -> None:
+def _check_overlap(mount: Json, devices: Sequence[Json], path: Path, problems: f.Problems) -> None:
     why = "must not already exist in volumeDevices"
     for key, device_key in (("name", "name"), ("mountPath", "devicePath")):
         value = mount.get(key)
@@ -70,7 +73,7 @@ def _check_overlap(mount: dict[str, Any], devices: Sequence[dict[str, Any]], pat
             f.invalid(problems, (*path, key), value, why)
 
 
-def _check_bind_options(mount: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_bind_options(mount: Json, path: Path, scope: PodContext) -> None:
     """Check `bindMountOptions` (VolumeBindMountOptions, alpha in Kubernetes 1.37)."""
     for index, option in f.indexed_items(mount["bindMountOptions"]):
         f.check_choice(scope.problems, (*path, index), option, _BIND_OPTIONS)
@@ -80,9 +83,7 @@ def _check_bind_options(mount: dict[str, Any], path: Path, scope: PodContext) ->
         f.forbidden(scope.problems, path, "may not be set for image volumes", "remove it")
 
 
-def _check_options(
-    mount: dict[str, Any], path: Path, list_path: Path, container: dict[str, Any], problems: f.Problems
-) -> None:
+def _check_options(mount: Json, path: Path, list_path: Path, container: Json, problems: f.Problems) -> None:
     sub_path, expression = mount.get("subPath"), mount.get("subPathExpr")
     if type(sub_path) is str and sub_path and (why := why_not_relative(sub_path)):
         f.invalid(problems, (*path, "subPath"), sub_path, why, field=field_path((*list_path, "subPath")))
@@ -98,21 +99,19 @@ def _check_options(
         _check_recursive(mount, recursive, (*path, "recursiveReadOnly"), problems, field)
 
 
-def _check_propagation(
-    mount: dict[str, Any], path: Path, list_path: Path, container: dict[str, Any], problems: f.Problems
-) -> None:
+def _check_propagation(mount: Json, path: Path, list_path: Path, container: Json, problems: f.Problems) -> None:
     mode = mount.get("mountPropagation")
     if type(mode) is not str:
         return
     mount_propagation_path, field = (*path, "mountPropagation"), field_path((*list_path, "mountPropagation"))
     if mode not in _PROPAGATION_MODES:
         f.unsupported(problems, mount_propagation_path, mode, _PROPAGATION_MODES, field=field)
-    elif mode == "Bidirectional" and f.as_field_mapping(container.get("securityContext")).get("privileged") is not True:
+    elif mode == "Bidirectional" and nested_map(container, "securityContext").get("privileged") is not True:
         why = "Bidirectional mount propagation is available only to privileged containers"
         f.forbidden(problems, mount_propagation_path, why, "use HostToContainer, or a privileged container", field)
 
 
-def _check_recursive(mount: dict[str, Any], mode: str, path: Path, problems: f.Problems, field: str) -> None:
+def _check_recursive(mount: Json, mode: str, path: Path, problems: f.Problems, field: str) -> None:
     if mode not in ("Enabled", "IfPossible"):
         f.unsupported(problems, path, mode, ("Disabled", "Enabled", "IfPossible"), field=field)
         return
@@ -122,7 +121,7 @@ def _check_recursive(mount: dict[str, Any], mode: str, path: Path, problems: f.P
         f.forbidden(problems, path, "may only be specified when mountPropagation is None or not specified", field=field)
 
 
-def check_devices(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def check_devices(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `volumeDevices` of a container."""
     problems, names_seen, paths_seen = scope.problems, set[str](), set[str]()
     for index, device in f.indexed_mappings(value):
@@ -133,7 +132,7 @@ def check_devices(value: Any, path: Path, container: dict[str, Any], scope: PodC
             if name in names_seen:
                 f.invalid(problems, (*device_path, "name"), name, "must be unique")
             names_seen.add(name)
-            volume = f.as_field_mapping((scope.volumes or {}).get(name))
+            volume = as_mapping((scope.volumes or {}).get(name))
             if volume and not volume.get("persistentVolumeClaim") and not volume.get("ephemeral"):
                 why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
                 f.invalid(problems, (*device_path, "name"), name, why, "use volumeMounts")

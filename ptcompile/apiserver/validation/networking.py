@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import is_cidr, is_ip, is_mapped_ip, why_not_cidr
@@ -18,12 +18,14 @@ from ptcompile.apiserver.validation.values import (
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.requests import Update
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
@@ -33,9 +35,9 @@ _ENDINGS: Final = ("/..", "/.")
 _CONTROLLER_MAX: Final = 250
 
 
-def check_ingress(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_ingress(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check an Ingress, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     backend, rules, name = spec.get("defaultBackend"), spec.get("rules"), spec.get("ingressClassName")
     if backend is None and not rules:
         f.invalid(problems, path, spec, "either `defaultBackend` or `rules` must be specified", "add a rule")
@@ -49,7 +51,7 @@ def check_ingress(manifest: Mapping[str, Any], context: ApiServer, problems: f.P
         secret_path = (*path, "tls", index, "secretName")
         f.check_optional_text(problems, secret_path, tls.get("secretName"), names.why_not_dns_subdomain)
     f.check_text(problems, (*path, "ingressClassName"), name, names.why_not_dns_subdomain)
-    object_annotations = f.as_field_mapping(f.as_field_mapping(manifest.get("metadata")).get("annotations"))
+    object_annotations = nested_map(manifest, "metadata", "annotations")
     if name is not None and object_annotations.get(_CLASS_ANNOTATION):
         annotation_path = ("metadata", "annotations", _CLASS_ANNOTATION)
         why = "can not be set when the class field is also set"
@@ -69,7 +71,7 @@ def _check_host(host: str, path: Path, problems: f.Problems) -> None:
         f.invalid(problems, path, host, why)
 
 
-def _check_rule(rule: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_rule(rule: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     host = rule.get("host")
     if type(host) is str and host:
         if is_ip(host):
@@ -83,12 +85,10 @@ def _check_rule(rule: dict[str, Any], path: Path, context: ApiServer, problems: 
         f.required(problems, (*path, "http", "paths"))
     for index, http_path in f.indexed_mappings(http.get("paths")):
         _check_path(http_path, (*path, "http", "paths", index), problems)
-        _check_backend(
-            f.as_field_mapping(http_path.get("backend")), (*path, "http", "paths", index, "backend"), context, problems
-        )
+        _check_backend(nested_map(http_path, "backend"), (*path, "http", "paths", index, "backend"), context, problems)
 
 
-def _check_path(http_path: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_path(http_path: Json, path: Path, problems: f.Problems) -> None:
     kind, text = http_path.get("pathType"), http_path.get("path") or ""
     if kind is None:
         f.required(problems, (*path, "pathType"), "pathType must be specified", "use Prefix, or Exact")
@@ -108,7 +108,7 @@ def _check_path(http_path: dict[str, Any], path: Path, problems: f.Problems) -> 
                 f.invalid(problems, (*path, "path"), text, f"cannot end with '{end}'")
 
 
-def _check_backend(backend: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_backend(backend: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
         f.invalid(problems, path, "", "cannot set both resource and service backends", "keep one of the two")
@@ -119,10 +119,10 @@ def _check_backend(backend: dict[str, Any], path: Path, context: ApiServer, prob
     elif type(service) is dict:
         name_path = (*path, "service", "name")
         f.check_required_text(problems, name_path, service.get("name"), service_name_rule(context))
-        _check_port(f.as_field_mapping(service.get("port")), (*path, "service", "port"), problems)
+        _check_port(nested_map(service, "port"), (*path, "service", "port"), problems)
 
 
-def _check_port(port: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_port(port: Json, path: Path, problems: f.Problems) -> None:
     name, number = port.get("name"), port.get("number")
     if name and number:
         f.invalid(problems, path, "", "cannot set both port name & port number", "keep one of the two")
@@ -134,14 +134,14 @@ def _check_port(port: dict[str, Any], path: Path, problems: f.Problems) -> None:
         f.required(problems, path, "port name or number is required")
 
 
-def _check_object(reference: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_object(reference: Json, path: Path, problems: f.Problems) -> None:
     f.check_text(problems, (*path, "apiGroup"), reference.get("apiGroup"), names.why_not_dns_subdomain)
     f.check_required(reference, path, problems, "kind", "name")
 
 
-def check_ingress_class(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_ingress_class(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check an IngressClass, except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
+    spec = nested_map(manifest, "spec")
     controller, parameters = spec.get("controller") or "", spec.get("parameters")
     controller_path = ("spec", "controller")
     if type(controller) is str and len(controller) > _CONTROLLER_MAX:
@@ -162,10 +162,10 @@ def check_ingress_class(manifest: Mapping[str, Any], context: ApiServer, problem
         f.forbidden(problems, (*path, "namespace"), "`parameters.scope` is set to 'Cluster'")
 
 
-def check_ip_address(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_ip_address(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check an IPAddress, except its metadata."""
     path = ("spec", "parentRef")
-    parent = f.as_field_mapping(manifest.get("spec")).get("parentRef")
+    parent = nested_map(manifest, "spec").get("parentRef")
     if parent is None:
         f.required(problems, path, help="name the Service that has the address")
     if type(parent) is not dict:
@@ -176,9 +176,9 @@ def check_ip_address(manifest: Mapping[str, Any], context: ApiServer, problems: 
     f.check_optional_text(problems, (*path, "namespace"), parent.get("namespace"), why_not_path_segment)
 
 
-def check_service_cidr(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_service_cidr(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ServiceCIDR, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec", "cidrs")
+    spec, path = nested_map(manifest, "spec"), ("spec", "cidrs")
     value = spec.get("cidrs")
     if value is None or value == []:
         f.required(problems, path, "at least one CIDR required", "add a range, such as 10.0.0.0/16")
@@ -218,7 +218,7 @@ def _why_not_canonical_cidr(text: str) -> str | None:
 
 def service_cidr_update(update: Update) -> Iterator[Problem]:
     """Yield a problem if a ServiceCIDR loses or changes a range; a second range may be added."""
-    old, new = (f.as_texts(f.as_field_mapping(item.get("spec")).get("cidrs")) for item in (update.old, update.new))
+    old, new = (as_strings(nested_map(item, "spec").get("cidrs")) for item in (update.old, update.new))
     for index, (before, after) in enumerate(zip(old, new, strict=False)):
         if before != after:
             yield f.immutable(("spec", "cidrs", index), after)
@@ -231,7 +231,7 @@ _TYPES: Final = ("Egress", "Ingress")
 
 def check_network_policy(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
     """Check a NetworkPolicy, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     check_selector(spec.get("podSelector"), (*path, "podSelector"), problems)
     for side, peers in (("ingress", "from"), ("egress", "to")):
         for index, rule in f.indexed_mappings(spec.get(side)):
@@ -250,7 +250,7 @@ def check_network_policy(manifest: Any, context: ApiServer, problems: f.Problems
             f.check_choice(problems, (*path, "policyTypes", index), "" if kind is None else kind, _TYPES)
 
 
-def _check_policy_port(port: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_policy_port(port: Json, path: Path, problems: f.Problems) -> None:
     number, end = port.get("port"), port.get("endPort")
     if port.get("protocol") is not None:
         f.check_choice(problems, (*path, "protocol"), port["protocol"], PROTOCOLS)
@@ -268,7 +268,7 @@ def _check_policy_port(port: dict[str, Any], path: Path, problems: f.Problems) -
         f.invalid(problems, end_port_path, end, why)
 
 
-def _check_peer(peer: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_peer(peer: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     set_fields = [key for key in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(key) is not None]
     if not set_fields:
         f.required(problems, path, "must specify a peer", "select pods, namespaces or an ipBlock")
@@ -278,10 +278,10 @@ def _check_peer(peer: dict[str, Any], path: Path, context: ApiServer, problems: 
     if "ipBlock" in set_fields:
         if len(set_fields) > 1:
             f.forbidden(problems, path, "may not specify both ipBlock and another peer", "split the peer in two")
-        _check_block(f.as_field_mapping(peer["ipBlock"]), (*path, "ipBlock"), context, problems)
+        _check_block(as_mapping(peer["ipBlock"]), (*path, "ipBlock"), context, problems)
 
 
-def _check_block(block: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_block(block: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     text = block.get("cidr")
     if f.is_empty(text):
         f.required(problems, (*path, "cidr"), help="write it as 10.0.0.0/8")

@@ -36,13 +36,14 @@ from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_nam
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.requests import Update
+    from ptcompile.kubernetes.unstructured import Json
 
     PodFieldCheck = Callable[[Any, Path, PodContext], None]
 
@@ -68,7 +69,7 @@ _LINUX_SECURITY_FIELDS: Final = (
 )
 
 
-def check_pod_only_rules(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def check_pod_only_rules(spec: Json, path: Path, problems: f.Problems) -> None:
     """Check what the server accepts in a template but rejects in a Pod."""
     for key in ("containers", "initContainers"):
         for index, container in f.indexed_mappings(spec.get(key)):
@@ -86,10 +87,10 @@ def check_pod_only_rules(spec: dict[str, Any], path: Path, problems: f.Problems)
 
 def check_pod_annotations(meta: Any, spec: Any, path: Path, problems: f.Problems) -> None:
     """Check annotations that the server interprets (Kubernetes 1.36 `ValidatePodSpecificAnnotations`)."""
-    annotations = f.as_field_mapping(f.as_field_mapping(meta).get("annotations"))
+    annotations = as_mapping(as_mapping(meta).get("annotations"))
     for key, value in annotations.items():
         annotation_path = (*path, "annotations", key)
-        if key == _MIRROR_ANNOTATION and not f.as_field_mapping(spec).get("nodeName"):
+        if key == _MIRROR_ANNOTATION and not as_mapping(spec).get("nodeName"):
             f.invalid(
                 problems,
                 annotation_path,
@@ -104,7 +105,7 @@ def check_pod_annotations(meta: Any, spec: Any, path: Path, problems: f.Problems
 
 
 def _check_app_armor(container: str, profile: str, path: Path, spec: Any, problems: f.Problems) -> None:
-    if container not in f.container_names(f.as_field_mapping(spec)):
+    if container not in f.container_names(as_mapping(spec)):
         f.invalid(
             problems, path, container, "container not found", "name one of the pod's containers", f.key_path(path)
         )
@@ -134,11 +135,11 @@ def check_os(value: Any, path: Path, scope: PodContext) -> None:
         f.check_choice(problems, path, name, ("linux", "windows"))
 
 
-def _security_contexts(scope: PodContext, path: Path) -> list[tuple[Path, dict[str, Any]]]:
-    out = [((*path, "securityContext"), f.as_field_mapping(scope.spec.get("securityContext")))]
+def _security_contexts(scope: PodContext, path: Path) -> list[tuple[Path, Json]]:
+    out = [((*path, "securityContext"), as_mapping(scope.spec.get("securityContext")))]
     for key in ("containers", "initContainers"):
         for index, container in f.indexed_mappings(scope.spec.get(key)):
-            out.append(((*path, key, index, "securityContext"), f.as_field_mapping(container.get("securityContext"))))
+            out.append(((*path, key, index, "securityContext"), nested_map(container, "securityContext")))
     return out
 
 
@@ -167,7 +168,7 @@ def _check_windows(scope: PodContext, path: Path) -> None:
                 f.forbidden(scope.problems, (*context_path, name), "cannot be set for a windows pod")
 
 
-def check_pod(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_pod(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a Pod, except the generic part of its metadata."""
     spec = manifest.get("spec")
     check_pod_annotations(manifest.get("metadata"), spec, ("metadata",), problems)
@@ -220,7 +221,7 @@ def _claim_names(value: Any) -> frozenset[str] | None:
     return None if any(type(name) is not str for name in claims) else frozenset(claims)
 
 
-def _check_host_ports(spec: dict[str, Any], path: Path, problems: f.Problems, template: bool) -> None:
+def _check_host_ports(spec: Json, path: Path, problems: f.Problems, template: bool) -> None:
     fill = spec.get("hostNetwork") is True and not template
     check_host_ports(spec.get("containers"), (*path, "containers"), problems, fill)
     for index, init in f.indexed_mappings(spec.get("initContainers")):  # init containers run one after another
@@ -287,7 +288,7 @@ def _check_resource_claims(value: Any, path: Path, scope: PodContext) -> None:
         _check_claim_source(claim, claim_path, problems)
 
 
-def _check_claim_source(claim: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_claim_source(claim: Json, path: Path, problems: f.Problems) -> None:
     fields = ("resourceClaimName", "resourceClaimTemplateName")
     set_fields = [key for key in fields if claim.get(key) is not None]
     if len(set_fields) > 1:
@@ -374,7 +375,7 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _may_change(path: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str, Any], gated: bool) -> bool:
+def _may_change(path: tuple[str, ...], old: Json, new: Json, gated: bool) -> bool:
     field = path[1] if len(path) > 1 else ""
     if field in ("containers", "initContainers"):
         return path[3:] == ("image",)
@@ -405,7 +406,7 @@ def _without_seconds(toleration: Any) -> Any:
     return {key: value for key, value in toleration.items() if key != "tolerationSeconds" and value is not None}
 
 
-def _narrows_node_affinity(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def _narrows_node_affinity(old: Json, new: Json) -> bool:
     """Return whether the required node affinity was empty or only gained expressions in its terms."""
     name = "requiredDuringSchedulingIgnoredDuringExecution"
     before = _as_list(nested_map(old, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
@@ -425,7 +426,7 @@ def _keeps_expressions(old_term: Any, new_term: Any) -> bool:
     )
 
 
-def _added_gates(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Problem]:
+def _added_gates(old: Json, new: Json) -> Iterator[Problem]:
     before = _item_names(old.get("schedulingGates"))
     for index, name in enumerate(_item_names(new.get("schedulingGates"))):
         if name not in before:

@@ -6,19 +6,19 @@ released schemas state; no server was asked. See docs/facts/feature-gates.md#new
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.metadata import why_not_key
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.requests import ApiServer
+    from ptcompile.kubernetes.unstructured import Json
 
 _CLAIMS_MAX: Final = 4
 _TEMPLATES_MAX: Final = 8
@@ -38,17 +38,17 @@ def check_job_scheduling(scheduling: Any, path: Path, problems: f.Problems) -> N
     _check_placement(scheduling, path, problems)
 
 
-def check_pod_group(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_pod_group(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a PodGroup (GenericWorkload, since Kubernetes 1.36), except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
+    spec = nested_map(manifest, "spec")
     _check_group(spec, ("spec",), problems)
-    if reference := f.as_field_mapping(spec.get("workloadRef")):
+    if reference := nested_map(spec, "workloadRef"):
         f.check_required(reference, ("spec", "workloadRef"), problems, "workloadName", "templateName")
 
 
-def check_workload(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_workload(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a Workload (GenericWorkload, since Kubernetes 1.35), except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
+    spec = nested_map(manifest, "spec")
     is_first = manifest.get("apiVersion") == "scheduling.k8s.io/v1alpha1"
     field = "podGroups" if is_first else "podGroupTemplates"
     items, path = spec.get(field), ("spec", field)
@@ -60,16 +60,16 @@ def check_workload(manifest: Mapping[str, Any], context: ApiServer, problems: f.
         item_path = (*path, index)
         _check_name(item.get("name"), item_path, (*item_path, "name"), seen, problems)
         if is_first:
-            _check_policy(f.as_field_mapping(item.get("policy")), (*item_path, "policy"), problems)
+            _check_policy(nested_map(item, "policy"), (*item_path, "policy"), problems)
         else:
             _check_group(item, item_path, problems)
 
 
-def _check_group(spec: Mapping[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_group(spec: Json, path: Path, problems: f.Problems) -> None:
     """Check the fields that a PodGroup and a template of a Workload share."""
-    _check_policy(f.as_field_mapping(spec.get("schedulingPolicy")), (*path, "schedulingPolicy"), problems)
+    _check_policy(nested_map(spec, "schedulingPolicy"), (*path, "schedulingPolicy"), problems)
     _check_placement(spec, path, problems)
-    topology = f.as_field_mapping(spec.get("schedulingConstraints")).get("topology")
+    topology = nested_map(spec, "schedulingConstraints").get("topology")
     f.check_length(problems, (*path, "schedulingConstraints", "topology"), topology, _TOPOLOGY_MAX)
     if type(mode := spec.get("disruptionMode")) is str:
         f.check_choice(problems, (*path, "disruptionMode"), mode, ("Pod", "PodGroup"))
@@ -78,19 +78,19 @@ def _check_group(spec: Mapping[str, Any], path: Path, problems: f.Problems) -> N
     )
 
 
-def _check_policy(policy: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_policy(policy: Json, path: Path, problems: f.Problems) -> None:
     _check_one_of(policy, ("basic", "gang"), path, problems)
     gang = policy.get("gang")
-    count = f.as_field_mapping(gang).get("minCount")
+    count = as_mapping(gang).get("minCount")
     if type(count) is int and count < 1:
         f.invalid(problems, (*path, "gang", "minCount"), count, "must be greater than or equal to 1")
 
 
-def _check_placement(scheduling: Mapping[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_placement(scheduling: Json, path: Path, problems: f.Problems) -> None:
     mode = scheduling.get("disruptionMode")
     if type(mode) is dict:
         _check_one_of(mode, ("all", "single"), (*path, "disruptionMode"), problems)
-    constraints = f.as_field_mapping(scheduling.get("schedulingConstraints"))
+    constraints = nested_map(scheduling, "schedulingConstraints")
     for index, level in f.indexed_mappings(constraints.get("topology")):
         key_path = (*path, "schedulingConstraints", "topology", index, "key")
         help = "name a label of the nodes, such as topology.kubernetes.io/rack"
@@ -98,7 +98,7 @@ def _check_placement(scheduling: Mapping[str, Any], path: Path, problems: f.Prob
     _check_claims(scheduling.get("resourceClaims"), (*path, "resourceClaims"), problems)
 
 
-def _check_one_of(value: dict[str, Any], fields: tuple[str, ...], path: Path, problems: f.Problems) -> None:
+def _check_one_of(value: Json, fields: tuple[str, ...], path: Path, problems: f.Problems) -> None:
     set_fields = [field for field in fields if value.get(field) is not None]
     if len(set_fields) != 1:
         why = f"exactly one of {' and '.join(fields)} must be set"
@@ -126,7 +126,7 @@ def _check_name(name: Any, path: Path, repeated_path: Path, seen: set[str], prob
 
 def check_scheduling_group(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.schedulingGroup` (GenericWorkload, alpha in Kubernetes 1.36, beta and off in 1.37)."""
-    name = f.as_field_mapping(value).get("podGroupName")
+    name = as_mapping(value).get("podGroupName")
     if not scope.context.has_gate("GenericWorkload", None):
         return
     f.check_optional_text(scope.problems, (*path, "podGroupName"), name, names.why_not_dns_subdomain)

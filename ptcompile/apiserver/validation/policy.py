@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_selector, why_not_key
@@ -12,15 +12,18 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.resources import is_native_resource
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.unstructured import Json
 
-def check_disruption_budget(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+
+def check_disruption_budget(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a PodDisruptionBudget, except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
+    spec = nested_map(manifest, "spec")
     exclusive_fields = ("minAvailable", "maxUnavailable")
     if all(spec.get(name) is not None for name in exclusive_fields):
         f.invalid(
@@ -87,10 +90,10 @@ _AMOUNT_FIELDS: Final = ("max", "min", "default", "defaultRequest", "maxLimitReq
 _Quantities = dict[str, Quantity]
 
 
-def check_limit_range(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_limit_range(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a LimitRange, except its metadata."""
     seen: set[str] = set()
-    for index, limit in f.indexed_mappings(f.as_field_mapping(manifest.get("spec")).get("limits")):
+    for index, limit in f.indexed_mappings(nested_map(manifest, "spec").get("limits")):
         path: Path = ("spec", "limits", index)
         kind = limit.get("type") or ""
         if type(kind) is not str:
@@ -104,7 +107,7 @@ def check_limit_range(manifest: Mapping[str, Any], context: ApiServer, problems:
         _check_limit(limit, kind, path, problems)
 
 
-def _check_limit(limit: dict[str, Any], kind: str, path: Path, problems: f.Problems) -> None:
+def _check_limit(limit: Json, kind: str, path: Path, problems: f.Problems) -> None:
     why_not = why_not_resource if kind in ("Pod", "Container") else why_not_resource_type
     for name in _AMOUNT_FIELDS:
         if kind == "Pod" and name in ("default", "defaultRequest"):
@@ -124,13 +127,13 @@ def _check_limit(limit: dict[str, Any], kind: str, path: Path, problems: f.Probl
 
 
 def _check_names(amounts: Any, why_not: f.TextRule, path: Path, problems: f.Problems) -> None:
-    for name in f.as_field_mapping(amounts):
+    for name in as_mapping(amounts):
         if why := why_not(name):
             f.invalid(problems, (*path, name), name, why, field=f.key_path((*path, name)))
 
 
 def _parse_amounts(amounts: Any) -> _Quantities:
-    quantities = {name: parse(0 if text is None else text) for name, text in f.as_field_mapping(amounts).items()}
+    quantities = {name: parse(0 if text is None else text) for name, text in as_mapping(amounts).items()}
     return {name: amount for name, amount in quantities.items() if amount is not None}
 
 
@@ -184,10 +187,10 @@ _EXCLUSIVE_SCOPES: Final = ({"BestEffort", "NotBestEffort"}, {"Terminating", "No
 _STORAGE_RESOURCES: Final = frozenset({"persistentvolumeclaims", "requests.storage"})
 
 
-def check_quota(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_quota(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ResourceQuota, except its metadata."""
-    spec = f.as_field_mapping(manifest.get("spec"))
-    hard = f.as_field_mapping(spec.get("hard"))
+    spec = nested_map(manifest, "spec")
+    hard = nested_map(spec, "hard")
     for name, text in hard.items():
         amount_path = ("spec", "hard", name)
         if why := why_not_quota(name):
@@ -197,7 +200,7 @@ def check_quota(manifest: Mapping[str, Any], context: ApiServer, problems: f.Pro
     if type(scopes) is list:
         named = [scope for scope in scopes if type(scope) is str]
         _check_scopes(named, hard, ("spec", "scopes"), context, problems)
-    requirements = list(f.indexed_mappings(f.as_field_mapping(spec.get("scopeSelector")).get("matchExpressions")))
+    requirements = list(f.indexed_mappings(nested_map(spec, "scopeSelector").get("matchExpressions")))
     expressions_path = ("spec", "scopeSelector", "matchExpressions")
     names = [requirement.get("scopeName") or "" for _, requirement in requirements]
     _check_scopes([name for name in names if type(name) is str], hard, expressions_path, context, problems)
@@ -239,7 +242,7 @@ def _can_limit(scope: str, name: str) -> bool:
     return scope not in _SCOPES or name == "pods" or name in COMPUTE_RESOURCES
 
 
-def _check_requirement(requirement: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_requirement(requirement: Json, path: Path, problems: f.Problems) -> None:
     scope, operator = requirement.get("scopeName"), requirement.get("operator") or ""
     values = requirement.get("values")
     if type(scope) is not str or type(operator) is not str:

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 _RBAC_GROUP: Final = "rbac.authorization.k8s.io"
 _SUBJECT_GROUPS: Final = {"ServiceAccount": "", "User": _RBAC_GROUP, "Group": _RBAC_GROUP}
 """API groups of subjects, keyed by kind."""
 
 
-def check_role(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_role(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a Role, except its metadata."""
     for index, rule in f.indexed_mappings(manifest.get("rules")):
         _check_rule(rule, ("rules", index), problems, namespaced=True)
 
 
-def check_cluster_role(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_cluster_role(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ClusterRole, except its metadata."""
     for index, rule in f.indexed_mappings(manifest.get("rules")):
         _check_rule(rule, ("rules", index), problems, namespaced=False)
@@ -40,7 +41,7 @@ def check_cluster_role(manifest: Mapping[str, Any], context: ApiServer, problems
         check_selector(selector, (*selectors_path, index), problems)
 
 
-def _check_rule(rule: dict[str, Any], path: Path, problems: f.Problems, *, namespaced: bool) -> None:
+def _check_rule(rule: Json, path: Path, problems: f.Problems, *, namespaced: bool) -> None:
     if not rule.get("verbs"):
         f.required(problems, (*path, "verbs"), "verbs must contain at least one value")
     urls = rule.get("nonResourceURLs")
@@ -60,22 +61,20 @@ def _check_rule(rule: dict[str, Any], path: Path, problems: f.Problems, *, names
         f.required(problems, (*path, "resources"), "resource rules must supply at least one resource")
 
 
-def check_role_binding(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_role_binding(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a RoleBinding, except its metadata."""
     _check_binding(manifest, ("ClusterRole", "Role"), problems, namespaced=True)
 
 
-def check_cluster_role_binding(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_cluster_role_binding(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a ClusterRoleBinding, except its metadata."""
     _check_binding(manifest, ("ClusterRole",), problems, namespaced=False)
 
 
-def _check_binding(
-    manifest: Mapping[str, Any], kinds: tuple[str, ...], problems: f.Problems, *, namespaced: bool
-) -> None:
+def _check_binding(manifest: Json, kinds: tuple[str, ...], problems: f.Problems, *, namespaced: bool) -> None:
     from ptcompile.apiserver.validation.values import why_not_path_segment
 
-    reference = f.as_field_mapping(manifest.get("roleRef"))
+    reference = nested_map(manifest, "roleRef")
     group, name = reference.get("apiGroup"), reference.get("name")
     if group:
         f.check_choice(problems, ("roleRef", "apiGroup"), group, (_RBAC_GROUP,))
@@ -86,7 +85,7 @@ def _check_binding(
         _check_subject(subject, ("subjects", index), problems, namespaced)
 
 
-def _check_subject(subject: dict[str, Any], path: Path, problems: f.Problems, namespaced: bool) -> None:
+def _check_subject(subject: Json, path: Path, problems: f.Problems, namespaced: bool) -> None:
     kind, name, group = subject.get("kind") or "", subject.get("name"), subject.get("apiGroup")
     if name is None or name == "":
         f.required(problems, (*path, "name"))

@@ -16,10 +16,13 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.amounts import container_requests, quantities_of, sum_containers
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource, never_shared
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 _CONTAINER_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 _HUGE: Final = HUGE_PAGES
@@ -47,7 +50,7 @@ def why_not_resource(name: str) -> str | None:
     return None
 
 
-def check_resources(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def check_resources(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `resources` of a container."""
     if type(value) is not dict:
         return
@@ -57,7 +60,7 @@ def check_resources(value: Any, path: Path, container: dict[str, Any], scope: Po
         _check_claims(value["claims"], (*path, "claims"), scope)
 
 
-def check_amounts(resources: dict[str, Any], path: Path, problems: f.Problems, *, partial: bool = False) -> None:
+def check_amounts(resources: Json, path: Path, problems: f.Problems, *, partial: bool = False) -> None:
     """Check the names and amounts of requests and limits, and each request against its limit.
 
     `partial` is for resources that an operator merges over others: a missing limit may come from there.
@@ -68,7 +71,7 @@ def check_amounts(resources: dict[str, Any], path: Path, problems: f.Problems, *
         _check_huge_pages(limits, limits, path, problems, partial)
         return  # the usual case: the amounts are checked, and equal pairs are valid
     requests = _read_amounts(resources.get("requests"), (*path, "requests"), problems, partial)
-    written = f.as_field_mapping(resources.get("limits"))
+    written = nested_map(resources, "limits")
     for name, amount in requests.items():
         limit = limits.get(name)
         is_exact = never_shared(name)
@@ -76,7 +79,7 @@ def check_amounts(resources: dict[str, Any], path: Path, problems: f.Problems, *
             # an unreadable limit is reported elsewhere
             if is_exact and not partial and name not in written:
                 why = "Limit must be set for non overcommitable resources"
-                as_written = f.as_field_mapping(resources.get("requests"))[name]
+                as_written = nested_map(resources, "requests")[name]
                 fix = Fix(f"set the limit to {amount}", (Edit("set", (*path, "limits", name), as_written),), safe=True)
                 f.required(problems, (*path, "limits"), why, f"set limits[{name}] to the request", fix=fix)
         elif (is_exact and amount != limit) or amount > limit:
@@ -188,14 +191,14 @@ def check_pod_resources(value: Any, path: Path, scope: PodContext) -> None:
     if type(value) is not dict or not scope.context.has_gate("PodLevelResources", 34):
         return
     problems = scope.problems
-    if f.as_field_mapping(scope.spec.get("os")).get("name") == "windows":
+    if as_mapping(scope.spec.get("os")).get("name") == "windows":
         f.forbidden(problems, path, "may not be set for a windows pod")
         return
     if value.get("claims") is not None:
         f.forbidden(problems, (*path, "claims"), "claims may not be set for Resources at pod-level")
     allowed = {"cpu", "memory"}
     for side in ("limits", "requests"):
-        for name in f.as_field_mapping(value.get(side)):
+        for name in nested_map(value, side):
             if name not in allowed and not name.startswith(_HUGE):
                 amount_path = (*path, side, name)
                 help = "request it in a container"
@@ -203,14 +206,14 @@ def check_pod_resources(value: Any, path: Path, scope: PodContext) -> None:
                     problems, amount_path, name, ("cpu", "hugepages-", "memory"), help, f.key_path(amount_path)
                 )
     core = {
-        side: {n: v for n, v in f.as_field_mapping(value.get(side)).items() if n in allowed or n.startswith(_HUGE)}
+        side: {n: v for n, v in nested_map(value, side).items() if n in allowed or n.startswith(_HUGE)}
         for side in ("limits", "requests")
     }
     check_amounts(core, path, problems, partial=not scope.template)
     _check_sums(core, path, scope)
 
 
-def _check_sums(pod: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_sums(pod: Json, path: Path, scope: PodContext) -> None:
     problems = scope.problems
     # the server sets missing requests from the limits only in a Pod, not in a template
     total = sum_containers(scope.spec, lambda resources: container_requests(resources, defaulted=not scope.template))
@@ -229,7 +232,7 @@ def _check_sums(pod: dict[str, Any], path: Path, scope: PodContext) -> None:
             )
     _check_huge_sums(pod, path, scope)
     for index, container in f.indexed_mappings(scope.spec.get("containers")):
-        for name, text in f.as_field_mapping(f.as_field_mapping(container.get("resources")).get("limits")).items():
+        for name, text in nested_map(container, "resources", "limits").items():
             limit, cap = parse(text), parse(pod["limits"].get(name))
             if limit is not None and cap is not None and limit > cap:
                 amount_path = ("spec", "containers", index, "resources", "limits", name)
@@ -245,7 +248,7 @@ def _check_sums(pod: dict[str, Any], path: Path, scope: PodContext) -> None:
                 )
 
 
-def _check_huge_sums(pod: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_huge_sums(pod: Json, path: Path, scope: PodContext) -> None:
     total = sum_containers(scope.spec, lambda resources: quantities_of(resources, "limits"))
     for name, text in pod["limits"].items():
         cap = parse(text)

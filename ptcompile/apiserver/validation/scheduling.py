@@ -20,10 +20,13 @@ from ptcompile.apiserver.validation.metadata import (
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -42,14 +45,14 @@ def check_affinity(value: Any, path: Path, scope: PodContext) -> None:
             _check_pod_affinity(value[name], (*path, name), scope)
 
 
-def _check_node_affinity(affinity: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_node_affinity(affinity: Json, path: Path, problems: f.Problems) -> None:
     required = affinity.get(_REQUIRED)
     if type(required) is dict:
         check_node_selector_terms(required.get("nodeSelectorTerms"), (*path, _REQUIRED, "nodeSelectorTerms"), problems)
     for index, item in f.indexed_mappings(affinity.get(_PREFERRED)):
         item_path = (*path, _PREFERRED, index)
         check_weight(item.get("weight"), (*item_path, "weight"), problems)
-        _check_node_term(f.as_field_mapping(item.get("preference")), (*item_path, "preference"), problems, strict=False)
+        _check_node_term(nested_map(item, "preference"), (*item_path, "preference"), problems, strict=False)
 
 
 def check_node_selector_terms(terms: Any, path: Path, problems: f.Problems) -> None:
@@ -67,7 +70,7 @@ def check_weight(weight: Any, path: Path, problems: f.Problems) -> None:
         f.invalid(problems, path, weight, "must be in the range 1-100", "use 1 to 100")
 
 
-def _check_node_term(term: dict[str, Any], path: Path, problems: f.Problems, *, strict: bool) -> None:
+def _check_node_term(term: Json, path: Path, problems: f.Problems, *, strict: bool) -> None:
     for index, requirement in f.indexed_mappings(term.get("matchExpressions")):
         requirement_path = (*path, "matchExpressions", index)
         _check_expression(requirement, requirement_path, problems)
@@ -78,7 +81,7 @@ def _check_node_term(term: dict[str, Any], path: Path, problems: f.Problems, *, 
         _check_field(requirement, (*path, "matchFields", index), problems)
 
 
-def _check_expression(requirement: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_expression(requirement: Json, path: Path, problems: f.Problems) -> None:
     operator, values, values_path = requirement.get("operator"), requirement.get("values") or [], (*path, "values")
     if operator in ("In", "NotIn"):
         if not values:
@@ -94,7 +97,7 @@ def _check_expression(requirement: dict[str, Any], path: Path, problems: f.Probl
         check_operator(operator, path, problems, _OPERATORS)
 
 
-def _check_field(requirement: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_field(requirement: Json, path: Path, problems: f.Problems) -> None:
     key, operator, values = requirement.get("key"), requirement.get("operator"), requirement.get("values") or []
     if operator in ("In", "NotIn"):
         if type(values) is list and len(values) != 1:
@@ -110,7 +113,7 @@ def _check_field(requirement: dict[str, Any], path: Path, problems: f.Problems) 
         f.check_text(problems, (*path, "values", index), value, names.why_not_dns_subdomain)
 
 
-def _check_pod_affinity(affinity: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_pod_affinity(affinity: Json, path: Path, scope: PodContext) -> None:
     for index, required in f.indexed_mappings(affinity.get(_REQUIRED)):
         _check_pod_term(required, (*path, _REQUIRED, index), scope)
     for index, item in f.indexed_mappings(affinity.get(_PREFERRED)):
@@ -118,10 +121,10 @@ def _check_pod_affinity(affinity: dict[str, Any], path: Path, scope: PodContext)
         check_weight(item.get("weight"), (*item_path, "weight"), scope.problems)
         term = item.get("podAffinityTerm")
         if term is None or type(term) is dict:
-            _check_pod_term(f.as_field_mapping(term), (*item_path, "podAffinityTerm"), scope)
+            _check_pod_term(as_mapping(term), (*item_path, "podAffinityTerm"), scope)
 
 
-def _check_pod_term(term: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_pod_term(term: Json, path: Path, scope: PodContext) -> None:
     problems = scope.problems
     for name in ("labelSelector", "namespaceSelector"):
         check_selector(term.get(name), (*path, name), problems)
@@ -137,8 +140,8 @@ def _check_pod_term(term: dict[str, Any], path: Path, scope: PodContext) -> None
         _check_label_keys(term, path, problems)
 
 
-def _check_label_keys(term: dict[str, Any], path: Path, problems: f.Problems) -> None:
-    match, mismatch = (f.as_texts(term.get(name)) for name in ("matchLabelKeys", "mismatchLabelKeys"))
+def _check_label_keys(term: Json, path: Path, problems: f.Problems) -> None:
+    match, mismatch = (as_strings(term.get(name)) for name in ("matchLabelKeys", "mismatchLabelKeys"))
     for name, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
         if keys and term.get("labelSelector") is None:
             f.forbidden(problems, (*path, name), "must not be specified when labelSelector is not set")
@@ -170,7 +173,7 @@ def check_tolerations(value: Any, path: Path, scope: PodContext) -> None:
         check_toleration(toleration, (*path, index), scope.context, scope.problems)
 
 
-def check_toleration(toleration: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def check_toleration(toleration: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     """Check one toleration (Kubernetes 1.36 `ValidateTolerations`). The operators Lt and Gt need an alpha gate."""
     key, operator = toleration.get("key"), toleration.get("operator") or ""
     operator_path = (*path, "operator")
@@ -209,7 +212,7 @@ def _is_decimal(text: str) -> bool:
     return text == str(int(text)) and -(2**63) <= int(text) < 2**63
 
 
-def _check_effect(toleration: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_effect(toleration: Json, path: Path, problems: f.Problems) -> None:
     effect = toleration.get("effect") or ""
     if type(effect) is not str:
         return
@@ -242,7 +245,7 @@ def check_spread(value: Any, path: Path, scope: PodContext) -> None:
         _check_spread_options(item, item_path, scope)
 
 
-def _check_spread_options(item: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_spread_options(item: Json, path: Path, scope: PodContext) -> None:
     problems, domains, when = scope.problems, item.get("minDomains"), item.get("whenUnsatisfiable")
     if type(domains) is int:
         if domains <= 0:

@@ -12,10 +12,13 @@ from ptcompile.apiserver.validation.mounts import why_not_relative
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 ID_MAX: Final = 2**31 - 1
 _is_sysctl = Pattern(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?").fullmatch
@@ -27,7 +30,7 @@ _FIELD_CHOICES: Final = {
 }
 
 
-def check_container_security(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def check_container_security(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `securityContext` of a container."""
     if type(value) is not dict:
         return
@@ -41,7 +44,7 @@ def check_container_security(value: Any, path: Path, container: dict[str, Any], 
     if proc == "Unmasked" and kept and scope.spec.get("hostUsers") is not False:
         f.invalid(problems, (*path, "procMount"), proc, "`hostUsers` must be false to use `Unmasked`")
     if value.get("allowPrivilegeEscalation") is False:
-        added = f.as_field_mapping(value.get("capabilities")).get("add")
+        added = nested_map(value, "capabilities").get("add")
         conflict = "privileged" if value.get("privileged") is True else None
         if type(added) is list and "CAP_SYS_ADMIN" in added:
             conflict = conflict or "capabilities.Add CAP_SYS_ADMIN"
@@ -67,7 +70,7 @@ def check_pod_security(value: Any, path: Path, scope: PodContext) -> None:
         _check_sysctls(value["sysctls"], (*path, "sysctls"), scope)
 
 
-def _check_profiles(value: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_profiles(value: Json, path: Path, problems: f.Problems) -> None:
     for name in ("seccompProfile", "appArmorProfile"):
         profile = value.get(name)
         if type(profile) is dict:
@@ -77,7 +80,7 @@ def _check_profiles(value: dict[str, Any], path: Path, problems: f.Problems) -> 
         _check_windows(windows, (*path, "windowsOptions"), problems)
 
 
-def _check_profile(profile: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_profile(profile: Json, path: Path, problems: f.Problems) -> None:
     kind, local = profile.get("type"), profile.get("localhostProfile")
     if f.is_empty(kind):
         f.required(problems, (*path, "type"), f"type is required when {path[-1]} is set")
@@ -105,7 +108,7 @@ def _check_local(local: str, path: Path, problems: f.Problems) -> None:
         f.check_text(problems, path, local, why_not_relative)
 
 
-def _check_windows(options: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_windows(options: Json, path: Path, problems: f.Problems) -> None:
     name, spec, user = (options.get(k) for k in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
     f.check_text(problems, (*path, "gmsaCredentialSpecName"), name, names.why_not_dns_subdomain)
     if spec == "":
@@ -150,10 +153,7 @@ def check_host_process(spec: Any, path: Path, problems: f.Problems) -> None:
         return
     holders = [spec, *(container for _, container in f.indexed_mappings(spec.get("containers")))]
     contexts = [context for holder in holders if (context := holder.get("securityContext")) is not None]
-    if any(
-        f.as_field_mapping(f.as_field_mapping(context).get("windowsOptions")).get("hostProcess") is True
-        for context in contexts
-    ):
+    if any(as_mapping(as_mapping(context).get("windowsOptions")).get("hostProcess") is True for context in contexts):
         why = "hostNetwork must be true if pod contains any hostProcess containers"
         f.invalid(problems, (*path, "hostNetwork"), False, why, "set hostNetwork: true")
 

@@ -6,7 +6,7 @@ its order and words, Kubernetes 1.36.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import is_cidr, why_not_ip, why_special_ip
@@ -16,12 +16,14 @@ from ptcompile.apiserver.validation.values import PROTOCOLS, check_port_number, 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.requests import Update
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
@@ -63,12 +65,12 @@ def check_service(manifest: Any, context: ApiServer, problems: f.Problems) -> No
     _check_only_external(spec, path, kind, problems)
 
 
-def _is_headless(spec: dict[str, Any]) -> bool:
+def _is_headless(spec: Json) -> bool:
     cluster_ips = spec.get("clusterIPs")
     return spec.get("clusterIP") == "None" or (type(cluster_ips) is list and cluster_ips[:1] == ["None"])
 
 
-def _check_ports(spec: dict[str, Any], path: Path, kind: str, headless: bool, problems: f.Problems) -> None:
+def _check_ports(spec: Json, path: Path, kind: str, headless: bool, problems: f.Problems) -> None:
     ports, ports_path = spec.get("ports"), (*path, "ports")
     if ports is None or ports == []:
         if not headless and kind != "ExternalName":
@@ -105,7 +107,7 @@ def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], proble
         seen.add(name)
 
 
-def _check_port(port: dict[str, Any], path: Path, kind: str, problems: f.Problems) -> None:
+def _check_port(port: Json, path: Path, kind: str, problems: f.Problems) -> None:
     number, target, node = port.get("port"), port.get("targetPort"), port.get("nodePort")
     check_port_number(problems, (*path, "port"), 0 if number is None else number)
     if port.get("protocol"):
@@ -122,7 +124,7 @@ def _check_port(port: dict[str, Any], path: Path, kind: str, problems: f.Problem
             f.invalid(problems, (*path, "nodePort"), node, why)
 
 
-def _check_families(spec: dict[str, Any], path: Path, kind: str, headless: bool, problems: f.Problems) -> None:
+def _check_families(spec: Json, path: Path, kind: str, headless: bool, problems: f.Problems) -> None:
     """Check `ipFamilies`: each family at most once, and two only with a dual-stack policy."""
     families, ip_families_path = spec.get("ipFamilies"), (*path, "ipFamilies")
     if type(families) is not list or kind == "ExternalName":
@@ -142,7 +144,7 @@ def _check_families(spec: dict[str, Any], path: Path, kind: str, headless: bool,
 
 
 def _check_addresses(
-    spec: dict[str, Any], path: Path, kind: str, headless: bool, context: ApiServer, problems: f.Problems
+    spec: Json, path: Path, kind: str, headless: bool, context: ApiServer, problems: f.Problems
 ) -> None:
     cluster_ip, cluster_ips = spec.get("clusterIP"), spec.get("clusterIPs")
     key = "clusterIP" if cluster_ip else "clusterIPs"
@@ -166,7 +168,7 @@ def _check_addresses(
             f.invalid(problems, (*path, "externalIPs", index), ip, why_not)
 
 
-def _check_external_name(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_external_name(spec: Json, path: Path, problems: f.Problems) -> None:
     for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
         if spec.get(name):
             f.forbidden(problems, (*path, name), "may not be set for ExternalName services")
@@ -177,17 +179,17 @@ def _check_external_name(spec: dict[str, Any], path: Path, problems: f.Problems)
         f.invalid(problems, external_name_path, value, why)
 
 
-def _check_affinity(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_affinity(spec: Json, path: Path, problems: f.Problems) -> None:
     config, config_path = spec.get("sessionAffinityConfig"), (*path, "sessionAffinityConfig")
     if spec.get("sessionAffinity") != "ClientIP":  # the server drops the configuration
         return
-    client = f.as_field_mapping(f.as_field_mapping(config).get("clientIP"))
+    client = as_mapping(as_mapping(config).get("clientIP"))
     f.check_range(
         problems, (*config_path, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS_MAX
     )
 
 
-def _check_only_external(spec: dict[str, Any], path: Path, kind: str, problems: f.Problems) -> None:
+def _check_only_external(spec: Json, path: Path, kind: str, problems: f.Problems) -> None:
     policy = spec.get("externalTrafficPolicy")
     is_external = kind in _EXTERNAL_TYPES or bool(spec.get("externalIPs"))
     if policy:
@@ -203,7 +205,7 @@ def _check_only_external(spec: dict[str, Any], path: Path, kind: str, problems: 
     _check_load_balancer(spec, path, kind, problems)
 
 
-def _check_load_balancer(spec: dict[str, Any], path: Path, kind: str, problems: f.Problems) -> None:
+def _check_load_balancer(spec: Json, path: Path, kind: str, problems: f.Problems) -> None:
     for index, text in f.indexed_texts(spec.get("loadBalancerSourceRanges")):
         if not is_cidr(text.strip()):
             range_path = (*path, "loadBalancerSourceRanges", index)
@@ -220,7 +222,7 @@ def _check_load_balancer(spec: dict[str, Any], path: Path, kind: str, problems: 
         f.check_text(problems, (*path, "loadBalancerClass"), spec.get("loadBalancerClass"), why_not_key)
 
 
-def check_endpoints(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_endpoints(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check Endpoints, except their metadata."""
     for index, subset in f.indexed_mappings(manifest.get("subsets")):
         path = ("subsets", index)
@@ -235,7 +237,7 @@ def check_endpoints(manifest: Mapping[str, Any], context: ApiServer, problems: f
             _check_subset_port(port, len(ports or ()) > 1, (*path, "ports", number), problems)
 
 
-def _check_endpoint(address: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_endpoint(address: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     ip = address.get("ip") or ""
     if type(ip) is str and (why := why_not_ip(ip, context) or why_special_ip(ip)):
         f.invalid(problems, (*path, "ip"), ip, why)
@@ -243,7 +245,7 @@ def _check_endpoint(address: dict[str, Any], path: Path, context: ApiServer, pro
     f.check_text(problems, (*path, "nodeName"), address.get("nodeName"), names.why_not_dns_subdomain)
 
 
-def _check_subset_port(port: dict[str, Any], needs_name: bool, path: Path, problems: f.Problems) -> None:
+def _check_subset_port(port: Json, needs_name: bool, path: Path, problems: f.Problems) -> None:
     name, number, protocol = port.get("name"), port.get("port"), port.get("protocol") or "TCP"
     if needs_name and f.is_empty(name):
         f.required(problems, (*path, "name"), help="name each port if there are several")
@@ -269,7 +271,7 @@ def service_update(update: Update) -> Iterator[Problem]:
     yield immutable(("spec", "clusterIP"), after, help, "may not change once set")
 
 
-def _load_balancer_update(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Problem]:
+def _load_balancer_update(old: Json, new: Json) -> Iterator[Problem]:
     if any(spec.get("type") != "LoadBalancer" for spec in (old, new)):
         return
     name = new.get("loadBalancerClass")
@@ -282,12 +284,12 @@ def _load_balancer_update(old: dict[str, Any], new: dict[str, Any]) -> Iterator[
         yield forbidden_change(("spec", "healthCheckNodePort"), "field is immutable", help)
 
 
-def _spec_of(manifest: Any) -> dict[str, Any]:
+def _spec_of(manifest: Any) -> Json:
     spec = manifest.get("spec")
     return spec if isinstance(spec, dict) else {}
 
 
-def _first_cluster_ip(spec: dict[str, Any]) -> str | None:
+def _first_cluster_ip(spec: Json) -> str | None:
     """Return the first requested cluster IP, or None if the server assigns it."""
     cluster_ips = spec.get("clusterIPs")
     first = cluster_ips[0] if isinstance(cluster_ips, list) and cluster_ips else None

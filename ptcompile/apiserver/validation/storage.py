@@ -15,12 +15,14 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.requests import Update
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _SOURCES: Final = [
@@ -58,9 +60,9 @@ _SECRET_REFERENCES: Final = (
 """References that the server checks; it accepts any `nodeStageSecretRef`."""
 
 
-def check_persistent_volume(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_persistent_volume(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a PersistentVolume, except its metadata."""
-    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    spec, path = nested_map(manifest, "spec"), ("spec",)
     check_access(spec.get("accessModes"), (*path, "accessModes"), problems)
     _check_capacity(spec.get("capacity"), (*path, "capacity"), problems)
     _check_source(spec, path, PodContext({}, context, False, None, None, problems))
@@ -83,7 +85,7 @@ def check_persistent_volume(manifest: Mapping[str, Any], context: ApiServer, pro
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy:
         f.check_choice(problems, (*path, "persistentVolumeReclaimPolicy"), policy, ("Delete", "Recycle", "Retain"))
-    if f.as_field_mapping(spec.get("hostPath")).get("path") == "/" and policy == "Recycle":
+    if nested_map(spec, "hostPath").get("path") == "/" and policy == "Recycle":
         why = "may not be 'recycle' for a hostPath volume of '/'"
         f.forbidden(problems, (*path, "persistentVolumeReclaimPolicy"), why, "use Retain")
     f.check_choice(problems, (*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
@@ -102,7 +104,7 @@ _NOT_INLINE: Final[dict[str, tuple[object, ...]]] = {
 """Fields of a PersistentVolume that an inline volume of a VolumeAttachment must not have, with their unset values."""
 
 
-def check_inline_volume(spec: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def check_inline_volume(spec: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     """Check the volume that a VolumeAttachment describes itself (`ValidatePersistentVolumeSpec`, inline)."""
     for name, unset_values in _NOT_INLINE.items():
         if spec.get(name) not in unset_values and not is_dropped(name, context):
@@ -113,7 +115,7 @@ def check_inline_volume(spec: dict[str, Any], path: Path, context: ApiServer, pr
     _check_source(spec, path, PodContext({}, context, False, None, None, problems))
 
 
-def _check_classes(spec: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_classes(spec: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     storage, attributes = spec.get("storageClassName"), spec.get("volumeAttributesClassName")
     f.check_optional_text(problems, (*path, "storageClassName"), storage, names.why_not_dns_subdomain)
     if type(attributes) is not str or not context.has_gate("VolumeAttributesClass", 34):
@@ -128,7 +130,7 @@ def _check_classes(spec: dict[str, Any], path: Path, context: ApiServer, problem
 
 
 def _check_capacity(capacity: Any, path: Path, problems: f.Problems) -> None:
-    amounts = f.as_field_mapping(capacity)
+    amounts = as_mapping(capacity)
     if not amounts and (capacity is None or type(capacity) is dict):
         f.required(problems, path, help="set the size of the volume, such as storage: 10Gi")
     elif "storage" not in amounts or len(amounts) > 1:
@@ -139,11 +141,11 @@ def _check_capacity(capacity: Any, path: Path, problems: f.Problems) -> None:
             f.invalid(problems, (*path, name), str(size), "must be greater than zero", field=f.key_path((*path, name)))
 
 
-def _check_source(spec: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_source(spec: Json, path: Path, scope: PodContext) -> None:
     set_sources = [key for key in _SOURCES if spec.get(key) is not None]
     for key in set_sources[1:]:
         if key == "flexVolume":  # the server counts and checks a second flexVolume, but accepts it
-            check_one_source(key, f.as_field_mapping(spec[key]), (*path, key), scope)
+            check_one_source(key, as_mapping(spec[key]), (*path, key), scope)
             continue
         f.forbidden(
             scope.problems, (*path, key), "may not specify more than 1 volume type", f"keep only {set_sources[0]}"
@@ -160,7 +162,7 @@ def _check_source(spec: dict[str, Any], path: Path, scope: PodContext) -> None:
             check_one_source(set_sources[0], source, source_path, scope)
 
 
-def _check_csi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_csi(source: Json, path: Path, scope: PodContext) -> None:
     check_csi({"driver": source.get("driver")}, path, scope)
     f.check_required(source, path, scope.problems, "volumeHandle")
     for key in _SECRET_REFERENCES:
@@ -171,7 +173,7 @@ def _check_csi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
             f.check_optional_text(scope.problems, (*path, key, part), source[key].get(part), why_not)
 
 
-def _check_local(source: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_local(source: Json, path: Path, problems: f.Problems) -> None:
     f.check_required_text(problems, (*path, "path"), source.get("path"), why_not_forward)
 
 
@@ -189,7 +191,7 @@ def persistent_volume_update(update: Update) -> Iterator[Problem]:
     """Yield a problem if a PersistentVolume changes its mode or its node affinity, which can be set once. Only beta
     labels may be replaced by the stable ones.
     """
-    old, new = (f.as_field_mapping(volume.get("spec")) for volume in (update.old, update.new))
+    old, new = (nested_map(volume, "spec") for volume in (update.old, update.new))
     if (old.get("volumeMode") or "Filesystem") != (new.get("volumeMode") or "Filesystem"):
         yield f.immutable(("spec", "volumeMode"), new.get("volumeMode"))
     affinity = old.get("nodeAffinity")
@@ -210,7 +212,7 @@ _PARAMETERS_MAX: Final = 512
 _PARAMETERS_SIZE_MAX: Final = 256 * 1024
 
 
-def check_storage_class(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_storage_class(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a StorageClass, except its metadata."""
     check_provisioner(manifest.get("provisioner"), ("provisioner",), problems)
     _check_parameters(manifest.get("parameters"), ("parameters",), problems)
@@ -255,7 +257,7 @@ def _check_topologies(terms: Any, path: Path, problems: f.Problems) -> None:
             if not values:
                 f.required(problems, (*expressions_path, expression_index, "values"))
             elif type(values) is list:
-                plain = f.as_texts(values)
+                plain = as_strings(values)
                 for value_index, value in enumerate(plain):
                     if value in plain[:value_index]:
                         f.duplicate(problems, (*expressions_path, expression_index, "values", value_index), value)
@@ -267,7 +269,7 @@ def _check_topologies(terms: Any, path: Path, problems: f.Problems) -> None:
         seen.append(values_by_key)
 
 
-def check_volume_attributes_class(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_volume_attributes_class(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check a VolumeAttributesClass, except its metadata."""
     check_provisioner(manifest.get("driverName"), ("driverName",), problems)
     parameters = manifest.get("parameters")

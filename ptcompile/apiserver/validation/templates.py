@@ -13,15 +13,17 @@ from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import as_mapping, kind_of
 from ptcompile.operators.table import kind_named, templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.unstructured import Json
 
-def template_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+
+def template_problems(manifest: Json, context: ApiServer) -> Iterator[Problem]:
     """Yield the problems of the pods, child Jobs and claims that an operator creates from a manifest.
 
     Yields nothing for kinds without templates. The stage is "pod", the authority kube-apiserver.
@@ -56,7 +58,7 @@ def check_template(
 
 def without_restart_policy(template: Any) -> Any:
     """Return the template without its restartPolicy, which the operator overwrites."""
-    spec = f.as_field_mapping(template).get("spec")
+    spec = as_mapping(template).get("spec")
     if type(spec) is not dict or "restartPolicy" not in spec:
         return template
     return {**template, "spec": {key: value for key, value in spec.items() if key != "restartPolicy"}}
@@ -75,7 +77,7 @@ def _with_authority(problem: Problem, path: Path, spec: Any) -> Problem:
     return problem._replace(authority="ptcompile")
 
 
-def templates_at(manifest: Mapping[str, Any], steps: str) -> Iterator[tuple[Path, Any]]:
+def templates_at(manifest: Json, steps: str) -> Iterator[tuple[Path, Any]]:
     """Yield the values at `steps`, a dotted path with `*` for list items, each with its path."""
     return _values_at(manifest, steps.split("."), ())
 
@@ -103,7 +105,7 @@ TEMPLATE_PATHS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 """Paths of templates by API group and kind. The operators' kinds have them in their records."""
 
 
-def pods_of(manifest: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any], Mapping[str, Any]]]:
+def pods_of(manifest: Json) -> Iterator[tuple[Path, Json, Json]]:
     """Yield the template path, spec and metadata of each pod of a manifest. The path of a Pod is empty."""
     kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
     key = kind_of(manifest)

@@ -31,14 +31,13 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.kubernetes.requests import Update
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _ITEM_KEYS: Final = ("name", "manager")
 
 
-def stored_after_apply(
-    old: Mapping[str, Any], new: Mapping[str, Any], definitions: Definitions | None
-) -> tuple[Mapping[str, Any], list[Problem]]:
+def stored_after_apply(old: Json, new: Json, definitions: Definitions | None) -> tuple[Json, list[Problem]]:
     """Return the custom resource that results from a server-side apply of `new` over `old`, and a problem for each null
     in `new`.
     """
@@ -259,7 +258,7 @@ def custom_definition_update(update: Update) -> Iterator[Problem]:
             yield problem_at("invalid-value", ("spec", "versions"), text, help, field=field)
 
 
-def _stored_versions(crd: Mapping[str, Any]) -> list[Any]:
+def _stored_versions(crd: Json) -> list[Any]:
     """Return the versions in which objects may be stored: what the status lists, or the storage version of a file."""
     listed = get(crd, ("status", "storedVersions"))
     if isinstance(listed, list) and listed:

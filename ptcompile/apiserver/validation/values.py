@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.unstructured import Json
+
 
 _PERCENT = Pattern(r"[0-9]+%").fullmatch
 
@@ -63,7 +65,7 @@ def check_port_reference(problems: f.Problems, path: Path, value: Any) -> None:
         check_port_number(problems, path, 0 if value is None else value)
 
 
-def check_ports(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
+def check_ports(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `ports` of a container."""
     problems, seen = scope.problems, set[str]()
     host_network = scope.spec.get("hostNetwork") is True

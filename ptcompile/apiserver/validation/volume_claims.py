@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.defaulting.built_in import DEFAULT_SERVER, drops_source
 from ptcompile.apiserver.validation import field_errors as f
@@ -13,13 +13,14 @@ from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.kubernetes.requests import Update
+    from ptcompile.kubernetes.unstructured import Json
 
 
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -40,7 +41,7 @@ def check_claim_spec(
     if type(spec) is not dict:
         return
     check_access(spec.get("accessModes"), (*path, "accessModes"), problems)
-    _check_size(f.as_field_mapping(spec.get("resources")), (*path, "resources"), problems)
+    _check_size(nested_map(spec, "resources"), (*path, "resources"), problems)
     check_selector(spec.get("selector"), (*path, "selector"), problems)
     for name in ("storageClassName", "volumeAttributesClassName"):
         value = spec.get(name)
@@ -54,7 +55,7 @@ def check_claim_spec(
     _check_same_source(spec, path, context, problems, drops)
 
 
-def _check_same_source(spec: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems, drops: bool) -> None:
+def _check_same_source(spec: Json, path: Path, context: ApiServer, problems: f.Problems, drops: bool) -> None:
     """Check that both data sources, if neither is dropped, name the same object."""
     sources = []
     for name in ("dataSource", "dataSourceRef"):
@@ -79,11 +80,11 @@ def check_access(modes: Any, path: Path, problems: f.Problems) -> None:
         f.forbidden(problems, path, "may not use ReadWriteOncePod with other access modes")
 
 
-def _check_size(resources: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_size(resources: Json, path: Path, problems: f.Problems) -> None:
     requests = resources.get("requests")
     if requests is not None and type(requests) is not dict:
         return
-    text, field = f.as_field_mapping(requests).get("storage"), f"{field_path(path)}[storage]"
+    text, field = as_mapping(requests).get("storage"), f"{field_path(path)}[storage]"
     storage_path = (*path, "requests", "storage")
     size = parse(text)
     if text is None:
@@ -92,7 +93,7 @@ def _check_size(resources: dict[str, Any], path: Path, problems: f.Problems) -> 
         f.invalid(problems, storage_path, str(size), "must be greater than zero", field=field)
 
 
-def _check_source(source: dict[str, Any], path: Path, problems: f.Problems) -> None:
+def _check_source(source: Json, path: Path, problems: f.Problems) -> None:
     group, kind = source.get("apiGroup"), source.get("kind")
     f.check_required(source, path, problems, "name", "kind")
     if f.is_empty(group) and type(kind) is str and kind and kind != "PersistentVolumeClaim":
@@ -103,7 +104,7 @@ def _check_source(source: dict[str, Any], path: Path, problems: f.Problems) -> N
 _SIZE_PATH = ("spec", "resources", "requests", "storage")
 
 
-def _is_first_setting(path: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def _is_first_setting(path: tuple[str, ...], old: Json, new: Json) -> bool:
     """Return whether the change sets the unset volume or class of a claim, or a data source that the server drops."""
     if path[1:2] in (("dataSource",), ("dataSourceRef",)):
         return old.get(path[1]) is None and drops_source(path[1], nested_map(new, path[1]))

@@ -16,12 +16,15 @@ from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    VolumeSourceCheck = Callable[[dict[str, Any], Path, PodContext], None]
+    from ptcompile.kubernetes.unstructured import Json
+
+    VolumeSourceCheck = Callable[[Json, Path, PodContext], None]
 
 
 _is_iqn = Pattern(r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+(?::[^,;*&$|\s]+)?").fullmatch
@@ -29,7 +32,7 @@ _is_eui = Pattern(r"eui\.[A-Fa-f0-9]{16}").fullmatch
 _is_naa = Pattern(r"naa\.[A-Fa-f0-9]{32}").fullmatch
 
 
-def check_csi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def check_csi(source: Json, path: Path, scope: PodContext) -> None:
     """Check `csi`: an inline volume of a driver (Kubernetes 1.36 `validateCSIVolumeSource`)."""
     problems, driver, secret = scope.problems, source.get("driver"), source.get("nodePublishSecretRef")
     check_driver_name(driver, (*path, "driver"), problems)
@@ -37,7 +40,7 @@ def check_csi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
         f.check_required(secret, (*path, "nodePublishSecretRef"), problems, "name")
 
 
-def check_fc(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def check_fc(source: Json, path: Path, scope: PodContext) -> None:
     """Check `fc`: a Fibre Channel disk, named by targetWWNs and lun or by wwids."""
     problems, targets, ids, lun = scope.problems, source.get("targetWWNs"), source.get("wwids"), source.get("lun")
     if not targets and not ids:
@@ -50,7 +53,7 @@ def check_fc(source: dict[str, Any], path: Path, scope: PodContext) -> None:
         f.check_range(problems, (*path, "lun"), lun, 0, 255)
 
 
-def check_flocker(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def check_flocker(source: Json, path: Path, scope: PodContext) -> None:
     """Check `flocker`: a data set, given by name or by UUID."""
     name, uuid = source.get("datasetName"), source.get("datasetUUID")
     if not name and not uuid:
@@ -62,7 +65,7 @@ def check_flocker(source: dict[str, Any], path: Path, scope: PodContext) -> None
         f.invalid(scope.problems, (*path, "datasetName"), name, "must not contain '/'")
 
 
-def check_iscsi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def check_iscsi(source: Json, path: Path, scope: PodContext) -> None:
     """Check `iscsi`: portal, target name, logical unit and login secret."""
     problems, target, initiator = scope.problems, source.get("iqn"), source.get("initiatorName")
     f.check_required(source, path, scope.problems, "targetPortal", "iqn")
@@ -100,23 +103,23 @@ def _check_items(items: Any, path: Path, problems: f.Problems) -> None:
         _check_mode(problems, (*item_path, "mode"), item.get("mode"))
 
 
-def check_config_map(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def check_config_map(source: Json, path: Path, scope: PodContext) -> None:
     """Check `configMap` as a volume."""
     _check_keys(source, path, scope.problems, "name")
 
 
-def check_secret(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def check_secret(source: Json, path: Path, scope: PodContext) -> None:
     """Check `secret` as a volume."""
     _check_keys(source, path, scope.problems, "secretName")
 
 
-def _check_keys(source: dict[str, Any], path: Path, problems: f.Problems, name: str) -> None:
+def _check_keys(source: Json, path: Path, problems: f.Problems, name: str) -> None:
     f.check_required(source, path, problems, name)
     _check_mode(problems, (*path, "defaultMode"), source.get("defaultMode"))
     _check_items(source.get("items"), (*path, "items"), problems)
 
 
-def check_downward(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def check_downward(source: Json, path: Path, scope: PodContext) -> None:
     """Check `downwardAPI` as a volume."""
     _check_mode(scope.problems, (*path, "defaultMode"), source.get("defaultMode"))
     _check_downward_items(source.get("items"), (*path, "items"), scope)
@@ -145,7 +148,7 @@ def _check_downward_items(items: Any, path: Path, scope: PodContext) -> None:
         _check_mode(problems, (*item_path, "mode"), item.get("mode"))
 
 
-def check_projected(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def check_projected(source: Json, path: Path, scope: PodContext) -> None:
     """Check `projected`: several sources in one directory."""
     problems = scope.problems
     _check_mode(problems, (*path, "defaultMode"), source.get("defaultMode"))
@@ -163,7 +166,7 @@ def check_projected(source: dict[str, Any], path: Path, scope: PodContext) -> No
                 _check_conflicts(item[key], (*item_path, key), seen, problems)
 
 
-def _check_conflicts(source: dict[str, Any], path: Path, seen: set[str], problems: f.Problems) -> None:
+def _check_conflicts(source: Json, path: Path, seen: set[str], problems: f.Problems) -> None:
     file_paths: list[tuple[Path, Any]] = [((*path, "path"), source.get("path"))]
     file_paths += [
         ((*path, "items", i, "path"), item.get("path")) for i, item in f.indexed_mappings(source.get("items"))
@@ -175,16 +178,16 @@ def _check_conflicts(source: dict[str, Any], path: Path, seen: set[str], problem
             seen.add(file)
 
 
-def _project_keys(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _project_keys(source: Json, path: Path, scope: PodContext) -> None:
     f.check_required(source, path, scope.problems, "name")
     _check_items(source.get("items"), (*path, "items"), scope.problems)
 
 
-def _project_downward(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _project_downward(source: Json, path: Path, scope: PodContext) -> None:
     _check_downward_items(source.get("items"), (*path, "items"), scope)
 
 
-def _project_token(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _project_token(source: Json, path: Path, scope: PodContext) -> None:
     seconds, expiration_seconds_path = source.get("expirationSeconds"), (*path, "expirationSeconds")
     low, high = _TOKEN_SECONDS_RANGE
     if type(seconds) is int and seconds < low:
@@ -202,7 +205,7 @@ def _project_token(source: dict[str, Any], path: Path, scope: PodContext) -> Non
     f.check_required_text(scope.problems, (*path, "path"), source.get("path"), why_not_file)
 
 
-def _project_bundle(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _project_bundle(source: Json, path: Path, scope: PodContext) -> None:
     problems, name, signer = scope.problems, source.get("name"), source.get("signerName")
     if name and signer:
         f.invalid(problems, path, source, "only one of name and signerName may be used")
@@ -215,7 +218,7 @@ def _project_bundle(source: dict[str, Any], path: Path, scope: PodContext) -> No
     f.check_required_text(problems, (*path, "path"), source.get("path"), why_not_file)
 
 
-def _project_certificate(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _project_certificate(source: Json, path: Path, scope: PodContext) -> None:
     f.check_required(source, path, scope.problems, "signerName", "keyType")
 
 
@@ -241,7 +244,7 @@ _HOST_PATH_TYPES: Final = (
 )
 
 
-def volumes_by_name(volumes: Any) -> dict[str, Any] | None:
+def volumes_by_name(volumes: Any) -> Json | None:
     """Return the volumes by name, or None if the list or one of the names has the wrong type."""
     if volumes is None:
         return {}
@@ -270,7 +273,7 @@ def check_volumes(value: Any, path: Path, scope: PodContext) -> None:
         _check_source(volume, volume_path, scope)
 
 
-def _check_source(volume: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_source(volume: Json, path: Path, scope: PodContext) -> None:
     problems = scope.problems
     sources = [key for key, source in volume.items() if source is not None and key in _SOURCES]
     if len(sources) > 1:
@@ -282,12 +285,12 @@ def _check_source(volume: dict[str, Any], path: Path, scope: PodContext) -> None
         check_one_source(sources[0], volume[sources[0]], (*path, sources[0]), scope)
 
 
-def check_one_source(kind: str, source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def check_one_source(kind: str, source: Json, path: Path, scope: PodContext) -> None:
     """Check the volume source in the field `kind`."""
     _SOURCES[kind](source, path, scope)
 
 
-def _check_empty_dir(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_empty_dir(source: Json, path: Path, scope: PodContext) -> None:
     size = parse(source.get("sizeLimit"))
     if size is not None and size.nano < 0:
         why = "SizeLimit field must be a valid resource quantity"
@@ -295,25 +298,25 @@ def _check_empty_dir(source: dict[str, Any], path: Path, scope: PodContext) -> N
     f.check_range(scope.problems, (*path, "mode"), source.get("mode"), 0, 0o1777)
 
 
-def _check_host_path(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_host_path(source: Json, path: Path, scope: PodContext) -> None:
     host_path, problems = source.get("path"), scope.problems
     f.check_required_text(problems, (*path, "path"), host_path, why_not_forward)
     f.check_choice(problems, (*path, "type"), source.get("type"), _HOST_PATH_TYPES)
 
 
-def _check_claim(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_claim(source: Json, path: Path, scope: PodContext) -> None:
     if f.is_empty(source.get("claimName")):
         f.required(scope.problems, (*path, "claimName"), help="name a PersistentVolumeClaim of the namespace")
 
 
-def _check_nfs(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_nfs(source: Json, path: Path, scope: PodContext) -> None:
     exported_path = source.get("path")
     f.check_required(source, path, scope.problems, "server", "path")
     if type(exported_path) is str and exported_path and not exported_path.startswith("/"):
         f.invalid(scope.problems, (*path, "path"), exported_path, "must be an absolute path", f"write /{exported_path}")
 
 
-def _check_ephemeral(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_ephemeral(source: Json, path: Path, scope: PodContext) -> None:
     template = source.get("volumeClaimTemplate")
     if template is None:
         f.required(scope.problems, (*path, "volumeClaimTemplate"))
@@ -323,28 +326,28 @@ def _check_ephemeral(source: dict[str, Any], path: Path, scope: PodContext) -> N
         check_claim_spec(template.get("spec"), (*path, "volumeClaimTemplate", "spec"), scope.problems)
 
 
-def _check_image(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_image(source: Json, path: Path, scope: PodContext) -> None:
     if f.is_empty(source.get("reference")) and not scope.template:
         f.required(scope.problems, (*path, "reference"))
     if source.get("pullPolicy"):
         f.check_choice(scope.problems, (*path, "pullPolicy"), source["pullPolicy"], ("Always", "IfNotPresent", "Never"))
 
 
-def _check_disk(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_disk(source: Json, path: Path, scope: PodContext) -> None:
     f.check_required(source, path, scope.problems, "pdName" if path[-1] == "gcePersistentDisk" else "volumeID")
     f.check_range(scope.problems, (*path, "partition"), source.get("partition"), 0, 255)
 
 
-def _check_git(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_git(source: Json, path: Path, scope: PodContext) -> None:
     f.check_required(source, path, scope.problems, "repository")
     directory = source.get("directory")
     if type(directory) is str and directory and (directory.startswith("/") or why_not_forward(directory)):
         f.invalid(scope.problems, (*path, "directory"), directory, "must be a relative path without '..'")
 
 
-def _check_flex(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_flex(source: Json, path: Path, scope: PodContext) -> None:
     f.check_required(source, path, scope.problems, "driver")
-    for key in f.as_field_mapping(source.get("options")):
+    for key in nested_map(source, "options"):
         domain = key.partition("/")[0]
         if domain.endswith((".kubernetes.io", ".k8s.io")) or domain in ("kubernetes.io", "k8s.io"):
             option_path = (*path, "options", key)
@@ -353,7 +356,7 @@ def _check_flex(source: dict[str, Any], path: Path, scope: PodContext) -> None:
 
 
 def _require_fields(*fields: str) -> VolumeSourceCheck:
-    def check(source: dict[str, Any], path: Path, scope: PodContext) -> None:
+    def check(source: Json, path: Path, scope: PodContext) -> None:
         f.check_required(source, path, scope.problems, *fields)
         reference = source.get("secretRef")
         if type(reference) is dict and path[-1] in ("cinder", "scaleIO"):

@@ -41,18 +41,18 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def jobset_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
+def jobset_rules(manifest: Json) -> Iterator[Problem]:
     """Yield the violations of the CRD's CEL rules (JobSet 0.12 CRD)."""
     return jobset_spec_rules(nested_map(manifest, "spec"), ("spec",))
 
 
-def jobset_spec_rules(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def jobset_spec_rules(spec: Json, path: Path) -> Iterator[Problem]:
     """Yield the violations of the CEL rules for a JobSet spec at `path`."""
     yield from _check_startup_order(spec, path)
     yield from _check_claim_policies(spec, path)
 
 
-def _check_startup_order(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _check_startup_order(spec: Json, path: Path) -> Iterator[Problem]:
     if nested_map(spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
     if spec.get("replicatedJobs") is None:
@@ -68,7 +68,7 @@ def _check_startup_order(spec: Mapping[str, Any], path: Path) -> Iterator[Proble
             return
 
 
-def _check_claim_policies(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _check_claim_policies(spec: Json, path: Path) -> Iterator[Problem]:
     for index, policy in entries(spec, "volumeClaimPolicies"):
         policy_path = (*path, "volumeClaimPolicies", index)
         # the rule reads `templates` and each `metadata` without a has() check
@@ -87,7 +87,7 @@ def _check_claim_policies(spec: Mapping[str, Any], path: Path) -> Iterator[Probl
                 )
 
 
-def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check the child Jobs of a JobSet."""
     check_replicated_jobs(
         spec, ("spec",), f.as_field_mapping(manifest.get("metadata")).get("name"), False, context, problems

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
@@ -102,9 +102,7 @@ _VOLUMES = frozenset({"ssh-auth", "mpi-job-config"})
 """Volumes that the controller adds."""
 
 
-def check_children(
-    manifest: Mapping[str, Any], _spec: dict[str, Any], context: ApiServer, problems: f.Problems
-) -> None:
+def check_children(manifest: Json, _spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check the templates of both replica types; the replica's own restartPolicy overwrites the template's."""
     clean: Any = None
     for template in pod_templates(manifest):

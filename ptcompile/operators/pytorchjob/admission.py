@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_finalizers
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
+def pytorch_job_rules(manifest: Json) -> Iterator[Problem]:
     """Check the workers' replicas as the API server does, since the scale subresource reads them."""
     worker = nested_map(nested_map(manifest, "spec", "pytorchReplicaSpecs"), "Worker")
     replicas = worker.get("replicas")
@@ -41,7 +41,7 @@ def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
 _RESTART_POLICIES: Final = ("Always", "ExitCode", "Never", "OnFailure")
 
 
-def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check each replica's template; the replica's own restartPolicy overwrites the template's."""
     replicas = f.as_field_mapping(spec.get("pytorchReplicaSpecs"))
     clean: Any = None

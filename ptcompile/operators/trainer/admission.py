@@ -28,7 +28,7 @@ _match_uri = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\n]+").fullmatch
 _MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
 
 
-def train_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
+def train_job_rules(manifest: Json) -> Iterator[Problem]:
     """Yield the violations of the CEL rules for a TrainJob's name and spec."""
     spec = nested_map(manifest, "spec")
     yield from _check_name(nested_map(manifest, "metadata"))
@@ -57,7 +57,7 @@ def train_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
         )
 
 
-def _check_name(metadata: Mapping[str, Any]) -> Iterator[Problem]:
+def _check_name(metadata: Json) -> Iterator[Problem]:
     name, key = metadata.get("name"), "name"
     if not name:
         # the server first generates the name from generateName, which adds five characters
@@ -78,7 +78,7 @@ def _check_name(metadata: Mapping[str, Any]) -> Iterator[Problem]:
 _POLICIES: Final = ("torch", "mpi", "jax", "xgboost", "flux")
 
 
-def training_runtime_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
+def training_runtime_rules(manifest: Json) -> Iterator[Problem]:
     """Yield the violations of the CEL rules for a runtime's mlPolicy and the JobSet spec in its template."""
     spec = nested_map(manifest, "spec")
     policy = nested_map(spec, "mlPolicy")
@@ -93,7 +93,7 @@ def training_runtime_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     yield from jobset_spec_rules(nested_map(spec, "template", "spec"), ("spec", "template", "spec"))
 
 
-def _check_single_policy(policy: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _check_single_policy(policy: Json, path: Path) -> Iterator[Problem]:
     set_policies = [name for name in _POLICIES if policy.get(name) is not None]
     if len(set_policies) > 1:
         yield invalid_value(
@@ -103,7 +103,7 @@ def _check_single_policy(policy: Mapping[str, Any], path: Path) -> Iterator[Prob
         )
 
 
-def _check_injection_targets(injection: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _check_injection_targets(injection: Json, path: Path) -> Iterator[Problem]:
     for index, target in entries(injection, "targets"):
         names = target.get("containerNames")
         if isinstance(names, list) and "node" in names:
@@ -139,7 +139,7 @@ FIXED_IN_RUNTIMES: Final = tuple((f"spec.template.spec.{path}", "Value is immuta
 """Fields that the runtime CRDs make immutable: they contain a JobSet spec."""
 
 
-def unseen_by_running_jobs(_old: Mapping[str, Any]) -> tuple[tuple[tuple[str, ...], str], ...]:
+def unseen_by_running_jobs(_old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
     """Return the runtime fields whose changes running TrainJobs do not see, each with the reason."""
     return ((("spec",), "running TrainJobs are unchanged; it applies to later ones"),)
 

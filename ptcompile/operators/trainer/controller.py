@@ -19,7 +19,7 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.jobset.admission import check_replicated_jobs
 from ptcompile.operators.trainer import runtimes
 
@@ -107,7 +107,7 @@ def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Iterator[Pro
                     yield child_rejection(name_path, message, _name_help(missing, existing))
 
 
-def _name_help(name: str, names: Mapping[str, Any] | Sequence[str]) -> str:
+def _name_help(name: str, names: Json | Sequence[str]) -> str:
     suggestion = closest_match(name, names)
     return (
         f'did you mean "{suggestion}"?'
@@ -116,10 +116,10 @@ def _name_help(name: str, names: Mapping[str, Any] | Sequence[str]) -> str:
     )
 
 
-def check_trainer(spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_trainer(spec: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check `spec.trainer` and `spec.initializer`; each replaces parts of one container."""
     scope = PodContext({}, context, False, None, None, problems)
-    trainer, path = f.as_field_mapping(spec.get("trainer")), ("spec", "trainer")
+    trainer, path = nested_map(spec, "trainer"), ("spec", "trainer")
     if trainer.get("env"):
         check_env(trainer["env"], (*path, "env"), trainer, scope)
     if type(trainer.get("resourcesPerNode")) is dict:
@@ -129,24 +129,24 @@ def check_trainer(spec: dict[str, Any], context: ApiServer, problems: f.Problems
         f.invalid(
             problems, (*path, "image"), image, "must not have leading or trailing whitespace", "remove the whitespace"
         )
-    for name, part in f.as_field_mapping(spec.get("initializer")).items():
-        if f.as_field_mapping(part).get("env"):
+    for name, part in nested_map(spec, "initializer").items():
+        if as_mapping(part).get("env"):
             check_env(part["env"], ("spec", "initializer", name, "env"), part, scope)
 
 
 def check_runtime_patches(patches: Any, path: Path, context: ApiServer, problems: f.Problems) -> None:
     """Check `spec.runtimePatches`: partial pod templates per replicatedJob."""
     for index, patch in f.indexed_mappings(patches):
-        template = f.as_field_mapping(f.as_field_mapping(patch.get("trainingRuntimeSpec")).get("template"))
+        template = nested_map(patch, "trainingRuntimeSpec", "template")
         template_path = (*path, index, "trainingRuntimeSpec", "template")
         _check_metadata(template.get("metadata"), (*template_path, "metadata"), problems)
-        for number, job in f.indexed_mappings(f.as_field_mapping(template.get("spec")).get("replicatedJobs")):
+        for number, job in f.indexed_mappings(nested_map(template, "spec").get("replicatedJobs")):
             job_path = (*template_path, "spec", "replicatedJobs", number, "template")
-            child = f.as_field_mapping(job.get("template"))
+            child = nested_map(job, "template")
             _check_metadata(child.get("metadata"), (*job_path, "metadata"), problems)
-            pods = f.as_field_mapping(f.as_field_mapping(child.get("spec")).get("template"))
+            pods = nested_map(child, "spec", "template")
             _check_metadata(pods.get("metadata"), (*job_path, "spec", "template", "metadata"), problems)
-            _check_pod(f.as_field_mapping(pods.get("spec")), (*job_path, "spec", "template", "spec"), context, problems)
+            _check_pod(nested_map(pods, "spec"), (*job_path, "spec", "template", "spec"), context, problems)
 
 
 def _check_metadata(meta: Any, path: Path, problems: f.Problems) -> None:
@@ -155,7 +155,7 @@ def _check_metadata(meta: Any, path: Path, problems: f.Problems) -> None:
         check_annotations(meta.get("annotations"), (*path, "annotations"), problems)
 
 
-def _check_pod(spec: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_pod(spec: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
     scope = PodContext(spec, context, False, None, None, problems)
     check_node_selector(spec.get("nodeSelector"), (*path, "nodeSelector"), scope)
     check_tolerations(spec.get("tolerations"), (*path, "tolerations"), scope)
@@ -172,9 +172,7 @@ def _check_pod(spec: dict[str, Any], path: Path, context: ApiServer, problems: f
                     f.invalid(problems, (*path, key, index, "env", number, "name"), variable, why)
 
 
-def check_train_job(
-    _manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, problems: f.Problems
-) -> None:
+def check_train_job(_manifest: Json, spec: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check the fields that a TrainJob adds to its runtime's pods."""
     check_trainer(spec, context, problems)
     check_runtime_patches(spec.get("runtimePatches"), ("spec", "runtimePatches"), context, problems)
@@ -184,10 +182,10 @@ _ADDED_VOLUMES = (("mpi", ("mpi-ssh-auth", "mpi-hostfile")), ("flux", ("flux-ins
 """Volumes that a policy's plugin adds to the pods, so a container may mount them (Trainer 2.3, mpi.go and flux.go)."""
 
 
-def check_runtime(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_runtime(_manifest: Json, spec: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check the JobSet of a runtime; with an mlPolicy Trainer sets its counts, and some policies add volumes."""
-    jobs = f.as_field_mapping(f.as_field_mapping(spec.get("template")).get("spec"))
+    jobs = nested_map(spec, "template", "spec")
     counted = type(spec.get("mlPolicy")) is dict
-    policy = f.as_field_mapping(spec.get("mlPolicy"))
+    policy = nested_map(spec, "mlPolicy")
     volumes = frozenset(name for key, added in _ADDED_VOLUMES if policy.get(key) is not None for name in added)
     check_replicated_jobs(jobs, ("spec", "template", "spec"), None, counted, context, problems, volumes)

@@ -268,7 +268,7 @@ def _default_task(task: Any, index: int) -> Any:
     return defaulted
 
 
-def _default_plugins(plugins: Mapping[str, Any]) -> dict[str, Any]:
+def _default_plugins(plugins: Json) -> dict[str, Any]:
     defaulted = {k: v for k, v in plugins.items() if v is not None}
     if _NEED_SVC & defaulted.keys():
         defaulted.setdefault("svc", [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template
@@ -125,7 +125,7 @@ def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Iterator[P
             yield child_rejection((*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name")
 
 
-def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
     """Check the pod templates, and the claims that the controller creates for `spec.volumes`."""
     clean: Any = None
     for template in pod_templates(manifest):

@@ -57,9 +57,7 @@ def check_resource_groups(spec: Json, rules: QuotaRules, problems: f.Problems) -
                 f.check_unseen(problems, (*flavor_path, "name"), flavor_name, flavors, "list each flavor in one group")
 
 
-def _check_flavor_quotas(
-    flavor: dict[str, Any], covered: list[str], rules: QuotaRules, path: Path, problems: f.Problems
-) -> None:
+def _check_flavor_quotas(flavor: Json, covered: list[str], rules: QuotaRules, path: Path, problems: f.Problems) -> None:
     for index, quota in f.indexed_mappings(flavor.get("resources")):
         if index >= len(covered):
             return
@@ -80,13 +78,13 @@ def parse_amount(value: Any, path: Path, problems: f.Problems) -> quantity.Quant
     return amount
 
 
-def _check_not_negative(quota: dict[str, Any], field: str, path: Path, problems: f.Problems) -> None:
+def _check_not_negative(quota: Json, field: str, path: Path, problems: f.Problems) -> None:
     amount = parse_amount(quota.get(field), (*path, field), problems)
     if amount is not None and amount.nano < 0:
         f.invalid(problems, (*path, field), str(amount), _NOT_NEGATIVE, "use 0 or more")
 
 
-def _check_limit(quota: dict[str, Any], field: str, rules: QuotaRules, path: Path, problems: f.Problems) -> None:
+def _check_limit(quota: Json, field: str, rules: QuotaRules, path: Path, problems: f.Problems) -> None:
     limit = parse_amount(quota.get(field), (*path, field), problems)
     if limit is None:
         return
@@ -106,7 +104,7 @@ def _check_limit(quota: dict[str, Any], field: str, rules: QuotaRules, path: Pat
 def check_weight(spec: Json, problems: f.Problems) -> None:
     """Check `spec.fairSharing.weight`. The webhook names the mapping instead of the weight."""
     path = ("spec", "fairSharing", "weight")
-    weight = parse_amount(f.as_field_mapping(spec.get("fairSharing")).get("weight"), path, problems)
+    weight = parse_amount(nested_map(spec, "fairSharing").get("weight"), path, problems)
     if weight is not None and weight.nano < 0:
         f.invalid(problems, path, str(weight), _NOT_NEGATIVE, "use 0 or more", field="spec.fairSharing")
     elif weight is not None and 0 < weight.nano <= _SMALLEST_WEIGHT:
