@@ -18,15 +18,17 @@ from ptcompile.apiserver.cel.values import type_named
 from ptcompile.apiserver.crds.schema import schemas_of
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.cel.syntax import Expression as Tree
+    from ptcompile.kubernetes.unstructured import Json
 
-    CostSchema = Mapping[str, Any]
-    TypeBindings = Mapping[str, Any]
+    CostSchema = Json
+    TypeBindings = Json
     """Variables by name; the minimum sizes of the schemas have the name ""."""
 
 RULE_LIMIT: Final = 10_000_000
@@ -97,8 +99,8 @@ def _budget_message(name: str, cost: int, limit: int) -> str:
 def _children(node: CostSchema, path: Path, count: int | None) -> list[tuple[Path, CostSchema, int | None]]:
     """Return the children of a schema and the maximum number of each in an object, or None if it is unbounded."""
     children: list[tuple[Path, CostSchema, int | None]] = []
-    for name, field in f.as_field_mapping(node.get("properties")).items():
-        children.append(((*path, "properties", name), f.as_field_mapping(field), count))
+    for name, field in nested_map(node, "properties").items():
+        children.append(((*path, "properties", name), as_mapping(field), count))
     for key, limit_key in (("items", "maxItems"), ("additionalProperties", "maxProperties")):
         part, limit = node.get(key), node.get(limit_key)
         if isinstance(part, Mapping):
@@ -131,9 +133,9 @@ def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
         size = 2
     if kind == "object" and not isinstance(node.get("additionalProperties"), Mapping):
         required = node.get("required")
-        properties = f.as_field_mapping(node.get("properties"))
+        properties = nested_map(node, "properties")
         for name in set(required if isinstance(required, list) else ()):
-            field = f.as_field_mapping(properties.get(name))
+            field = nested_map(properties, name)
             if field and field.get("default") is None:
                 size += len(name.encode()) + _min_bytes(field, cache) + 4
     cache[id(node)] = size
@@ -317,7 +319,7 @@ def _item_value(value: _Value, scope: TypeBindings) -> _Value:
 
 
 def _field_value(value: _Value, name: str, scope: TypeBindings) -> _Value:
-    properties = f.as_field_mapping(value.schema.get("properties"))
+    properties = as_mapping(value.schema.get("properties"))
     field = properties.get(name, properties.get(unescape(name)))
     return _value_of_schema(field, scope[""]) if isinstance(field, Mapping) else _UNKNOWN
 

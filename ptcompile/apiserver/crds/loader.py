@@ -16,6 +16,7 @@ from ptcompile.apiserver.goregex import UntrustedPattern
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.structure.keywords import LOGIC_KEYWORDS
 from ptcompile.kubernetes.requests import GroupVersionKind
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 from ptcompile.source import documents as source
 from ptcompile.source.streams import objects_in
 
@@ -59,13 +60,13 @@ def is_crd(manifest: Json) -> bool:
 
 def served_versions(crd: Json) -> Iterator[tuple[str, str, Json]]:
     """Yield the apiVersion, kind and version entry of each served version of a CRD that has a schema."""
-    spec = _as_object(crd.get("spec"))
-    group, kind = spec.get("group"), _as_object(spec.get("names")).get("kind")
+    spec = nested_map(crd, "spec")
+    group, kind = spec.get("group"), nested_map(spec, "names").get("kind")
     versions = spec.get("versions")
     if not isinstance(group, str) or not isinstance(kind, str) or not isinstance(versions, list):
         return
     for version in versions:
-        schema = _as_object(_as_object(version).get("schema")).get("openAPIV3Schema")
+        schema = nested_map(version, "schema").get("openAPIV3Schema")
         if isinstance(schema, dict) and version.get("served") is not False:
             yield f"{group}/{version.get('name')}", kind, version
 
@@ -78,14 +79,14 @@ def kinds_of(
 
     `metadata` refers to the schema of an object's metadata. The API server must accept the CRD's schemas.
     """
-    spec = _as_object(crd.get("spec"))
+    spec = nested_map(crd, "spec")
     for api_version, kind, version in served_versions(crd):
         root = to_dialect(version["schema"]["openAPIV3Schema"])
         if root.get("x-kubernetes-preserve-unknown-fields") or spec.get("preserveUnknownFields"):
             root["x-kubernetes-preserve-unknown-fields"] = True
         object_fields = {"apiVersion": _TEXT_SCHEMA, "kind": _TEXT_SCHEMA, "metadata": metadata}
         root["properties"] = {**root.get("properties", {}), **object_fields}
-        status = "status" in _as_object(version.get("subresources"))
+        status = "status" in nested_map(version, "subresources")
         yield api_version, kind, root, status, deprecation_of(spec, version)
 
 
@@ -101,7 +102,7 @@ def deprecation_of(spec: Json, version: Json) -> str:
     group, kind, name = spec["group"], spec["names"]["kind"], str(version.get("name"))
     newer = [
         str(other.get("name"))
-        for other in map(_as_object, spec["versions"])
+        for other in map(as_mapping, spec["versions"])
         if other.get("served") is not False and other.get("deprecated") is not True
     ]
     newest = max((other for other in newer if _priority(other) > _priority(name)), key=_priority, default=None)
@@ -124,7 +125,7 @@ def to_dialect(node: Json) -> dict[str, Any]:
     """
     converted = _own_keywords(node)
     children = {
-        name: to_dialect(child) for name, child in _as_object(node.get("properties")).items() if isinstance(child, dict)
+        name: to_dialect(child) for name, child in nested_map(node, "properties").items() if isinstance(child, dict)
     }
     if node.get("x-kubernetes-embedded-resource"):
         children = {**children, "apiVersion": _TEXT_SCHEMA, "kind": _TEXT_SCHEMA, "metadata": _METADATA_REFERENCE}
@@ -175,10 +176,6 @@ def _own_keywords(node: Json) -> dict[str, Any]:
     if logic := {key: node[key] for key in LOGIC_KEYWORDS if node.get(key) is not None}:
         keywords["x-logic"] = logic
     return keywords
-
-
-def _as_object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 _FILE_ENDINGS: Final = (".json", ".yaml", ".yml")

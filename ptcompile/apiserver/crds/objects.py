@@ -11,7 +11,7 @@ from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_metadata, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
-from ptcompile.apiserver.validation.values import why_not_path_segment
+from ptcompile.apiserver.validation.values import why_not_kind, why_not_path_segment
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
 from ptcompile.operators.table import kind_named
@@ -84,14 +84,13 @@ def _check_embedded_object(value: Json, path: Path, problems: f.Problems) -> Non
         f.invalid(problems, (*path, "apiVersion"), version, why, "write it as group/version")
     if kind == "":
         f.invalid(problems, (*path, "kind"), kind, "must not be empty", "set the kind of the object")
-    elif type(kind) is str and (why_not := names.why_not_dns_1035_label(kind.lower())):
-        why = f"may have mixed case, but should otherwise match: {why_not}"
-        f.invalid(problems, (*path, "kind"), kind, why)
+    else:
+        f.check_text(problems, (*path, "kind"), kind, why_not_kind)
     if type(meta) is dict:
         name = {} if meta.get("name") else {"name": "unnamed"}  # the server needs no name here
         check_metadata({**meta, **name}, (*path, "metadata"), problems, why_not_path_segment, built_in=False)
-        namespace = meta.get("namespace")
-        f.check_optional_text(problems, (*path, "metadata", "namespace"), namespace, names.why_not_dns_label)
+        namespace_path = (*path, "metadata", "namespace")
+        f.check_optional_text(problems, namespace_path, meta.get("namespace"), names.why_not_dns_label)
         f.check_not_negative(problems, (*path, "metadata", "generation"), meta.get("generation"))
 
 

@@ -18,12 +18,15 @@ from ptcompile.apiserver.structure.checks import SchemaScope, definition_check
 from ptcompile.apiserver.structure.violations import to_problem, type_mismatch
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    SchemaObject = Mapping[str, Any]
+    from ptcompile.kubernetes.unstructured import Json
+
+    SchemaObject = Json
 
 
 _INT_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
@@ -71,8 +74,8 @@ def _check_node(node: SchemaObject, path: Path, level: str, problems: f.Problems
         f.required(problems, (*path, "items"), "must be specified", "set the schema of the items")
     if isinstance(items, Mapping):
         _check_node(items, (*path, "items"), "item", problems)
-    for name, field in f.as_field_mapping(node.get("properties")).items():
-        _check_node(f.as_field_mapping(field), (*path, "properties", name), "field", problems)
+    for name, field in nested_map(node, "properties").items():
+        _check_node(as_mapping(field), (*path, "properties", name), "field", problems)
     if more is not None and level == "root":
         f.forbidden(problems, (*path, "additionalProperties"), "must not be used at the root")
     if isinstance(more, Mapping):
@@ -109,13 +112,13 @@ def _check_structural_type(node: SchemaObject, kind: str, path: Path, level: str
 def _check_metadata(node: SchemaObject, path: Path, level: str, problems: f.Problems) -> None:
     if level != "root" and not node.get("x-kubernetes-embedded-resource"):
         return
-    properties = f.as_field_mapping(node.get("properties"))
+    properties = nested_map(node, "properties")
     for name, expected in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
-        if name in properties and f.as_field_mapping(properties[name]).get("type") != expected:
-            type_name = f.as_field_mapping(properties[name]).get("type") or ""
+        if name in properties and as_mapping(properties[name]).get("type") != expected:
+            type_name = as_mapping(properties[name]).get("type") or ""
             f.invalid(problems, (*path, "properties", name, "type"), type_name, f"must be {expected}")
-    metadata = f.as_field_mapping(properties.get("metadata"))
-    metadata_fields = f.as_field_mapping(metadata.get("properties"))
+    metadata = nested_map(properties, "metadata")
+    metadata_fields = nested_map(metadata, "properties")
     more = [key for key in metadata if key not in _IGNORED_IN_METADATA and is_set(metadata, key)]
     if level == "root" and [
         key for key in more if key != "properties" or not metadata_fields.keys() <= {"name", "generateName"}
@@ -148,9 +151,9 @@ def _check_branch(node: SchemaObject, path: Path, problems: f.Problems, *, skip_
     _check_logic(node, path, problems, skip_first=skip_any)
     if isinstance(node.get("items"), Mapping):
         _check_branch(node["items"], (*path, "items"), problems)
-    properties = f.as_field_mapping(node.get("properties"))
+    properties = nested_map(node, "properties")
     for name, field in properties.items():
-        _check_branch(f.as_field_mapping(field), (*path, "properties", name), problems)
+        _check_branch(as_mapping(field), (*path, "properties", name), problems)
     for key, expected in _TOP_LEVEL_KEYWORDS.items():
         if is_set(node, key) or (key == "default" and node.get(key) is not None):
             f.forbidden(problems, (*path, key), f"must be {expected} to be structural")
@@ -181,7 +184,7 @@ def _check_children(
     branch: SchemaObject, node: SchemaObject, branch_path: Path, path: Path, problems: f.Problems
 ) -> None:
     parts: list[tuple[tuple[str, ...], Any]] = [
-        (("properties", name), field) for name, field in f.as_field_mapping(branch.get("properties")).items()
+        (("properties", name), field) for name, field in nested_map(branch, "properties").items()
     ]
     if isinstance(branch.get("items"), Mapping):
         parts.append((("items",), branch["items"]))
@@ -199,21 +202,21 @@ def _check_children(
                 )
             )
         else:
-            _check_complete(f.as_field_mapping(inner), part, (*branch_path, *keys), described_path, problems)
-            _check_children(f.as_field_mapping(inner), part, (*branch_path, *keys), described_path, problems)
+            _check_complete(as_mapping(inner), part, (*branch_path, *keys), described_path, problems)
+            _check_children(as_mapping(inner), part, (*branch_path, *keys), described_path, problems)
 
 
 def _child_schema(node: SchemaObject, keys: tuple[str, ...]) -> SchemaObject | None:
     if keys == ("items",):
         items = node.get("items")
         return items if isinstance(items, Mapping) else None
-    properties = f.as_field_mapping(node.get("properties"))
-    return f.as_field_mapping(properties[keys[1]]) if keys[1] in properties else None
+    properties = nested_map(node, "properties")
+    return as_mapping(properties[keys[1]]) if keys[1] in properties else None
 
 
 def _branches(node: SchemaObject, key: str) -> list[SchemaObject]:
     value = node.get(key)
-    return [f.as_field_mapping(branch) for branch in value] if isinstance(value, list) else []
+    return [as_mapping(branch) for branch in value] if isinstance(value, list) else []
 
 
 _DOCUMENT: Final = "kubernetes/groups/apiextensions.json"
@@ -254,11 +257,11 @@ def crd_schema_problems(crd: SchemaObject) -> list[Problem]:
 
 def schemas_of(crd: SchemaObject) -> Iterator[tuple[Path, SchemaObject, bool]]:
     """Yield the path and schema of each version of a CRD, and whether its status is a subresource."""
-    version_entries = f.as_field_mapping(crd.get("spec")).get("versions")
+    version_entries = nested_map(crd, "spec").get("versions")
     for index, version in enumerate(version_entries if isinstance(version_entries, list) else ()):
-        schema = f.as_field_mapping(f.as_field_mapping(version).get("schema")).get("openAPIV3Schema")
+        schema = as_mapping(as_mapping(version).get("schema")).get("openAPIV3Schema")
         if isinstance(schema, dict):
-            status = f.as_field_mapping(f.as_field_mapping(version).get("subresources")).get("status") is not None
+            status = as_mapping(as_mapping(version).get("subresources")).get("status") is not None
             yield ("spec", "versions", index, "schema", "openAPIV3Schema"), schema, status
 
 
@@ -293,9 +296,7 @@ def _schemas_below(schema: SchemaObject, path: Path) -> Iterator[tuple[Path, Any
         if not isinstance(node, Mapping):
             continue
         for key in _MAP_KEYWORDS:
-            stack += [
-                ((*node_path, key, name), child, False) for name, child in f.as_field_mapping(node.get(key)).items()
-            ]
+            stack += [((*node_path, key, name), child, False) for name, child in nested_map(node, key).items()]
         for key in _LIST_KEYWORDS:
             children = node.get(key)
             stack += [
@@ -310,7 +311,7 @@ def _untyped_schemas(node: SchemaObject, path: Path) -> Iterator[tuple[Path, Any
     for key in _UNTYPED_KEYWORDS:
         value = node.get(key)
         if key == "dependencies":
-            inner = f.as_field_mapping(value).items()
+            inner = as_mapping(value).items()
             yield from (((*path, key, name), child, True) for name, child in inner if isinstance(child, Mapping))
         elif isinstance(value, Mapping):
             yield (*path, key), value, True
@@ -338,9 +339,7 @@ def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Pro
         _check_maps(node, node_path, problems)
         _check_rules(node, node_path, problems)
     for name in ("apiVersion", "kind", "metadata"):
-        for node_path, node, _ in _schemas_below(
-            f.as_field_mapping(f.as_field_mapping(schema.get("properties")).get(name)), (*path, "properties", name)
-        ):
+        for node_path, node, _ in _schemas_below(nested_map(schema, "properties", name), (*path, "properties", name)):
             if isinstance(node, Mapping) and node.get("default") is not None:
                 f.forbidden(problems, (*node_path, "default"), f"must not be set in top-level {name}")
     return problems if unsupported else [*structural_problems(schema, path), *problems]
@@ -428,7 +427,7 @@ def _require_type(problems: f.Problems, path: Path, kind: str, expected: str, be
 
 def _check_keys(item: SchemaObject, keys: list[str], path: Path, problems: f.Problems) -> None:
     """Check the keys of a list of type map against the schema of its items."""
-    properties, keys_path = f.as_field_mapping(item.get("properties")), (*path, "x-kubernetes-list-map-keys")
+    properties, keys_path = nested_map(item, "properties"), (*path, "x-kubernetes-list-map-keys")
     required = item.get("required")
     for key in dict.fromkeys(keys):
         field = properties.get(key)
@@ -436,7 +435,7 @@ def _check_keys(item: SchemaObject, keys: list[str], path: Path, problems: f.Pro
         if key not in properties:
             f.invalid(problems, keys_path, keys, f'entries must all be names of item properties: "{key}" is not')
             continue
-        field = f.as_field_mapping(field)
+        field = as_mapping(field)
         if field.get("type") in ("array", "object"):
             why = "must be a scalar type if parent array's x-kubernetes-list-type is map"
             f.invalid(problems, (*key_schema_path, "type"), field["type"], why)

@@ -18,6 +18,7 @@ from ptcompile.apiserver.validation.admission_registration import (
     check_match_conditions,
     check_match_resources,
 )
+from ptcompile.apiserver.validation.values import why_not_kind
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -132,15 +133,7 @@ def _check_param_kind(kind: Json, path: Path, problems: f.Problems) -> None:
             f.invalid(problems, version_path, version, "version must be specified")
         else:
             f.check_text(problems, version_path, name, names.why_not_dns_1035_label)
-    check_kind_name(kind.get("kind"), (*path, "kind"), problems)
-
-
-def check_kind_name(kind: Any, path: Path, problems: f.Problems) -> None:
-    """Check the name of a kind, which must be a DNS label apart from its capitals."""
-    if f.is_empty(kind):
-        f.required(problems, path)
-    elif type(kind) is str and (why := names.why_not_dns_1035_label(kind.lower())):
-        f.invalid(problems, path, kind, f"may have mixed case, but should otherwise match: {why}")
+    f.check_required_text(problems, (*path, "kind"), kind.get("kind"), why_not_kind)
 
 
 def _check_variable(variable: Json, path: Path, environment: Environment, problems: f.Problems) -> None:

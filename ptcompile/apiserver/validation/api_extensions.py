@@ -14,6 +14,7 @@ from ptcompile.apiserver.validation.admission_registration import (
     check_review_versions,
 )
 from ptcompile.apiserver.validation.crd_schemas import SchemaPathError, crd_value_problems, field_at
+from ptcompile.apiserver.validation.values import why_not_kind
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -225,17 +226,12 @@ def _check_names(value: Any, problems: f.Problems) -> None:
     for key in ("plural", "singular"):
         f.check_optional_text(problems, (*path, key), words.get(key), names.why_not_dns_1035_label)
     for key, text in (("kind", kind), ("listKind", list_kind)):
-        _check_kind_name(text, (*path, key), problems)
+        f.check_optional_text(problems, (*path, key), text, why_not_kind)
     if kind and kind == list_kind:
         f.invalid(problems, (*path, "listKind"), list_kind, "kind and listKind may not be the same")
     for key in ("shortNames", "categories"):
         for index, text in enumerate(as_strings(words.get(key))):
             f.check_text(problems, (*path, key, index), text, names.why_not_dns_1035_label)
-
-
-def _check_kind_name(text: Any, path: Path, problems: f.Problems) -> None:
-    if type(text) is str and text and (why := names.why_not_dns_1035_label(text.lower())):
-        f.invalid(problems, path, text, f"may have mixed case, but should otherwise match: {why}")
 
 
 # conversion

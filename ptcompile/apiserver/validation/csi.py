@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.storage import check_inline_volume
-from ptcompile.apiserver.validation.values import check_driver_name
+from ptcompile.apiserver.validation.values import check_driver_name, check_token_seconds
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_TOKEN_SECONDS_MIN: Final = 600
-_TOKEN_SECONDS_MAX: Final = 1 << 32
 _UPDATE_SECONDS_MIN: Final = 10
 
 
@@ -48,20 +46,13 @@ def check_csi_driver(manifest: Json, context: ApiServer, problems: f.Problems) -
 def _check_token_requests(requests: Any, path: Path, problems: f.Problems) -> None:
     seen: set[str] = set()
     for index, request in f.indexed_mappings(requests):
-        audience, seconds = request.get("audience") or "", request.get("expirationSeconds")
+        audience = request.get("audience") or ""
         if type(audience) is str:
             if audience in seen:
                 f.duplicate(problems, (*path, index, "audience"), audience)
                 continue
             seen.add(audience)
-        if type(seconds) is not int:
-            continue
-        if seconds < _TOKEN_SECONDS_MIN:
-            why = "may not specify a duration less than 10 minutes"
-            f.invalid(problems, (*path, index, "expirationSeconds"), seconds, why, f"use {_TOKEN_SECONDS_MIN} or more")
-        elif seconds > _TOKEN_SECONDS_MAX:
-            why = "may not specify a duration larger than 2^32 seconds"
-            f.invalid(problems, (*path, index, "expirationSeconds"), seconds, why)
+        check_token_seconds(problems, (*path, index, "expirationSeconds"), request.get("expirationSeconds"))
 
 
 def check_volume_attachment(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

@@ -175,7 +175,7 @@ def indexed_mappings(value: Any) -> Iterable[tuple[int, Json]]:
 
 
 def indexed_items(value: Any) -> Iterable[tuple[int, Any]]:
-    """Return the items of a list with their indexes, or nothing if the value is no list."""
+    """Return the items of a list with their indexes, or nothing for another value."""
     return enumerate(value if type(value) is list else ())
 
 
@@ -186,20 +186,10 @@ def indexed_texts(value: Any) -> Iterator[tuple[int, str]]:
             yield index, item or ""
 
 
-def as_texts(value: Any) -> list[str]:
-    """Return the items of a list of texts: null is the empty text, items of other types are skipped."""
-    return [text for _, text in indexed_texts(value)]
-
-
 def container_names(pod: Json) -> set[str]:
     """Return the names of a pod's containers and init containers."""
     entries = (*indexed_mappings(pod.get("containers")), *indexed_mappings(pod.get("initContainers")))
     return {container["name"] for _, container in entries if type(container.get("name")) is str}
-
-
-def as_field_mapping(value: Any) -> Json:
-    """Return `value` if it is an object, else an empty object."""
-    return value if type(value) is dict else {}
 
 
 def as_field_int(value: Any) -> int | None:

@@ -47,6 +47,8 @@ def check_amount_or_percent(value: Any, path: Path, problems: f.Problems, *, lim
 
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
+_TOKEN_SECONDS_MIN: Final = 600
+_TOKEN_SECONDS_MAX: Final = 1 << 32
 PORT_MAX = 65535
 
 
@@ -135,6 +137,23 @@ def why_not_path_segment(name: str) -> str | None:
         if character in name:
             return f"may not contain '{character}'"
     return None
+
+
+def why_not_kind(kind: str) -> str | None:
+    """Return why a text cannot be the name of a kind, or None: apart from its capitals, a kind is a DNS label."""
+    why = names.why_not_dns_1035_label(kind.lower())
+    return f"may have mixed case, but should otherwise match: {why}" if why else None
+
+
+def check_token_seconds(problems: f.Problems, path: Path, seconds: Any) -> None:
+    """Check how long a token of a service account is valid."""
+    if type(seconds) is not int:
+        return
+    if seconds < _TOKEN_SECONDS_MIN:
+        why = "may not specify a duration less than 10 minutes"
+        f.invalid(problems, path, seconds, why, f"use {_TOKEN_SECONDS_MIN} or more")
+    elif seconds > _TOKEN_SECONDS_MAX:
+        f.invalid(problems, path, seconds, "may not specify a duration larger than 2^32 seconds")
 
 
 def service_name_rule(context: ApiServer) -> f.TextRule:

@@ -12,7 +12,7 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.env import VOLUME_FIELDS, check_field_ref, check_resource_ref
 from ptcompile.apiserver.validation.mounts import why_not_forward, why_not_relative
-from ptcompile.apiserver.validation.values import check_driver_name
+from ptcompile.apiserver.validation.values import check_driver_name, check_token_seconds
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
@@ -81,7 +81,6 @@ def check_iscsi(source: Json, path: Path, scope: PodContext) -> None:
 
 
 _MODE_MAX: Final = 0o777
-_TOKEN_SECONDS_RANGE: Final = (600, 2**32)
 
 
 def why_not_file(text: str) -> str | None:
@@ -188,20 +187,7 @@ def _project_downward(source: Json, path: Path, scope: PodContext) -> None:
 
 
 def _project_token(source: Json, path: Path, scope: PodContext) -> None:
-    seconds, expiration_seconds_path = source.get("expirationSeconds"), (*path, "expirationSeconds")
-    low, high = _TOKEN_SECONDS_RANGE
-    if type(seconds) is int and seconds < low:
-        f.invalid(
-            scope.problems,
-            expiration_seconds_path,
-            seconds,
-            "may not specify a duration less than 10 minutes",
-            "use 600 or more",
-        )
-    elif type(seconds) is int and seconds > high:
-        f.invalid(
-            scope.problems, expiration_seconds_path, seconds, "may not specify a duration larger than 2^32 seconds"
-        )
+    check_token_seconds(scope.problems, (*path, "expirationSeconds"), source.get("expirationSeconds"))
     f.check_required_text(scope.problems, (*path, "path"), source.get("path"), why_not_file)
 
 

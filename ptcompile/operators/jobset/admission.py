@@ -87,11 +87,9 @@ def _check_claim_policies(spec: Json, path: Path) -> Iterator[Problem]:
                 )
 
 
-def check_children(manifest: Json, spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, spec: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check the child Jobs of a JobSet."""
-    check_replicated_jobs(
-        spec, ("spec",), f.as_field_mapping(manifest.get("metadata")).get("name"), False, context, problems
-    )
+    check_replicated_jobs(spec, ("spec",), nested_map(manifest, "metadata").get("name"), False, context, problems)
 
 
 def check_replicated_jobs(
@@ -111,7 +109,7 @@ def check_replicated_jobs(
     clean: Any = None
     for index, job in f.indexed_mappings(spec.get("replicatedJobs")):
         template_path = (*path, "replicatedJobs", index, "template")
-        template = f.as_field_mapping(job.get("template"))
+        template = nested_map(job, "template")
         child = template.get("spec")
         if type(child) is not dict:
             continue
@@ -132,14 +130,14 @@ def _claim_volumes(spec: Any, path: Path, problems: f.Problems) -> frozenset[str
         for number, template in f.indexed_mappings(policy.get("templates")):
             claim_path = (*path, "volumeClaimPolicies", index, "templates", number, "spec")
             check_claim_spec(template.get("spec"), claim_path, problems)
-            name = f.as_field_mapping(template.get("metadata")).get("name")
+            name = nested_map(template, "metadata").get("name")
             if type(name) is str:
                 volumes.add(name)
     return frozenset(volumes)
 
 
 def _check_child(
-    spec: dict[str, Any], path: Path, name: str | None, counted: bool, context: ApiServer, problems: f.Problems
+    spec: Json, path: Path, name: str | None, counted: bool, context: ApiServer, problems: f.Problems
 ) -> None:
     """Check a child Job with JobSet's defaults: completionMode Indexed, restartPolicy OnFailure (JobSet 0.12
     webhook).
@@ -149,7 +147,7 @@ def _check_child(
         child = {**child, "completions": f.as_field_int(child.get("parallelism")) or 1}
     check_job_counts(child, path, context, problems)
     check_job_selector({"name": name}, child, path, problems)
-    pod = f.as_field_mapping(child.get("template")).get("spec")
+    pod = nested_map(child, "template").get("spec")
     if type(pod) is dict and pod.get("restartPolicy") == "Always":
         check_restart_policy(pod, (*path, "template", "spec"), problems)
 
