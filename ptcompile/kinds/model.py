@@ -388,7 +388,7 @@ class Kind:
         """Yield errors that occur only after admission, when the controller acts on the object."""
         return iter(())
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
         """Append the API server's errors for the pods, Jobs and claims that are created."""
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:

@@ -37,7 +37,7 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.crd_rules: ({},),
     Kind.validate: ({}, KindContext()),
     Kind.controller_errors: ({}, KindContext()),
-    Kind.check_children: ({}, {}, ApiServer(), []),
+    Kind.check_children: ({}, ApiServer(), []),
     Kind.immutable_fields: (),
     Kind.validate_update: (Update({}, {}, Versions(), ()),),
     Kind.unseen_changes: ({},),

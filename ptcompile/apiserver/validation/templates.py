@@ -28,11 +28,9 @@ def template_problems(manifest: Json, context: ApiServer) -> Iterator[Problem]:
 
     Yields nothing for kinds without templates. The stage is "pod", the authority kube-apiserver.
     """
-    spec = manifest.get("spec")
-    if type(spec) is not dict:
-        return iter(())
     problems: f.Problems = []
-    kind_named(kind_of(manifest)).check_children(manifest, spec, context, problems)
+    if type(manifest.get("spec")) is dict:
+        kind_named(kind_of(manifest)).check_children(manifest, context, problems)
     return f.with_stage(problems, "pod")
 
 

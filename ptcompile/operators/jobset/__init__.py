@@ -20,8 +20,6 @@ from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kinds.model import KindDefaults, LostPod, Retry
@@ -123,10 +121,10 @@ class JobSet(Kind):
 
         return controller_errors(manifest, request)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.jobset.admission import check_children
 
-        check_children(manifest, spec, context, problems)
+        check_children(manifest, context, problems)
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
         from ptcompile.operators.jobset.admission import FIXED

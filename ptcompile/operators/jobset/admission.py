@@ -87,9 +87,10 @@ def _check_claim_policies(spec: Json, path: Path) -> Iterator[Problem]:
                 )
 
 
-def check_children(manifest: Json, spec: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check the child Jobs of a JobSet."""
-    check_replicated_jobs(spec, ("spec",), nested_map(manifest, "metadata").get("name"), False, context, problems)
+    name = nested_map(manifest, "metadata").get("name")
+    check_replicated_jobs(nested_map(manifest, "spec"), ("spec",), name, False, context, problems)
 
 
 def check_replicated_jobs(

@@ -9,8 +9,6 @@ from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.diagnostics import Problem
     from ptcompile.kinds.model import LostPod
     from ptcompile.kinds.pods import Expansion
@@ -50,10 +48,10 @@ class LeaderWorkerSet(Kind):
 
         return describe_failures(manifest)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.leaderworkerset.admission import check_children
 
-        check_children(manifest, spec, context, problems)
+        check_children(manifest, context, problems)
 
     def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.leaderworkerset.admission import validate

@@ -87,9 +87,9 @@ def controller_errors(manifest: Json) -> Iterator[Problem]:
             yield child_rejection(path, text, "remove it: the pods of a LeaderWorkerSet restart always")
 
 
-def check_children(manifest: Json, spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check the pods; the claims of volumeClaimTemplates are volumes of theirs."""
-    claims = as_mappings(nested_map(spec, "leaderWorkerTemplate").get("volumeClaimTemplates"))
+    claims = as_mappings(nested_map(manifest, "spec", "leaderWorkerTemplate").get("volumeClaimTemplates"))
     volumes = frozenset(as_string(nested_map(claim, "metadata").get("name")) for claim in claims)
     clean: Any = None
     for template in pod_templates(manifest):

@@ -9,8 +9,6 @@ from ptcompile.operators.pod import POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.diagnostics import Problem
     from ptcompile.kinds.model import KindDefaults, LostPod
     from ptcompile.kinds.pods import Expansion
@@ -52,10 +50,10 @@ class MPIJob(Kind):
 
         return controller_errors(manifest, request)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.mpijob.admission import check_children
 
-        check_children(manifest, spec, context, problems)
+        check_children(manifest, context, problems)
 
     def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
         from ptcompile.operators.mpijob.admission import unseen_changes

@@ -102,7 +102,7 @@ _VOLUMES = frozenset({"ssh-auth", "mpi-job-config"})
 """Volumes that the controller adds."""
 
 
-def check_children(manifest: Json, _spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check the templates of both replica types; the replica's own restartPolicy overwrites the template's."""
     clean: Any = None
     for template in pod_templates(manifest):

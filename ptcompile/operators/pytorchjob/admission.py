@@ -41,17 +41,17 @@ def pytorch_job_rules(manifest: Json) -> Iterator[Problem]:
 _RESTART_POLICIES: Final = ("Always", "ExitCode", "Never", "OnFailure")
 
 
-def check_children(manifest: Json, spec: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check each replica's template; the replica's own restartPolicy overwrites the template's."""
-    replicas = nested_map(spec, "pytorchReplicaSpecs")
+    replicas = nested_map(manifest, "spec", "pytorchReplicaSpecs")
     clean: Any = None
     for template in pod_templates(manifest):
         clean = check_template(
             without_restart_policy(template.template), template.path, context, problems, frozenset(), clean
         )
-        finalizers = as_mapping(as_mapping(template.template).get("metadata")).get("finalizers")
+        finalizers = nested_map(template.template, "metadata").get("finalizers")
         check_finalizers(finalizers, (*template.path, "metadata", "finalizers"), problems)
-        policy = as_mapping(replicas.get(template.role)).get("restartPolicy")
+        policy = nested_map(replicas, template.role).get("restartPolicy")
         if policy:
             f.check_choice(problems, (*template.path[:-1], "restartPolicy"), policy, _RESTART_POLICIES)
 

@@ -8,8 +8,6 @@ from ptcompile.kinds.model import Additions, Install, Kind, KindContext, Operato
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.diagnostics import Problem
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.templates import Template
@@ -37,7 +35,7 @@ class RayKind(Kind):
 
         return expand(manifest)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.ray.admission import check_children
 
         check_children(manifest, context, problems)

@@ -130,10 +130,10 @@ class TrainJob(Kind):
 
         return controller_errors(manifest, request)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.trainer.controller import check_train_job
 
-        check_train_job(manifest, spec, context, problems)
+        check_train_job(manifest, context, problems)
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
         from ptcompile.operators.trainer.admission import FIXED
@@ -175,10 +175,10 @@ class TrainingRuntime(Kind):
 
         return validate_runtime(manifest, request)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.trainer.controller import check_runtime
 
-        check_runtime(manifest, spec, context, problems)
+        check_runtime(manifest, context, problems)
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
         from ptcompile.operators.trainer.admission import FIXED_IN_RUNTIMES

@@ -172,8 +172,9 @@ def _check_pod(spec: Json, path: Path, context: ApiServer, problems: f.Problems)
                     f.invalid(problems, (*path, key, index, "env", number, "name"), variable, why)
 
 
-def check_train_job(_manifest: Json, spec: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_train_job(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check the fields that a TrainJob adds to its runtime's pods."""
+    spec = nested_map(manifest, "spec")
     check_trainer(spec, context, problems)
     check_runtime_patches(spec.get("runtimePatches"), ("spec", "runtimePatches"), context, problems)
 
@@ -182,8 +183,9 @@ _ADDED_VOLUMES = (("mpi", ("mpi-ssh-auth", "mpi-hostfile")), ("flux", ("flux-ins
 """Volumes that a policy's plugin adds to the pods, so a container may mount them (Trainer 2.3, mpi.go and flux.go)."""
 
 
-def check_runtime(_manifest: Json, spec: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_runtime(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check the JobSet of a runtime; with an mlPolicy Trainer sets its counts, and some policies add volumes."""
+    spec = nested_map(manifest, "spec")
     jobs = nested_map(spec, "template", "spec")
     counted = type(spec.get("mlPolicy")) is dict
     policy = nested_map(spec, "mlPolicy")

@@ -22,8 +22,6 @@ from ptcompile.operators.queues.queue_systems import GROUP_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kinds.model import GangSystem, KindDefaults, LostPod, QueueSystem, Retry
@@ -128,10 +126,10 @@ class VolcanoJob(Kind):
 
         return controller_errors(manifest, request)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.volcano.controller import check_children
 
-        check_children(manifest, spec, context, problems)
+        check_children(manifest, context, problems)
 
     def validate_update(self, update: Update) -> Iterator[Problem]:
         from ptcompile.operators.volcano.admission import validate_update

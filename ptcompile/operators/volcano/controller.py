@@ -125,11 +125,11 @@ def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Iterator[P
             yield child_rejection((*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name")
 
 
-def check_children(manifest: Json, spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
     """Check the pod templates, and the claims that the controller creates for `spec.volumes`."""
     clean: Any = None
     for template in pod_templates(manifest):
         clean = check_template(template.template, template.path, context, problems, frozenset(), clean)
-    for index, volume in f.indexed_mappings(spec.get("volumes")):
+    for index, volume in f.indexed_mappings(nested_map(manifest, "spec").get("volumes")):
         if type(volume.get("volumeClaim")) is dict:
             check_claim_spec(volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), problems)
