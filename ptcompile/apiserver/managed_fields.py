@@ -58,7 +58,7 @@ def managers(live: Json) -> tuple[Manager, ...]:
         Manager(
             name := as_string(entry.get("manager")),
             as_string(entry.get("apiVersion")),
-            as_mapping(entry.get("fieldsV1")),
+            nested_map(entry, "fieldsV1"),
             name == _CLIENT_SIDE_APPLIER or (name == APPLIER and entry.get("operation") == "Apply"),
         )
         for entry in entries
@@ -82,7 +82,7 @@ def as_stored(file: Json) -> dict[str, Any]:
     texts = string_map(stored.pop("stringData", None)) if kind_of(stored) == ("v1", "Secret") else {}
     if texts:
         encoded = {key: b64encode(text.encode()).decode() for key, text in texts.items()}
-        stored["data"] = {**as_mapping(stored.get("data")), **encoded}
+        stored["data"] = {**nested_map(stored, "data"), **encoded}
     return stored
 
 
@@ -104,9 +104,7 @@ def fields_of(value: Any, fields: Fields) -> dict[str, Any]:
         parts = {f"f:{key}": fields_of(inner, as_mapping(fields.get(f"f:{key}"))) for key, inner in value.items()}
         return {".": {}, **parts}
     if isinstance(value, list) and _has_items(fields):
-        return {
-            key: fields_of(item, as_mapping(fields.get(key))) for item in value for key in [_item_key(item, fields)]
-        }
+        return {key: fields_of(item, nested_map(fields, key)) for item in value for key in [_item_key(item, fields)]}
     return {}
 
 
@@ -172,7 +170,7 @@ def _kept_parts(
     """Yield the name and the value of each part that stays. `parts` have their key in the trees, a name and a value."""
     for part, name, inner in parts:
         if part in in_file or not _is_member(own, part) or _is_member(others, part):
-            own_inner, others_inner = as_mapping(own.get(part)), as_mapping(others.get(part))
+            own_inner, others_inner = nested_map(own, part), nested_map(others, part)
             yield name, without_removed(inner, own_inner, others_inner, in_file.get(part))
 
 

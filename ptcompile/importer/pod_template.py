@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ptcompile.kinds.reading import MAIN_CONTAINER, ReadRole, without_empty
 from ptcompile.kubernetes.pod_spec import SHM_PATH as _SHM
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ def _resources(resources: Json, gpu: str) -> dict[str, Any]:
     """Return resources in spec form: quantities with equal request and limit directly, the others below requests or
     limits.
     """
-    requests, limits = as_mapping(resources.get("requests")), as_mapping(resources.get("limits"))
+    requests, limits = nested_map(resources, "requests"), nested_map(resources, "limits")
     out: dict[str, Any] = {}
     for name in dict.fromkeys((*limits, *requests)):
         request, limit = requests.get(name), limits.get(name)

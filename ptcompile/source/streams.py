@@ -10,7 +10,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path, problem_at
-from ptcompile.kubernetes.unstructured import as_mapping, get, namespace_of
+from ptcompile.kubernetes.unstructured import get, namespace_of, nested_map
 from ptcompile.source import documents as source
 from ptcompile.source.fast_reader import read_document, read_dumped_document
 
@@ -179,7 +179,7 @@ def to_diagnostic(
         span = document.span(path, on_key=problem.on_key)
     if manifest is None:
         manifest = document.data if document is not None else {}
-    metadata = as_mapping(manifest.get("metadata"))
+    metadata = nested_map(manifest, "metadata")
     return Diagnostic(
         code=problem.code or code_of(problem.name),
         name=problem.name,
@@ -210,7 +210,7 @@ _MAX_LABELS: Final = 32
 
 
 def _labels(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    labels = islice(as_mapping(metadata.get("labels")).items(), _MAX_LABELS)
+    labels = islice(nested_map(metadata, "labels").items(), _MAX_LABELS)
     return tuple((key, value) for key, value in labels if _is_name(key) and _is_name(value))
 
 

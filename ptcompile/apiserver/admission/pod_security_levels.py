@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class CheckedPod(NamedTuple):
         """Yield the security contexts of the pod and of each container: path, subject of the message, context."""
         yield ("spec", "securityContext"), "pod", as_mapping(self.spec.get("securityContext"))
         for path, name, container in self.containers():
-            context = as_mapping(container.get("securityContext"))
+            context = nested_map(container, "securityContext")
             yield (*path, "securityContext"), f'container "{name}"', context
 
     def is_windows(self) -> bool:
@@ -109,7 +109,7 @@ _HOOKS: Final = ("postStart", "preStop")
 def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
     reason, help = "forbidden AppArmor profile", "use RuntimeDefault, or remove it"
     for path, subject, context in pod.contexts():
-        kind = as_mapping(context.get("appArmorProfile")).get("type")
+        kind = nested_map(context, "appArmorProfile").get("type")
         if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
             detail = f'{subject} must not set AppArmor profile type to "{kind}"'
             yield Violation((*path, "appArmorProfile", "type"), reason, detail, help)
@@ -121,7 +121,7 @@ def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
 
 def _capabilities(pod: CheckedPod) -> Iterator[Violation]:
     for path, subject, context in pod.contexts():
-        added = as_list(as_mapping(context.get("capabilities")).get("add"))
+        added = as_list(nested_map(context, "capabilities").get("add"))
         for index, name in enumerate(added):
             if isinstance(name, str) and name not in _BASELINE_CAPABILITIES:
                 detail = f'{subject} must not include "{name}" in securityContext.capabilities.add'
@@ -156,12 +156,12 @@ def _probe_hosts(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 34:
         return
     for path, name, container in pod.containers():
-        handlers: list[tuple[Path, Json]] = [((probe,), as_mapping(container.get(probe))) for probe in _PROBES]
-        lifecycle = as_mapping(container.get("lifecycle"))
-        handlers += [(("lifecycle", hook), as_mapping(lifecycle.get(hook))) for hook in _HOOKS]
+        handlers: list[tuple[Path, Json]] = [((probe,), nested_map(container, probe)) for probe in _PROBES]
+        lifecycle = nested_map(container, "lifecycle")
+        handlers += [(("lifecycle", hook), nested_map(lifecycle, hook)) for hook in _HOOKS]
         for steps, handler in handlers:
             for kind in ("httpGet", "tcpSocket"):
-                host = as_mapping(handler.get(kind)).get("host")
+                host = nested_map(handler, kind).get("host")
                 if host:
                     detail = f'container "{name}" uses probe or lifecycle host "{host}"'
                     violation_path = (*path, *steps, kind, "host")
@@ -193,7 +193,7 @@ def proc_mount(pod: CheckedPod, *, always: bool = False) -> Iterator[Violation]:
 def _se_linux(pod: CheckedPod) -> Iterator[Violation]:
     allowed = (*_SE_LINUX_TYPES, "container_engine_t") if pod.minor >= 31 else _SE_LINUX_TYPES
     for path, subject, context in pod.contexts():
-        options = as_mapping(context.get("seLinuxOptions"))
+        options = nested_map(context, "seLinuxOptions")
         kind = options.get("type")
         details = [("type", f'type "{kind}"')] if isinstance(kind, str) and kind not in allowed else []
         details += [(name, f"{name} may not be set") for name in ("user", "role") if options.get(name)]
@@ -204,7 +204,7 @@ def _se_linux(pod: CheckedPod) -> Iterator[Violation]:
 
 def _seccomp(pod: CheckedPod) -> Iterator[Violation]:
     for path, subject, context in pod.contexts():
-        kind = as_mapping(context.get("seccompProfile")).get("type")
+        kind = nested_map(context, "seccompProfile").get("type")
         if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
             detail = f'{subject} must not set securityContext.seccompProfile.type to "{kind}"'
             yield Violation((*path, "seccompProfile", "type"), "seccompProfile", detail, "use RuntimeDefault")
@@ -221,7 +221,7 @@ def _sysctls(pod: CheckedPod) -> Iterator[Violation]:
 
 def _host_process(pod: CheckedPod) -> Iterator[Violation]:
     for path, subject, context in pod.contexts():
-        if as_mapping(context.get("windowsOptions")).get("hostProcess") is True:
+        if nested_map(context, "windowsOptions").get("hostProcess") is True:
             detail = f"{subject} must not set securityContext.windowsOptions.hostProcess=true"
             yield Violation((*path, "windowsOptions", "hostProcess"), "hostProcess", detail, "remove it")
 
@@ -276,7 +276,7 @@ def _restricted_capabilities(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 22 or (pod.minor >= 25 and pod.is_windows()):
         return
     for path, subject, context in list(pod.contexts())[1:]:
-        capabilities = as_mapping(context.get("capabilities"))
+        capabilities = nested_map(context, "capabilities")
         if "ALL" not in as_list(capabilities.get("drop")):
             detail = f'{subject} must set securityContext.capabilities.drop=["ALL"]'
             help = "set securityContext.capabilities.drop: [ALL]"
@@ -337,7 +337,7 @@ def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
     pod_profile_type = as_mapping(contexts[0][2].get("seccompProfile")).get("type")
     help = "set securityContext.seccompProfile.type: RuntimeDefault"
     for index, (path, subject, context) in enumerate(contexts):
-        kind = as_mapping(context.get("seccompProfile")).get("type")
+        kind = nested_map(context, "seccompProfile").get("type")
         violation_path = (*path, "seccompProfile", "type")
         if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
             detail = f'{subject} must not set securityContext.seccompProfile.type to "{kind}"'

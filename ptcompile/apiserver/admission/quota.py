@@ -16,7 +16,6 @@ from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource
 from ptcompile.kubernetes.unstructured import (
     as_int,
-    as_mapping,
     as_mappings,
     as_string,
     as_strings,
@@ -251,7 +250,7 @@ def _device_usage(spec: Json) -> Quantities:
     """Return the devices of a ResourceClaim by class; of alternatives, the largest number of each class counts."""
     usage: dict[str, Quantity] = {}
     for request in as_mappings(nested_map(spec, "devices").get("requests")):
-        choices = as_mappings(request.get("firstAvailable")) or [as_mapping(request.get("exactly")) or request]
+        choices = as_mappings(request.get("firstAvailable")) or [nested_map(request, "exactly") or request]
         most: dict[str, int] = {}
         for choice in choices:
             name = as_string(choice.get("deviceClassName"))

@@ -189,7 +189,7 @@ def _configured_target(function_config: Json) -> str | None:
     """Return the target that the function's configuration names, if it is a ConfigMap. Raises `UsageError`."""
     kind = function_config.get("kind")
     if kind == "ConfigMap":
-        data = as_mapping(function_config.get("data"))
+        data = nested_map(function_config, "data")
         unknown = [key for key in data if key != "target"]
         if unknown:
             raise UsageError(f"functionConfig: unknown key data.{unknown[0]}; the only key is data.target")
@@ -255,7 +255,7 @@ def _place(manifest: dict[str, Any], spec: Json) -> dict[str, Any]:
     kept = {key: value for key, value in _annotations(spec).items() if key.startswith("postrenderer.helm.sh/")}
     if not kept:
         return manifest
-    metadata = as_mapping(manifest.get("metadata"))
+    metadata = nested_map(manifest, "metadata")
     return {**manifest, "metadata": {**metadata, "annotations": {**_annotations(manifest), **kept}}}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds.model import GangSystem
-from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.kubernetes.versions import is_on
 from ptcompile.operators.queues.queues import level_of, topology_system
 from ptcompile.operators.shared.emitting import (
@@ -162,7 +162,7 @@ def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Itera
 
 
 def _needs(group: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    api, spec = str(group.get("apiVersion")), as_mapping(group.get("spec"))
+    api, spec = str(group.get("apiVersion")), nested_map(group, "spec")
     is_beta = "beta" in api
     yield "api", api, f"kube-apiserver --runtime-config={api}=true"
     for gate in GROUP_GATES[:1] if is_beta else GROUP_GATES:

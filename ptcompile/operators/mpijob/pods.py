@@ -224,7 +224,7 @@ def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     spec = nested_map(manifest, "spec")
     replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "mpiReplicaSpecs").items()}
     policy = nested_map(spec, "runPolicy")
-    restart = as_string(as_mapping(replicas.get("Launcher")).get("restartPolicy")) or "OnFailure"
+    restart = as_string(nested_map(replicas, "Launcher").get("restartPolicy")) or "OnFailure"
     effect = "the kubelet restarts it in place" if restart == "OnFailure" else "its Job creates a new pod"
     yield f"a launcher that fails: {effect}, at most backoffLimit {as_int(policy.get('backoffLimit'), 6)} times"
     if "Worker" in replicas:

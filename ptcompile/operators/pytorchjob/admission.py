@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def pytorch_job_rules(manifest: Json) -> Iterator[Problem]:
     """Check the workers' replicas as the API server does, since the scale subresource reads them."""
-    worker = nested_map(nested_map(manifest, "spec", "pytorchReplicaSpecs"), "Worker")
+    worker = nested_map(manifest, "spec", "pytorchReplicaSpecs", "Worker")
     replicas = worker.get("replicas")
     if type(replicas) is int and replicas < 0:
         path = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")

@@ -363,7 +363,7 @@ def gang_scheduler(manifest: Json) -> str:
     spec = nested_map(manifest, "spec")
     names = {
         as_string(nested_map(replica, "template", "spec").get("schedulerName"))
-        for replica in as_mapping(spec.get("pytorchReplicaSpecs")).values()
+        for replica in nested_map(spec, "pytorchReplicaSpecs").values()
     } - {""}
     if not nested_map(spec, "runPolicy", "schedulingPolicy"):
         return "volcano" if "volcano" in names else ""

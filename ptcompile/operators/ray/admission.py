@@ -107,7 +107,7 @@ def _check_restart_policy(group: RayGroup, what: str) -> Iterator[Problem]:
 
 def _check_job(manifest: Json) -> Iterator[Problem]:
     spec = nested_map(manifest, "spec")
-    selector, mode = as_mapping(spec.get("clusterSelector")), as_string(spec.get("submissionMode"))
+    selector, mode = nested_map(spec, "clusterSelector"), as_string(spec.get("submissionMode"))
     if spec.get("rayClusterSpec") is None and not selector:
         text = "one of RayClusterSpec or ClusterSelector must be set"
         yield _failure(_SPEC, text, "describe the cluster in rayClusterSpec, or name one in clusterSelector")

@@ -18,7 +18,6 @@ from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.resources import count
 from ptcompile.kubernetes.unstructured import (
     as_int,
-    as_mapping,
     as_mappings,
     as_string,
     as_strings,
@@ -122,7 +121,7 @@ def groups_of(manifest: Json) -> Iterator[RayGroup]:
     """Yield the head, then the groups of workers."""
     path, cluster = cluster_path(manifest), cluster_of(manifest)
     if cluster.get("headGroupSpec") is not None:
-        yield RayGroup((*path, "headGroupSpec"), "head", as_mapping(cluster.get("headGroupSpec")), True)
+        yield RayGroup((*path, "headGroupSpec"), "head", nested_map(cluster, "headGroupSpec"), True)
     for i, group in indexed_mappings(cluster.get("workerGroupSpecs")):
         yield RayGroup((*path, "workerGroupSpecs", i), as_string(group.get("groupName")), group, False)
 

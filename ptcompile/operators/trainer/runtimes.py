@@ -12,7 +12,7 @@ from types import MappingProxyType
 from ptcompile.kinds.model import Base
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.index import objects
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, namespace_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
@@ -266,7 +266,7 @@ def node_resources(manifest: Json, runtime: Json) -> Json:
 def gpu_count(resources: Json) -> int:
     """Return the amount of the first resource whose name contains `gpu`, preferring requests to limits."""
     for kind in ("requests", "limits"):
-        for name, amount in as_mapping(resources.get(kind)).items():
+        for name, amount in nested_map(resources, kind).items():
             parsed = quantity.parse(amount) if "gpu" in str(name).lower() else None
             if parsed is not None:
                 return parsed.value
@@ -287,7 +287,7 @@ def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> 
     if gpu_count(resources) > 0:
         return "auto"
     for kind in ("requests", "limits"):
-        cpu = quantity.parse(as_mapping(resources.get(kind)).get("cpu"))
+        cpu = quantity.parse(nested_map(resources, kind).get("cpu"))
         if cpu:
             return str(max(1, cpu.value))
     return "1"

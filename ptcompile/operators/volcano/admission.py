@@ -199,9 +199,9 @@ def check_whole_cpus(task: Json, path: Path) -> Iterator[Problem]:
     """Check that each container requests whole CPUs if the task at `path` has a topology policy that pins CPUs."""
     if as_string(task.get("topologyPolicy")) in ("", "none"):
         return
-    for j, container in enumerate(as_mappings(as_mapping(nested_map(task, "template").get("spec")).get("containers"))):
+    for j, container in enumerate(as_mappings(nested_map(task, "template", "spec").get("containers"))):
         resources = nested_map(container, "resources")
-        amounts = as_mapping(resources.get("requests")) or as_mapping(resources.get("limits"))
+        amounts = nested_map(resources, "requests") or nested_map(resources, "limits")
         cpu = quantity.parse(amounts.get("cpu"))
         if cpu is None or not cpu.is_integer or cpu.value < 1:
             message = "the cpu request isn't an integer, and topologyPolicy needs one"

@@ -12,7 +12,6 @@ from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, templ
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 from ptcompile.kubernetes.unstructured import (
     as_int,
-    as_mapping,
     as_mappings,
     as_string,
     as_strings,
@@ -381,7 +380,7 @@ def _describe_policy(policy: Json) -> str:
 
 def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
     """Return each task's minimum, then filled up; the first pods only if the job requires fewer than its tasks."""
-    task_minimums = {str(name): as_int(n) for name, n in as_mapping(group.get("minTaskMember")).items()}
+    task_minimums = {str(name): as_int(n) for name, n in nested_map(group, "minTaskMember").items()}
     min_member = as_int(group.get("minMember"))
     if min_member < sum(task_minimums.values()):
         return first_pods_of_roles(min_member, roles)

@@ -28,7 +28,7 @@ def check_ray(manifest: Json, versions: Versions) -> tuple[list[Problem], bool]:
 
 def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
     spec = nested_map(job, "spec")
-    selector, cluster = as_mapping(spec.get("clusterSelector")), spec.get("rayClusterSpec")
+    selector, cluster = nested_map(spec, "clusterSelector"), spec.get("rayClusterSpec")
     if selector:
         if cluster is None:
             return [], False  # it uses an existing cluster, which Kueue does not manage
