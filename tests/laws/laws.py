@@ -177,9 +177,13 @@ def reversed_is_equal(text: Text) -> Broken:
     return difference(before, after, _code_severity_and_object)
 
 
+_ORDER_RULES = frozenset({"repeated-object", "runtime-after-trainjob"})
+"""Rules about the order of the documents in one file."""
+
+
 def _without_order(findings: tuple[Diagnostic, ...]) -> list[Diagnostic]:
-    """Return all findings but those of the rule that is about the order."""
-    return [found for found in findings if found.name != "runtime-after-trainjob"]
+    """Return all findings but those of the rules that are about the order."""
+    return [found for found in findings if found.name not in _ORDER_RULES]
 
 
 def listed_is_equal(text: Text) -> Broken:
@@ -199,7 +203,8 @@ def apart_is_equal(text: Text) -> Broken:
     found: list[Diagnostic] = []
     for i, manifest in enumerate(objects):
         found += ptcompile.lint(as_text([manifest]), beside=[as_text(objects[:i] + objects[i + 1 :])]).diagnostics
-    return difference(linted(as_text(objects)), found, _code_severity_and_object)
+    before, after = _without_order(linted(as_text(objects))), _without_order(tuple(found))
+    return difference(before, after, _code_severity_and_object)
 
 
 def every_name_is_equal(text: Text) -> Broken:

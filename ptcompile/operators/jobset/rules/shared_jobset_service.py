@@ -69,34 +69,30 @@ def _check(subject: Subject) -> Iterator[Finding]:
     subdomain = as_string(nested_map(subject.spec, "network").get("subdomain"))
     if not subdomain or nested_map(subject.spec, "network").get("enableDNSHostnames") is False:
         return
-    order = subject.stream.positions.get(id(subject.manifest), len(subject.objects))
-    jobsets = subject.stream.cached(_jobsets_by_service).get((subject.namespace, subdomain), {})
-    for (name, is_explicit), first_order in jobsets.items():
-        if name != subject.name and (not is_explicit or first_order < order):  # if both set it, the second is reported
+    jobsets = subject.stream.cached(_jobsets_by_service).get((subject.namespace, subdomain), ())
+    for name, is_explicit in jobsets:
+        # if both set it, the second by name is reported, whichever file or document it is in
+        if name != subject.name and (not is_explicit or name < subject.name):
             path = ("spec", "network", "subdomain")
             yield found_at(
                 path,
-                f"{subdomain} is also the Service of the JobSet {name}: the second one gets no DNS names",
+                f"{subdomain} is also the Service of the JobSet {name}: the one created second gets no DNS names",
                 "use another subdomain",
                 Fix("remove subdomain", (Edit("remove", path),), safe=False),
             )
             return
 
 
-def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], dict[tuple[str, bool], int]]:
-    """Map namespace and Service to its JobSets: name, whether the subdomain is explicit, and the first one's
-    position.
-    """
-    jobsets: dict[tuple[str, str], dict[tuple[str, bool], int]] = {}
+def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], list[tuple[str, bool]]]:
+    """Map namespace and Service to its JobSets by name: the name, and whether the subdomain is explicit."""
+    jobsets: dict[tuple[str, str], list[tuple[str, bool]]] = {}
     for jobset in stream.objects.of_kind(_JOBSET):
         network, name = nested_map(jobset, "spec", "network"), as_string(nested_map(jobset, "metadata").get("name"))
         if network.get("enableDNSHostnames") is not False:
             is_explicit = bool(network.get("subdomain"))
             service = as_string(network.get("subdomain")) if is_explicit else name
-            jobsets.setdefault((namespace_of(jobset), service), {}).setdefault(
-                (name, is_explicit), stream.positions[id(jobset)]
-            )
-    return jobsets
+            jobsets.setdefault((namespace_of(jobset), service), []).append((name, is_explicit))
+    return {place: sorted(sharing) for place, sharing in jobsets.items()}
 
 
 RULE = Rule("shared-jobset-service", _check, severity="error", stage="run", authority="jobset")

@@ -57,9 +57,12 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    order = subject.stream.positions
-    job_order, runtime_order = order.get(id(subject.manifest)), order.get(id(runtime_of(subject).source))
-    if job_order is not None and runtime_order is not None and job_order < runtime_order:
+    order, runtime = subject.stream.positions, id(runtime_of(subject).source)
+    job_order, runtime_order = order.get(id(subject.manifest)), order.get(runtime)
+    if job_order is None or runtime_order is None or runtime in subject.stream.related_ids:
+        return
+
+    if job_order < runtime_order:
         path = ("spec", "runtimeRef", "name")
         name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
         yield found_at(
