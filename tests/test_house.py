@@ -34,7 +34,7 @@ ROOM_TOKENS = {
     "cli": 49_600,
     "compiler": 45_600,
     "converter": 9_100,
-    "diagnostics": 6_700,
+    "diagnostics": 6_800,
     "differ": 12_700,
     "explainer": 24_500,
     "extending": 3_550,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.compiler.location import PlacedProblem, locate
+from ptcompile.compiler.location import PlacedProblem, at_source, locate
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.diagnostics import Diagnostic, Edit, Fix, Problem
 from ptcompile.diagnostics.selection import Selection
@@ -67,7 +67,7 @@ def rule_findings(
         return
     stream = linter.Stream(manifests, versions, frameworks=cluster.spec.queue_frameworks)
     findings = (
-        PlacedProblem(problem, index)
+        at_source(problem, index, manifests)
         for index, manifest in enumerate(manifests)
         for problem in _manifest_findings(manifest, stream, versions)
     )

@@ -191,6 +191,16 @@ class PlacedProblem(NamedTuple):
     """Where to report the problem if no spec line sets the value of a pod template."""
 
 
+def at_source(problem: Problem, owner: int, manifests: Sequence[Json]) -> PlacedProblem:
+    """Return a problem of a manifest, in the manifest that has the value: the spec is the source of both."""
+    if problem.source is None:
+        return PlacedProblem(problem, owner)
+
+    source, path = problem.source
+    owner = next(i for i, manifest in enumerate(manifests) if manifest is source)
+    return PlacedProblem(problem._replace(path=path, setter="", source=None), owner)
+
+
 def locate_stages(
     stages: Iterable[Sequence[PlacedProblem]],
     data: Json,

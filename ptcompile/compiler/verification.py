@@ -13,7 +13,7 @@ from ptcompile.apiserver import validate
 from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.checks import devices as checks_fabric
 from ptcompile.compiler.frontend.lowering import lower
-from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedProblem
+from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedProblem, at_source
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.ir.job import Job, Role, Target, map_templates
 from ptcompile.kubernetes.index import objects
@@ -113,7 +113,7 @@ def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
         for problem in linter.run(manifest, versions=versions, stream=built.named, only=_RULES):
             reads_variables = problem.name == "worlds-apart" and not any("nnodes" in token for token in _tokens(job))
             help = _HELP_FOR_VARIABLES if reads_variables else _HELP
-            yield PlacedProblem(problem._replace(help=help), index, "launcher")
+            yield at_source(problem._replace(help=help), index, built.named)._replace(stage="launcher")
 
 
 def _tokens(job: Job) -> Iterator[str]:

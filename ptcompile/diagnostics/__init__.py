@@ -90,6 +90,10 @@ class Problem(NamedTuple):
     field: str | None = ""
     """What the sentence begins with: None for `path`, else another name of the field, such as `job[role]`, or nothing.
     """
+    setter: str = ""
+    """What sets the value, if the field at `path` does not: `memory is set by LimitRange ml/defaults`."""
+    source: tuple[Any, Path] | None = None
+    """The other object of the stream that has the value, and its path there."""
 
     @property
     def start(self) -> str:
@@ -99,7 +103,7 @@ class Problem(NamedTuple):
     @property
     def message(self) -> str:
         """The whole sentence, as people read it."""
-        return message_at(self.path, self.text, self.field)
+        return message_at(self.path, self.text, self.field, self.setter)
 
 
 def problem_at(
@@ -119,9 +123,12 @@ def problem_at(
     return Problem(name, path, text, help, severity, stage, authority, on_key, fix=fix, field=field)
 
 
-def message_at(path: Path, text: str, field: str | None = None) -> str:
-    """Return the message of a problem: its field, by default in the API server's notation, then its text."""
+def message_at(path: Path, text: str, field: str | None = None, setter: str = "") -> str:
+    """Return the message of a problem: its field, by default in the API server's notation, its text, and what sets the
+    value.
+    """
     start = field_path(path) if field is None else field
+    text = f"{text} ({setter})" if setter else text
     return f"{start}: {text}" if start else text
 
 

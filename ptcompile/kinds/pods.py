@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, overload
 
+    from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -196,6 +197,34 @@ class PodSequence(Sequence[PodView]):
             yield from (role.pod(i) for i in indexes)
 
 
+class Place(NamedTuple):
+    """A field of an object."""
+
+    manifest: Json
+    path: Path
+
+
+class FieldOrigin(NamedTuple):
+    """Where a part of an object that a controller makes was written. A step of a path into a list is the key of the
+    item, such as a container's name.
+    """
+
+    path: Path
+    """The field of the object that the controller reads; without a writer, what is below it has the same path there."""
+    writer: str = ""
+    """Who wrote the value if that field only names or decides it, such as `ClusterTrainingRuntime acme`."""
+    source: Place | None = None
+    """Where the other object has it."""
+
+
+class MadeObject(NamedTuple):
+    """An object that a controller makes of another one, which a second controller turns into pods."""
+
+    manifest: Json
+    origins: Sequence[tuple[Path, FieldOrigin]]
+    """The origins of its parts, in the order in which they are written. The last one that has a value is its origin."""
+
+
 Shares = list[tuple[ExpandedRole, int]]
 """Roles, each with the number of its pods that count."""
 
@@ -215,6 +244,8 @@ class Expansion(NamedTuple):
     """Assumptions, and facts that the objects do not show."""
     refused: tuple[str, ...] = ()
     """Why nothing is created: the controller fails, or the API server rejects its objects."""
+    made: MadeObject | None = None
+    """The object between the manifest and the pods that has their templates, if the manifest has none itself."""
 
     @property
     def pods(self) -> PodSequence:

@@ -140,9 +140,9 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> I
     names = frozenset(only) if only is not None else None
     reported: set[tuple[str, Path, str]] = set()  # two roles may share a template, and so its findings
     for rule in _candidate_rules(subject.kind, needed if words is None else needed.intersection(words), names):
-        for finding in rule.check(subject):
-            finding = subject.placed(finding) if subject.writers or subject.mounted_scripts else finding
-            if (rule.name, finding.path, finding.text) in reported:
+        for item in rule.check(subject):
+            finding = subject.placed(item, rule) if subject.origins is not None or subject.mounted_scripts else item
+            if finding is None or (rule.name, finding.path, finding.text) in reported:
                 continue
             reported.add((rule.name, finding.path, finding.text))
             yield Problem(
@@ -156,6 +156,9 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> I
                 on_key=finding.on_key,
                 fix=finding.fix,
                 field=finding.field,
+                setter=finding.setter,
+                source=finding.source,
             )
     if only is None or "too-large" in only:
-        yield from oversized_parts(subject.manifest, [(template.path, template.data) for template in subject.templates])
+        written = subject.templates if subject.made is subject.manifest else ()
+        yield from oversized_parts(subject.manifest, [(template.path, template.data) for template in written])

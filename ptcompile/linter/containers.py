@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Subject
 from ptcompile.shell.endless import SERVERS, endless_program
@@ -93,14 +93,11 @@ def is_mutable(image: str) -> bool:
 
 
 def image_references(subject: Subject) -> Iterator[tuple[Path, str]]:
-    """Yield the images that an object names, with their paths: of its containers and of a TrainJob's trainer."""
-    specs = [(container.path, container.spec) for container in subject.containers]
-    if trainer := subject.record.launch_fields.container:
-        specs.append((trainer, nested_map(subject.manifest, *trainer)))
-    for path, spec in specs:
-        image = spec.get("image")
+    """Yield the images that the containers of an object name, with their paths."""
+    for container in subject.containers:
+        image = container.spec.get("image")
         if isinstance(image, str) and image:
-            yield (*path, "image"), image
+            yield (*container.path, "image"), image
 
 
 def mutable_rank_images(subject: Subject) -> Iterator[tuple[ManifestContainer, str]]:

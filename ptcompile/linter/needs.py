@@ -109,9 +109,10 @@ def words_of(subject: Subject) -> list[str] | None:
     texts = subject.texts
     if subject.base is not None:
         texts |= texts_of(subject.base.source)
-    texts |= {str(step) for path in subject.writers for step in path}
-    for container in subject.containers if subject.writers else ():
-        texts |= {entry.value for entry in container.variables if entry.value and entry.writer}
+    if subject.origins is not None and subject.origins.writers:
+        texts |= {str(step) for path in subject.origins.writers for step in path}
+        for container in subject.containers:
+            texts |= {entry.value for entry in container.variables if entry.value and entry.writer}
     if "@configmap" in subject.stream.kinds:
         # a container may run a script of a ConfigMap
         named = [manifest for name in texts for manifest in subject.objects.by_name(("v1", "ConfigMap"), name)]

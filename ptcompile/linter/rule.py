@@ -9,7 +9,8 @@ from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path, message_at
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
-from ptcompile.kubernetes.unstructured import get, nested_map, object_name
+from ptcompile.kubernetes.unstructured import nested_map, object_name
+from ptcompile.operators.pod import POD_RULES
 from ptcompile.world.templates import ManifestTemplate
 from ptcompile.world.workload import Stream, Workload
 
@@ -17,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, TypeVar
 
+    from ptcompile.kinds.pods import Place
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.linter.training_roles import TrainingRole
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
@@ -44,22 +46,29 @@ class Subject(Workload):
         """All keys and texts of the object, each once."""
         return self.stream.texts.get(id(self.manifest)) or texts_of(self.manifest)
 
-    def placed(self, finding: Finding) -> Finding:
-        """Return a finding about a value that admission writes at the nearest field of the file, with its writer; one
-        about a script in a ConfigMap names the key.
+    def placed(self, finding: Finding, rule: Rule) -> Finding | None:
+        """Return a finding about a value that the file does not have at its path at the nearest field, with its writer;
+        one about a script in a ConfigMap names the key.
+
+        None if the object that has the value has the finding too, or if no file and no release has that object.
         """
-        path = finding.path
-        if path in self.mounted_scripts:
-            return finding._replace(text=f"{finding.text} ({self.mounted_scripts[path]})")
-        written = next((below for below in self.writers if below[: len(path)] == path), None)
-        if written is None or get(self.manifest, path) is not None:
+        if finding.path in self.mounted_scripts:
+            finding = finding._replace(text=f"{finding.text} ({self.mounted_scripts[finding.path]})")
+        place = self.origins.at(finding.path) if self.origins is not None else None
+        source = place.source if place is not None else None
+        if self.certainty != "stream" and (source is not None or rule.is_about_pods):
+            if self.certainty == "assumed":
+                return None
+            finding = finding._replace(severity="note")
+        elif source is not None and _has_finding(rule, source, self.stream):
+            return None
+        if place is None:
             return finding
 
-        while path and get(self.manifest, path) is None:
-            path = path[:-1]
-        value = field_path(written[len(path) :])
-        text = f"{finding.text} ({value} is set by {self.writers[written]})"
-        return finding._replace(path=path, text=text, fix=None)
+        if not place.writer:
+            return finding._replace(path=place.path, fix=self._placed_fix(finding.fix))
+        setter = f"{self._name_of(place.value)} is set by {place.writer}"
+        return finding._replace(path=place.path, setter=setter, source=source, fix=None)
 
     @cached_property
     def mounted_scripts(self) -> dict[Path, str]:
@@ -76,16 +85,23 @@ class Subject(Workload):
                     places[container.script_path] = f"key {file.key} of ConfigMap/{object_name(file.source)}"
         return places
 
-    @cached_property
-    def training_templates(self) -> tuple[ManifestTemplate, ...]:
-        """The pod templates; for a kind with its training container elsewhere, each role's as the controller writes it,
-        if the stream has the runtime that completes it.
-        """
-        if not self.record.launch_fields.container:
-            return self.templates
-        from ptcompile.linter.training_roles import completed_templates
+    def _name_of(self, value: Path) -> str:
+        """Return a value in a sentence: by its path in the pods of a role, or below the field that is reported."""
+        for template in self.templates if self.made is not self.manifest else ():
+            if value[: len(template.path)] == template.path:
+                below = field_path(value[len(template.path) :]) or "the template"
+                return f"{below} of the {template.role} pods"
+        return field_path(value)
 
-        return completed_templates(self)
+    def _placed_fix(self, fix: Fix | None) -> Fix | None:
+        """Return a fix with the paths of the file, or None if it changes what this object does not have."""
+        edits = []
+        for edit in fix.edits if fix is not None else ():
+            place = self.origins.at(edit.path) if self.origins is not None else None
+            if place is not None and place.writer:
+                return None
+            edits.append(edit if place is None else edit._replace(path=place.path))
+        return None if fix is None else fix._replace(edits=tuple(edits))
 
     @cached_property
     def training_roles(self) -> tuple[TrainingRole, ...]:
@@ -157,6 +173,14 @@ class Subject(Workload):
         return max((rendezvous.nodes[0] for rendezvous in launched or waiting if rendezvous.nodes), default=1)
 
 
+def _has_finding(rule: Rule, place: Place, stream: Stream) -> bool:
+    """Return whether a rule finds the same in another object of the stream."""
+    from ptcompile.linter import rules_of
+
+    subject = subject_of(place.manifest, stream)
+    return rule in rules_of(subject.kind) and any(finding.path == place.path for finding in rule.check(subject))
+
+
 def subject_of(manifest: Json, stream: Stream) -> Subject:
     """Return the `Subject` of an object of the stream. It is shared by all rules that read other objects."""
     key = id(manifest)
@@ -215,6 +239,9 @@ def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:
     return recreates
 
 
+_POD_FAMILIES: Final = frozenset(POD_RULES) - {"linter.rules.image"}
+
+
 class Finding(NamedTuple):
     """One finding of a rule. The runner adds the rule's name, stage, authority and severity."""
 
@@ -230,11 +257,15 @@ class Finding(NamedTuple):
     """Set if the finding is more or less certain than the rule's others."""
     field: str | None = ""
     """What the sentence begins with, as in a `Problem`."""
+    setter: str = ""
+    """What sets the value, as in a `Problem`."""
+    source: tuple[Any, Path] | None = None
+    """Where another object has the value, as in a `Problem`."""
 
     @property
     def message(self) -> str:
         """The whole sentence, as people read it."""
-        return message_at(self.path, self.text, self.field)
+        return message_at(self.path, self.text, self.field, self.setter)
 
 
 def found_at(
@@ -267,3 +298,8 @@ class Rule(NamedTuple):
     stage: Stage
     """When the mistake shows. "apply" is an operator's webhook that reads other objects, which may exist already."""
     authority: Authority
+
+    @property
+    def is_about_pods(self) -> bool:
+        """Whether the rule judges a pod by all that it has, and not only by what is written in one place."""
+        return self.check.__module__.rpartition(".")[0].removeprefix("ptcompile.") in _POD_FAMILIES

@@ -10,18 +10,15 @@ from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers.torchrun import option_name, option_variable, torch_of
 from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
-from ptcompile.world.workload import Workload, template_of
+from ptcompile.world.workload import Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
     from ptcompile.kinds.pods import ExpandedRole
-    from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.linter.rule import Subject
     from ptcompile.shell.values import Doubt
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
@@ -65,8 +62,7 @@ class TrainingRole:
         member: MeetingMember,
         meeting: Meeting,
         container: ManifestContainer,
-        kind: tuple[str, str],
-        manifest: Json,
+        workload: Workload,
     ) -> None:
         self.member = member
         """The role as a member of its meeting."""
@@ -76,13 +72,17 @@ class TrainingRole:
         self.pod: Pod = member.pod
         self.rendezvous: Rendezvous = member.rendezvous
         self.container = container
-        """The container as written; in a TrainJob, `spec.trainer`."""
         self.path = container.path
-        """Path of the container from the root of the object; in a TrainJob, of `spec.trainer`."""
+        """Path of the container in the object that the pods are made of."""
         self.spec = container.spec
-        """The mapping at `path`, with `command`, `args` and `env`."""
-        self.kind = kind
-        self.manifest = manifest
+        """The container, with `command`, `args` and `env`."""
+        self.unset_path: Path = workload.record.launch_fields.container or container.path
+        """Where to report what nothing sets: the container, or, in a TrainJob, `spec.trainer`."""
+        self.manifest = workload.manifest
+        self.option_fields = workload.record.launch_fields.options
+        """The fields of the manifest that the operator turns into options of torchrun."""
+        self._made = workload.made
+        self._origins = workload.origins
         self.launch: Invocation = member.pod.launch
         """What the command line starts."""
         self.is_torchrun = member.rendezvous.launcher == "torchrun"
@@ -193,13 +193,18 @@ class TrainingRole:
     def user_entry(self, name: str) -> EnvEntry | None:
         """Return the variable that the user sets, or None if the operator sets it or nothing does."""
         entry = next((entry for entry in self.container.variables if entry.name == name), None)
-        if entry is None:
+        if entry is None or self._is_operators(entry):
             return None
 
         in_pod = [item for item in (self.pod.main.env if self.pod.main else ()) if item.get("name") == name]
         if not in_pod:
             return entry if "envFrom" in entry.path else None
         return entry if in_pod[-1] == get(self.spec, entry.path[len(self.path) :]) else None
+
+    def _is_operators(self, entry: EnvEntry) -> bool:
+        """Return whether the operator adds the variable as it makes the object with the templates."""
+        place = self._origins.at(entry.path) if self._origins is not None else None
+        return place is not None and bool(place.writer) and place.source is None
 
     def path_of(self, option: str) -> Path:
         """Return the path of an option's value: an argument, a variable or a field; else the container's."""
@@ -210,11 +215,11 @@ class TrainingRole:
         entry = self.user_entry(name) if source == "env" else None
         if entry is not None:
             return entry.path if entry.value is None else entry.value_path
-        return self.operator_field(option) or self.path
+        return self.operator_field(option) or self.unset_path
 
     def operator_field(self, option: str) -> Path | None:
         """Return the path of the operator's field that becomes this option, or None if the user did not set it."""
-        for path in kind_named(self.kind).launch_fields.options.get(option, ()):
+        for path in self.option_fields.get(option, ()):
             if nested_map(self.manifest, *map(str, path[:-1])).get(str(path[-1])) is not None:
                 return path
         return None
@@ -251,9 +256,9 @@ class TrainingRole:
         current, path = self.options.get(option, ""), self.path_of(option)
         if self.source_of(option) == "flag":
             return self._flag_edit(path, current, value)
-        if path == self.path or not isinstance(path[-1], str):
+        if path == self.unset_path or not isinstance(path[-1], str):
             return None
-        written = get(self.manifest, path)
+        written = get(self._made, path, get(self.manifest, path))
         is_number = isinstance(written, int) and not isinstance(written, bool) and value.isdigit()
         return Edit("set", path, int(value) if is_number else value) if str(written) == current else None
 
@@ -268,8 +273,8 @@ class TrainingRole:
 
     @property
     def command_path(self) -> Path:
-        """The path of the command line: of the command, else of the arguments, else of the container."""
-        return next(((*self.path, key) for key in ("command", "args") if self.spec.get(key)), self.path)
+        """The path of the command line: of the command, else of the arguments, else `unset_path`."""
+        return next(((*self.path, key) for key in ("command", "args") if self.spec.get(key)), self.unset_path)
 
 
 def training_roles(subject: Workload) -> tuple[TrainingRole, ...]:
@@ -279,34 +284,14 @@ def training_roles(subject: Workload) -> tuple[TrainingRole, ...]:
         return ()
     if subject.job is None or subject.job.expansion.refused:
         return ()
+    templates = {id(role.pod): role.template for role in subject.roles}
     roles = []
     for meeting in subject.job.meetings:
         for member in meeting.members:
-            written = _written_container(subject, member)
-            if written is not None:
-                roles.append(TrainingRole(member, meeting, written, subject.kind, subject.manifest))
+            template = templates.get(id(member.pod))
+            if template is not None and template.main_containers:
+                roles.append(TrainingRole(member, meeting, template.main_containers[0], subject))
     return tuple(roles)
-
-
-def completed_templates(subject: Subject) -> tuple[ManifestTemplate, ...]:
-    """Return the pod template of each training role as its controller completes it. Fields of the training container
-    that the object has itself have their paths.
-    """
-    versions, objects = subject.stream.versions, subject.stream.objects
-    runtime = subject.record.runtime(subject.manifest, objects, versions)
-    if runtime is None or not any(runtime.source is data for data in objects):
-        return ()
-    templates = []
-    for role in subject.training_roles:
-        if role.pod.main is None:
-            continue
-        spec = {**role.pod.main.spec, "env": role.spec.get("env") or []}
-        template = ManifestTemplate((), {"spec": role.pod.view.spec}, role.pod.role, role.expanded.count)
-        container = ManifestContainer(role.path, spec, init=False, main=True, find=subject.find)
-        container.argv = tuple(token for token in container.argv if token.path[len(role.path)] in role.spec)
-        template.main_containers = (container,)
-        templates.append(template)
-    return tuple(templates)
 
 
 def torch_version(role: TrainingRole, versions: Versions) -> Version:
@@ -341,16 +326,6 @@ def guide_of(roles: tuple[TrainingRole, ...]) -> TrainingRole:
 def count_nodes(roles: tuple[TrainingRole, ...]) -> int:
     """Return how many pods train."""
     return sum([role.expanded.count for role in roles])
-
-
-def _written_container(subject: Workload, member: MeetingMember) -> ManifestContainer | None:
-    """Return the container that a role's pods train in, or None."""
-    if trainer := subject.record.launch_fields.container:
-        spec = nested_map(subject.manifest, *trainer)
-        files = member.pod.file_text
-        return ManifestContainer(trainer, spec, init=False, main=True, find=subject.find, files=files)
-    template = template_of(subject, member.role.name)
-    return next(iter(template.main_containers), None) if template is not None else None
 
 
 TrainingRoles = tuple[TrainingRole, ...]

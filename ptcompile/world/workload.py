@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import cached_property
-from ptcompile._internal.namedtuple import cast
+from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kubernetes.index import DATA_KINDS, WRITING_KINDS, Objects
@@ -16,18 +16,21 @@ from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, TypeVar
+    from typing import Any, Final, Literal, TypeVar
 
     from ptcompile.kinds.model import Base
-    from ptcompile.kinds.pods import ContainerView
+    from ptcompile.kinds.pods import ContainerView, ExpandedRole, MadeObject
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.meeting import Lead
     from ptcompile.simulator.pod import Pod
     from ptcompile.world.nodes import Pools
+    from ptcompile.world.origin import OriginMap
 
     T = TypeVar("T")
+    Certainty = Literal["stream", "release", "assumed"]
+    """Whether the files have an object, a release brings it, or nothing here shows it."""
 
 
 class Stream:
@@ -95,6 +98,16 @@ def _positions(stream: Stream) -> dict[int, int]:
     return {id(manifest): i for i, manifest in reversed(list(enumerate(stream.objects)))}
 
 
+class WorkloadRole(NamedTuple):
+    """One role of a workload."""
+
+    expanded: ExpandedRole
+    pod: Pod
+    """Its first pod."""
+    template: ManifestTemplate | None
+    """What its pods are made of; None if nothing in the files tells."""
+
+
 class Workload:
     """One object of a stream. Everything derived here is derived once."""
 
@@ -145,18 +158,48 @@ class Workload:
         return as_string(self.metadata.get("namespace")) or "default"
 
     @cached_property
-    def templates(self) -> tuple[ManifestTemplate, ...]:
-        """The object's pod templates as admission leaves them, in its own order; empty for kinds without pods."""
-        return self._admitted[0]
+    def _made(self) -> MadeObject | None:
+        if not is_overridden(self.record, Kind.runtime) or self.job is None:
+            return None
+        return self.job.expansion.made
 
     @property
-    def writers(self) -> dict[Path, str]:
-        """What writes each value that the templates have and the file has not, by path."""
-        return self._admitted[1]
+    def made(self) -> Json:
+        """The object with the pod templates: this one, or the one that its controller makes of it."""
+        return self.manifest if self._made is None else self._made.manifest
+
+    @cached_property
+    def templates(self) -> tuple[ManifestTemplate, ...]:
+        """The pod templates as their controller completes them and admission leaves them, in their own order; empty for
+        kinds without pods. Their paths lead into `made`.
+        """
+        return self._admitted[0]
+
+    @cached_property
+    def origins(self) -> OriginMap | None:
+        """Where the parts of the templates were written, or None if all are in this object at their paths."""
+        writers = self._admitted[1]
+        if self._made is None and not writers:
+            return None
+        from ptcompile.world.origin import OriginMap
+
+        return OriginMap(self.manifest, self.made, () if self._made is None else self._made.origins, writers)
+
+    @cached_property
+    def certainty(self) -> Certainty:
+        """How certain the object is that the controller takes defaults from."""
+        if self.base is None or any(self.base.source is manifest for manifest in self.objects):
+            return "stream"
+        return "assumed" if self.base.assumed else "release"
+
+    def written_path(self, path: Path) -> Path:
+        """Return the path in this object of a path in `made`, or that of the nearest field that decides the value."""
+        place = self.origins.at(path) if self.origins is not None else None
+        return path if place is None else place.path
 
     @cached_property
     def _admitted(self) -> tuple[tuple[ManifestTemplate, ...], dict[Path, str]]:
-        written = templates_of(self.kind, self.manifest)
+        written = templates_of(kind_of(self.made), self.made)
         templates = [
             ManifestTemplate(template.path, as_mapping(template.template), *template[2:]) for template in written
         ]
@@ -182,11 +225,6 @@ class Workload:
             writers.update({(*template.path, "spec", *path): writer for path, writer in admitted.writers.items()})
 
     @cached_property
-    def templates_by_role(self) -> dict[str, ManifestTemplate]:
-        """The first pod template of each role, by role name in lower case."""
-        return {template.role.lower(): template for template in reversed(self.templates)}
-
-    @cached_property
     def containers(self) -> tuple[ManifestContainer, ...]:
         """The containers of all templates."""
         return tuple(container for template in self.templates for container in template.containers)
@@ -203,6 +241,36 @@ class Workload:
         if self.kind not in RUNS_PODS or self.record.crowded(self.manifest, self.versions):
             return None
         return job_of(self.manifest, self.stream.supporting_objects, self.versions, None)
+
+    @cached_property
+    def roles(self) -> tuple[WorkloadRole, ...]:
+        """The roles that have pods, each with its first pod and its template; empty for kinds without pods."""
+        if self.job is None:
+            return ()
+        by_name: dict[str, list[ManifestTemplate]] = {}
+        for template in self.templates:
+            by_name.setdefault(template.role.lower(), []).append(template)
+
+        roles: list[WorkloadRole] = []
+        for expanded, pod in self.job.first_pods():
+            templates = self.templates if len(self.templates) == 1 else by_name.get(expanded.name.lower(), [])
+            # the operator's order tells roles of one name apart
+            earlier = sum(role.expanded.name.lower() == expanded.name.lower() for role in roles)
+            own = templates[min(earlier, len(templates) - 1)] if templates else None
+            roles.append(WorkloadRole(expanded, pod, own))
+        return tuple(roles)
+
+    def template_of(self, role: str) -> ManifestTemplate | None:
+        """Return the first pod template of a role, by its name in any case, or None."""
+        return next((template for template in self.templates if template.role.lower() == role), None)
+
+    def views(self) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
+        """Yield each container of the templates: path, manifest, view in the first pod of its role, and that pod."""
+        for role in self.roles:
+            views = {(view.name, view.init): view for view in role.pod.containers}
+            for container in role.template.containers if role.template is not None else ():
+                if (container.name, container.is_init) in views:
+                    yield container.path, container.spec, views[container.name, container.is_init], role.pod
 
     @cached_property
     def leads(self) -> list[Lead]:
@@ -234,28 +302,6 @@ class Workload:
 
 
 POD: Final = ("v1", "Pod")
-
-
-def container_views(subject: Workload) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
-    """Yield each written container: its path, its manifest, its view in the first pod of its role, and that pod."""
-    trainer = subject.record.launch_fields.container
-    for role, pod in subject.job.first_pods() if subject.job is not None else ():
-        if trainer:
-            if pod.main is not None and role.name == "node":
-                yield trainer, nested_map(subject.manifest, *trainer), pod.main, pod
-            continue
-        template = template_of(subject, role.name)
-        views = {(view.name, view.init): view for view in pod.containers}
-        for container in template.containers if template is not None else ():
-            if (container.name, container.is_init) in views:
-                yield container.path, container.spec, views[container.name, container.is_init], pod
-
-
-def template_of(subject: Workload, role: str) -> ManifestTemplate | None:
-    """Return the pod template of a role of the simulated job, or None."""
-    if len(subject.templates) == 1:
-        return subject.templates[0]
-    return subject.templates_by_role.get(role.lower())
 
 
 def mapping_at(manifest: Json, path: Path) -> Json:

@@ -99,13 +99,25 @@ def train_job_as_job_set(text: Text) -> Broken:
         return None
     kept = [made if other is jobs[0] else other for other in objects if not other["kind"].endswith("TrainingRuntime")]
     codes = [_general_codes(linted(as_text(each))) for each in (objects, kept)]
+    codes = [{code for code in each if not any(name in code for name in _ONLY_OF_ONE_KIND)} for each in codes]
     return [
         *(f"- {code}: only the TrainJob has it" for code in sorted(codes[0] - codes[1])),
         *(f"+ {code}: only the JobSet has it" for code in sorted(codes[1] - codes[0])),
     ]
 
 
+_ONLY_OF_ONE_KIND = {
+    "worlds-apart": "numNodes says that the pods of a TrainJob train together; nothing says that of a JobSet",
+    "launcher-alone": "numNodes and numProcPerNode of a TrainJob say what the launcher should start",
+    "missing-shm": "a TrainJob trains; a JobSet may not, if neither image nor command tells",
+    "contradicting-launch-option": "in a TrainJob, the variable that the option overrides is Trainer's, not the user's",
+}
+"""General rules whose findings follow from what Trainer puts in the place of fields, by name; and why."""
+
+
 def _job_set_of(job: Json, objects: list[Json]) -> Json | None:
+    if job["apiVersion"] != runtimes.API_VERSION:
+        return None
     version = Versions().trainer
     runtime, is_assumed = runtimes.find_runtime(job, Objects(objects), version)
     build = trainer_pods._build(job, runtime, version)

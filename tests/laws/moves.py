@@ -11,8 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
+from ptcompile.operators.trainer import runtimes
 from ptcompile.simulator.world import simulate
 from tests.laws.worlds import Json, containers_of, namespace, pod_specs, trainers_of
 
@@ -146,7 +147,8 @@ def fields_to_runtime(objects: list[Json]) -> list[Json] | None:
     for manifest in objects:
         for trainer in trainers_of(manifest):
             node = _node_container(objects, manifest)
-            if node is None:
+            # the runtime's arguments follow the TrainJob's command, which a rule reports, but are the runtime's own
+            if node is None or (trainer.get("command") and node.get("args") and not trainer.get("args")):
                 continue
             for field, target in (("image", "image"), ("command", "command"), ("args", "args")):
                 if trainer.get(field):
@@ -164,15 +166,15 @@ def fields_to_runtime(objects: list[Json]) -> list[Json] | None:
 
 
 def _node_container(objects: list[Json], job: Json) -> Json | None:
-    """Return the container of the runtime that only this job of the stream has."""
+    """Return the container of the runtime that only this job of the stream has, if Trainer sets its fields."""
     reference = job["spec"].get("runtimeRef")
     name = reference.get("name") if isinstance(reference, dict) else None
     users = [other for other in objects if other["kind"] == "TrainJob"]
-    runtimes = [other for other in objects if other["kind"].endswith("TrainingRuntime")]
-    if len(users) != 1 or len(runtimes) != 1 or runtimes[0].get("metadata", {}).get("name") != name:
+    owned = [other for other in objects if other["kind"].endswith("TrainingRuntime")]
+    if len(users) != 1 or len(owned) != 1 or owned[0].get("metadata", {}).get("name") != name:
         return None
-    nodes = [container for container in containers_of(runtimes[0]) if container.get("name") == "node"]
-    return nodes[0] if len(nodes) == 1 else None
+    trained = [item for item in runtimes.replicated_jobs(owned[0]) if runtimes.step_label(item) == "trainer"]
+    return cast("Json | None", runtimes.find_container(trained[0], "node")) if len(trained) == 1 else None
 
 
 def resources_to_limit_range(objects: list[Json]) -> list[Json] | None:

@@ -20,9 +20,12 @@ MEANT: dict[str, set[str]] = {
     # 500m and a GPU
     **{f"flyte-legacy-decorator/{target}.yaml": {"fewer-cpus-than-gpus"} for target in (*_TARGETS, "trainjob")},
     # a GPU without cpu and memory, and an unknown entry point
-    **{f"nccl-document-004/{target}.yaml": {"best-effort-gpus", "launch-not-understood"} for target in _TARGETS},
+    **{
+        f"nccl-document-004/{target}.yaml": {"best-effort-gpus", "launch-not-understood"}
+        for target in (*_TARGETS, "trainjob")
+    },
     # $(HOME) in an argument, which no container sets
-    **{f"awkward-text/{target}.yaml": {"literal-variable"} for target in ("pod", *_TARGETS)},
+    **{f"awkward-text/{target}.yaml": {"literal-variable"} for target in ("pod", *_TARGETS, "trainjob")},
     # a range of nodes without restarts
     **{
         f"{case}/{target}.yaml": {"range-without-restarts"}

@@ -45,7 +45,7 @@ class TrainJob(Kind):
     api_version = _API_VERSION
     name = "TrainJob"
     schema = "trainer.kubeflow.org/trainjob_v1alpha1.json"
-    rules = ("operators.trainer.rules.trainjob", "linter.rules.checkpoints", "linter.rules.image", *LAUNCH_RULES)
+    rules = ("operators.trainer.rules.trainjob", *POD_RULES, *LAUNCH_RULES)
     rendezvous = RendezvousSettings(roles=True, fixed_size=True)
     launch_fields = LaunchFields(  # Trainer 2.3
         options={

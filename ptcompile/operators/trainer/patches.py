@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from ptcompile.diagnostics import Path
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kinds.templates import upsert
+from ptcompile.kinds.pods import FieldOrigin
+from ptcompile.kinds.templates import indexed_mappings, upsert
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import has_feature
@@ -66,15 +67,23 @@ def _merge_lists(base: list[Any], patch: list[Any], key: str) -> list[Any]:
     return merged
 
 
-def apply_runtime_patches(runtime: Json, manifest: Json) -> dict[str, Any]:
+def apply_runtime_patches(
+    runtime: Json, manifest: Json, origins: list[tuple[Path, FieldOrigin]], version: Version
+) -> Json:
     """Return the runtime's JobSet template with the TrainJob's runtimePatches applied in order.
 
-    Labels and annotations of the template apply only to the JobSet.
+    Labels and annotations of the template apply only to the JobSet. What the patches change is added to `origins`.
     """
     template: dict[str, Any] = dict(nested_map(runtime, "spec", "template"))
-    for patch in as_mappings(nested_map(manifest, "spec").get("runtimePatches")):
+    for i, patch in enumerate(as_mappings(nested_map(manifest, "spec").get("runtimePatches"))):
         change = nested_map(patch, "trainingRuntimeSpec").get("template")
         if isinstance(change, Mapping):
+            start: Path = ("spec", "runtimePatches", i, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+            for k, job in indexed_mappings(nested_map(change, "spec").get("replicatedJobs")):
+                for part in ("metadata", "spec"):
+                    written = written_path((*start, k, *_POD_TEMPLATE, part), version)
+                    place: Path = ("spec", "replicatedJobs", as_string(job.get("name")), *_POD_TEMPLATE, part)
+                    origins.append((place, FieldOrigin(written)))
             template = merge(template, change)
     return template
 
@@ -88,6 +97,8 @@ def with_env_merged(container: Json, env: Any) -> dict[str, Any]:
 
 _PATCH_FIELDS: Final = {(2, 0): "podSpecOverrides", (2, 1): "podTemplateOverrides"}
 _PROCESS_WORDS: Final = ("auto", "cpu", "gpu")
+_POD_TEMPLATE: Final = ("template", "spec", "template")
+"""Path from a replicatedJob to its pod template."""
 _POD_TEMPLATE_DEPTH: Final = 11
 """Number of path parts in a runtime patch that lead to its pod template."""
 

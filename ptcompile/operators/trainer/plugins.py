@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
+from ptcompile.diagnostics import Path
 from ptcompile.kinds import templates
-from ptcompile.kinds.pods import MAX_NAMED_HOSTS
+from ptcompile.kinds.pods import MAX_NAMED_HOSTS, FieldOrigin
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.trainer import runtimes
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 
 PORT = 29500
+TRAINER: Path = ("spec", "trainer")
+NUM_NODES: Path = (*TRAINER, "numNodes")
+_TORCH_FIELDS: dict[str, Path] = {"PET_NNODES": NUM_NODES, "PET_NPROC_PER_NODE": (*TRAINER, "numProcPerNode")}
+_NO_FIELDS: Mapping[str, Path] = MappingProxyType({})
 INDEX_PATH = f"metadata.annotations['{templates.COMPLETION_INDEX}']"
 
 
@@ -39,6 +45,8 @@ class Build:
     """Fields of the trainer's container that the policy has already set."""
     pod_group: Json | None = None
     failure: str | None = None
+    origins: list[tuple[Path, FieldOrigin]] = field(default_factory=list)
+    """Where the parts of the JobSet were written."""
 
     @property
     def name(self) -> str:
@@ -67,9 +75,30 @@ class Build:
         """Apply `change` to the container named `name` in the trainer's job, or in the job named `job`."""
         self.jobs = [_change_container(rj, name, change) if self._meant(rj, job) else rj for rj in self.jobs]
 
+    def add_env(
+        self,
+        env: Sequence[Json],
+        fields: Mapping[str, Path] = _NO_FIELDS,
+        *,
+        job: str | None = None,
+        name: str = "node",
+    ) -> None:
+        """Set variables of a container; `fields` has those of the TrainJob that decide their values."""
+        self.on_container(lambda c: templates.upsert_env(c, env), job=job, name=name)
+        for replicated in self.jobs:
+            for entry in env if self._meant(replicated, job) else ():
+                path = (*container_place(replicated, name), "env", entry["name"])
+                self.origins.append((path, FieldOrigin(fields.get(entry["name"], TRAINER), "Trainer")))
+
     def on_pod(self, change: Callable[[Json], Json], *, job: str | None = None) -> None:
         """Apply `change` to the pod spec of the trainer's job, or of the job named `job`."""
         self.jobs = [_change_pod(rj, change) if self._meant(rj, job) else rj for rj in self.jobs]
+
+
+def container_place(replicated: Json, name: str) -> Path:
+    """Return the path of a container in the JobSet, by the keys of items."""
+    job = as_string(replicated.get("name"))
+    return ("spec", "replicatedJobs", job, "template", "spec", "template", "spec", "containers", name)
 
 
 def _with_pod_count(replicated: Json, count: int) -> Json:
@@ -123,8 +152,13 @@ def apply_mpi(build: Build) -> None:
         templates.env_value("OMPI_MCA_plm_rsh_args", "-o ConnectionAttempts=10"),
     ]
     trainer_env = (build.trainer or {}).get("env")
-    build.on_container(lambda c: templates.upsert_env(c, env))
+    build.add_env(env)
     build.on_container(lambda c: with_env_merged(c, trainer_env), job="node")
+    build.origins += [
+        ((*container_place(job, "node"), "env"), FieldOrigin((*TRAINER, "env")))
+        for job in build.jobs
+        if job.get("name") == "node"
+    ]
     hosts = [f"{build.name}-node-0-{i}.{build.name} slots={slots}\n" for i in range(min(workers, MAX_NAMED_HOSTS))]
     if as_node:
         hosts.append(f"{build.name}-launcher-0-0.{build.name} slots={slots}\n")
@@ -250,8 +284,8 @@ def apply_torch(build: Build) -> None:
         templates.env_value("PET_MASTER_PORT", str(PORT)),
     ]
     tune = as_strings(build.trainer.get("command")) == ["tune", "run"]
-    env = node_variables if tune else [*node_variables, *address_variables]
-    build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
+    build.add_env(node_variables if tune else [*node_variables, *address_variables], _TORCH_FIELDS)
+    build.on_container(with_port)
     _inject_env(build, [*node_variables, *address_variables])
     if tune:
         apply_torchtune(build)
@@ -261,7 +295,7 @@ def _inject_env(build: Build, env: Sequence[Json]) -> None:
     """Add the variables to the containers of `torch.envInjection` (2.3)."""
     for target in as_mappings(nested_map(build.runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
         for name in as_strings(target.get("containerNames")):
-            build.on_container(lambda c: templates.upsert_env(c, env), job=as_string(target.get("jobName")), name=name)
+            build.add_env(env, _TORCH_FIELDS, job=as_string(target.get("jobName")), name=name)
 
 
 def apply_jax(build: Build) -> None:
@@ -275,7 +309,8 @@ def apply_jax(build: Build) -> None:
         templates.env_from_field("JAX_PROCESS_ID", INDEX_PATH),
         templates.env_value("JAX_COORDINATOR_ADDRESS", f"{build.master}:{PORT}"),
     ]
-    build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
+    build.add_env(env, {"JAX_NUM_PROCESSES": NUM_NODES})
+    build.on_container(with_port)
 
 
 def apply_xgboost(build: Build) -> None:
@@ -293,7 +328,8 @@ def apply_xgboost(build: Build) -> None:
         templates.env_from_field("DMLC_TASK_ID", INDEX_PATH),
         templates.env_value("DMLC_NUM_WORKER", str(count * workers_per_node)),
     ]
-    build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
+    build.add_env(env, {"DMLC_NUM_WORKER": NUM_NODES})
+    build.on_container(with_port)
 
 
 PLUGINS: dict[str, Callable[[Build], None]] = {

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import KindContext, LostPod, Retry
-from ptcompile.kinds.pods import Expansion
+from ptcompile.kinds.pods import Expansion, FieldOrigin, MadeObject, Place
 from ptcompile.kinds.templates import Template
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    as_mapping,
+    as_mappings,
+    as_string,
+    get,
+    namespace_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.jobset import pods
 from ptcompile.operators.jobset.pods import describe_spec_failures, templates_of_spec
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import apply_runtime_patches, to_current_fields, with_env_merged
-from ptcompile.operators.trainer.plugins import PLUGINS, Build
+from ptcompile.operators.trainer.plugins import PLUGINS, TRAINER, Build, container_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +31,8 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
+_REPLICATED_JOBS: Path = ("spec", "replicatedJobs")
+"""Path of the jobs in the JobSet."""
 _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
 
 
@@ -50,12 +61,14 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         configmaps_of=lambda: tuple(build.configmaps),
         pod_group=build.pod_group,
         notes=(*notes, *build.notes, *expansion.notes),
+        made=MadeObject(jobset, build.origins),
     )
 
 
 def _build(manifest: Json, runtime: Json, version: Version) -> Build:
     """Build the JobSet: patches first, then the policy's plugin, then the TrainJob's own fields."""
-    template = apply_runtime_patches(runtime, to_current_fields(manifest, version))
+    origins = [(_REPLICATED_JOBS, _runtime_origin(manifest, runtime))]
+    template = apply_runtime_patches(runtime, to_current_fields(manifest, version), origins, version)
     spec: dict[str, Any] = dict(nested_map(template, "spec"))
     patched_runtime = {**runtime, "spec": {**nested_map(runtime, "spec"), "template": template}}
     build = Build(
@@ -64,15 +77,23 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
         spec,
         [_with_pod_counts(rj) for rj in as_mappings(spec.get("replicatedJobs"))],
         version,
+        origins=origins,
     )
     policy = runtimes.policy_of(runtime)
     if policy is not None:
         PLUGINS[policy](build)
     build.jobs = [
-        _apply_initializer(_apply_trainer(rj, build, resources=policy is not None), manifest) for rj in build.jobs
+        _apply_initializer(_apply_trainer(rj, build, resources=policy is not None), build) for rj in build.jobs
     ]
     _add_pod_group(build)
     return build
+
+
+def _runtime_origin(manifest: Json, runtime: Json) -> FieldOrigin:
+    """Return the origin of all that the TrainJob does not change."""
+    reference = nested_map(manifest, "spec", "runtimeRef")
+    writer = f"{as_string(reference.get('kind')) or runtimes.KINDS[0]} {as_string(reference.get('name'))}"
+    return FieldOrigin(("spec", "runtimeRef"), writer, Place(runtime, ("spec", "template", *_REPLICATED_JOBS)))
 
 
 def _with_pod_counts(replicated: Json) -> Json:
@@ -111,6 +132,8 @@ def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
             nested_map(node, "resources"), trainer["resourcesPerNode"], build.version
         )
     fields["env"] = with_env_merged(node, trainer.get("env")).get("env")
+    place, renamed = container_place(replicated, "node"), {"resources": "resourcesPerNode"}
+    build.origins += [((*place, key), FieldOrigin((*TRAINER, renamed.get(key, key)))) for key in fields]
     return _with_container_fields(replicated, "node", **{k: v for k, v in fields.items() if v is not None})
 
 
@@ -125,10 +148,11 @@ def _merge_resources(runtime: Json, user_resources: Json, version: Version) -> J
     }
 
 
-def _apply_initializer(replicated: Json, manifest: Json) -> Json:
+def _apply_initializer(replicated: Json, build: Build) -> Json:
     """Apply `spec.initializer` to the initializer's container."""
     name = runtimes.step_label(replicated)
-    config = nested_map(manifest, "spec", "initializer").get(_INITIALIZERS.get(name, ""))
+    path = ("spec", "initializer", _INITIALIZERS.get(name, ""))
+    config = get(build.manifest, path)
     container = runtimes.find_container(replicated, name)
     if not isinstance(config, Mapping) or container is None:
         return replicated
@@ -136,6 +160,11 @@ def _apply_initializer(replicated: Json, manifest: Json) -> Json:
     if config.get("storageUri") is not None:
         env.insert(0, {"name": "STORAGE_URI", "value": as_string(config.get("storageUri"))})
     fields = {"env": with_env_merged(container, env).get("env", [])}
+    place = (*container_place(replicated, name), "env")
+    build.origins += [
+        ((*place, "STORAGE_URI"), FieldOrigin((*path, "storageUri"), "Trainer")),
+        (place, FieldOrigin((*path, "env"))),
+    ]
     if isinstance(config.get("secretRef"), Mapping):
         fields["envFrom"] = [*as_mappings(container.get("envFrom")), {"secretRef": config["secretRef"]}]
     return _with_container_fields(replicated, name, **fields)

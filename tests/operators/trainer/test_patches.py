@@ -43,7 +43,8 @@ def test_merge(field: str, base: Any, patch: Any, expected: Any) -> None:
 def test_later_patches_win_and_the_input_is_unchanged() -> None:
     runtime = {"spec": {"template": {"metadata": {"labels": {"l": "0"}}}}}
     patches = [{"trainingRuntimeSpec": {"template": {"metadata": {"labels": {"l": n}}}}} for n in "12"]
-    assert apply_runtime_patches(runtime, {"spec": {"runtimePatches": patches}}) == {"metadata": {"labels": {"l": "2"}}}
+    patched = apply_runtime_patches(runtime, {"spec": {"runtimePatches": patches}}, [], (2, 3))
+    assert patched == {"metadata": {"labels": {"l": "2"}}}
     assert runtime["spec"]["template"]["metadata"]["labels"] == {"l": "0"}
 
 

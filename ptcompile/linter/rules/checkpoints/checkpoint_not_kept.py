@@ -52,7 +52,7 @@ from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for template in subject.training_templates:
+    for template in subject.templates:
         if not (is_recreated(subject, template) or _replaces_preempted_pods(subject, template)):
             continue
         for container in template.main_containers:

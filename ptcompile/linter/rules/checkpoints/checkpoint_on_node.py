@@ -62,8 +62,8 @@ _LOCAL_ROOTS = frozenset({"tmp", "var", "root", "etc"})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    pods = sum(template.replicas for template in subject.training_templates)
-    for template in subject.training_templates:
+    pods = sum(template.replicas for template in subject.templates)
+    for template in subject.templates:
         if pods < 2 and not is_recreated(subject, template):
             continue
         for container in template.main_containers:

@@ -59,7 +59,7 @@ _READ_ONLY_SOURCES = ("configMap", "secret", "projected", "downwardAPI")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for template in subject.training_templates:
+    for template in subject.templates:
         for container in template.main_containers:
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)

@@ -34,7 +34,7 @@ from ptcompile.world.templates import ManifestTemplate
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    has_launcher = "launcher" in subject.templates_by_role
+    has_launcher = subject.template_of("launcher") is not None
     for template in subject.templates:
         if has_launcher and template.role.lower() == "worker":
             continue  # such workers wait for ssh, which workers-without-sshd checks

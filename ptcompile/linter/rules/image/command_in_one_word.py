@@ -42,11 +42,7 @@ from ptcompile.world.templates import ManifestContainer, Token
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    containers = {container.path: container for container in subject.containers if is_command_written(container)}
-    for role in subject.training_roles if subject.record.launch_fields.container else ():  # the trainer of a TrainJob
-        if role.path not in containers and role.spec.get("command"):
-            containers[role.path] = ManifestContainer(role.path, role.spec, init=False, main=True)
-    for container in containers.values():
+    for container in filter(is_command_written, subject.containers):
         argv = container.argv
         if argv and len(argv[0].text.split()) > 1:
             message = (

@@ -59,14 +59,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _value_path(role: TrainingRole, option: str) -> Path:
     entry = role.user_entry(option_variable(option))
-    return (role.operator_field(option) or role.path) if entry is None else entry.value_path
+    return (role.operator_field(option) or role.unset_path) if entry is None else entry.value_path
 
 
 def _fix(role: TrainingRole, option: str, path: Path, value: str) -> Fix | None:
     if path == role.operator_field(option):
         return Fix("remove it", (Edit("remove", path),), safe=True)
     digit = _DIGITS.get(value.strip().lower())
-    if digit is None or path == role.path:
+    if digit is None or path == role.unset_path:
         return None
     return Fix(f'write "{digit}"', (Edit("set", path, digit),), safe=True)
 

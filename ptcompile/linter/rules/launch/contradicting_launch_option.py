@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             path = role.flag_path(option)
             yield found_at(
                 path,
-                f"--{option} {flag!r} overrides {overridden!r} in {field_path(overridden_path)}",
+                f"--{option} {flag!r} overrides {overridden!r} in {field_path(subject.written_path(overridden_path))}",
                 f"remove --{option}, or write the same in both places",
             )
 

@@ -47,12 +47,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import as_int, get
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.agents import agents_of
 from ptcompile.simulator.rendezvous import job_rendezvous
-from ptcompile.world.workload import mapping_at
 
 _SHORT_DEADLINE_SECONDS = 60
 """Shorter deadlines are reported by short-deadline."""
@@ -81,9 +80,10 @@ def _deadlines(subject: Subject, role: TrainingRole) -> Iterator[tuple[Path, int
     parents = [role.path[:length] for length in range(1, len(role.path))]
     spec_paths = [path for path in parents if path[-1] == "spec"] + [("spec", "runPolicy")]
     for spec_path in spec_paths:
-        seconds = mapping_at(subject.manifest, spec_path).get("activeDeadlineSeconds")
+        path: Path = (*spec_path, "activeDeadlineSeconds")
+        seconds = get(subject.made, path, get(subject.manifest, path))
         if seconds is not None:
-            yield (*spec_path, "activeDeadlineSeconds"), as_int(seconds)
+            yield path, as_int(seconds)
 
 
 RULE = Rule("deadline-before-join", _check, severity="warning", stage="run", authority="torchrun")

@@ -93,7 +93,7 @@ def _job_spec(subject: Subject, role: TrainingRole) -> tuple[Path, Json] | None:
     if len(role.path) < 4 or role.path[:2] != ("spec", "replicatedJobs"):
         return None
     path = role.path[: role.path.index("template") + 2]
-    return path, mapping_at(subject.manifest, path)
+    return path, mapping_at(subject.made, path)
 
 
 RULE = Rule("few-retries-for-node-0", _check, severity="warning", stage="run", authority="torchrun")

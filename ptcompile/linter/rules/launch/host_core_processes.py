@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             and not may_see_devices(role.pod)
         ):
             path = role.path_of("nproc-per-node")
-            path = role.command_path if path == role.path else path
+            path = role.command_path if path == role.unset_path else path
             yield found_at(
                 path,
                 f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core of the host, "

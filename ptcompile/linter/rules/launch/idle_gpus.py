@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         is_known = role.is_torchrun or (role.rendezvous.launcher in LAUNCHERS)
         if is_known and processes is not None and 0 < processes < gpus and not role.is_uncertain("nproc-per-node"):
             path = role.path_of("nproc-per-node")
-            path = role.command_path if path == role.path else path
+            path = role.command_path if path == role.unset_path else path
             yield found_at(
                 path,
                 f"{role.launcher_name} starts {processes} {'process' if processes == 1 else 'processes'} on a "

@@ -53,7 +53,7 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
-from ptcompile.world.workload import template_of
+from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,19 +72,19 @@ _OTHER_HELP = "start torchrun in the command itself, or ignore this note"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if subject.record.launch_fields.container or not any(container.accelerators for container in subject.containers):
-        return  # the runtime of a TrainJob is rarely in the same file
+    if not any(container.accelerators for container in subject.containers):
+        return
     job = subject.job
     if job is None or job.expansion.refused:
         return
     if subject.rendezvous_groups and len(subject.training_roles) == len(job.roles):
         return  # every role is understood
-    device_pods = [(role, pod) for role, pod in job.first_pods() if sum(pod.devices.values())]
-    if sum(role.count for role, _ in device_pods) < 2:
+    with_devices = [role for role in subject.roles if sum(role.pod.devices.values())]
+    if sum(role.expanded.count for role in with_devices) < 2:
         return
-    training_roles = {training.expanded.name: training for training in subject.training_roles}
-    for role, pod in device_pods:
-        why, path = _why_unknown(subject, role, pod, training_roles.get(role.name)), _command_path(subject, role)
+    training_roles = {id(training.pod): training for training in subject.training_roles}
+    for role, pod, template in with_devices:
+        why, path = _why_unknown(subject, role, pod, training_roles.get(id(pod))), _command_path(template)
         if why and path is not None:
             text = f"{why}: how the pods meet is not checked"
             yield found_at(path, text, _HELP.get(pod.launch.launcher, _OTHER_HELP))
@@ -126,9 +126,8 @@ def _why_command_unknown(role: ExpandedRole, pod: Pod, entry: tuple[str, ...]) -
     return None if last != entry else "nothing in the file tells the pods about each other"
 
 
-def _command_path(subject: Subject, role: ExpandedRole) -> Path | None:
+def _command_path(template: ManifestTemplate | None) -> Path | None:
     """Return the path of the training container's command, or None if the command only sleeps."""
-    template = template_of(subject, role.name)
     main = next(iter(template.main_containers), None) if template is not None else None
     if main is None or idle_command(main):
         return None

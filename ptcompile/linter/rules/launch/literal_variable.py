@@ -54,7 +54,6 @@ from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
-from ptcompile.world.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,11 +73,11 @@ _INDEX_FIELD: Final = "metadata.annotations['batch.kubernetes.io/job-completion-
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    containers = (*[container.spec for container in subject.containers], nested_map(subject.spec, "trainer"))
-    references = {id(container): texts for container in containers if any(texts := _references(container))}
+    specs = [container.spec for container in subject.containers]
+    references = {id(spec): texts for spec in specs if any(texts := _references(spec))}
     if not references:
         return
-    for path, written, view, pod in container_views(subject):
+    for path, written, view, pod in subject.views():
         values, words = references.get(id(written), ((), ()))
         stream_names = imported_names(view.spec, pod.job.find) if values or words else None
         if stream_names is None:

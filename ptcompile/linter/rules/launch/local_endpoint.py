@@ -62,7 +62,7 @@ def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[
         return  # torchrun rejects the number, or expects no other node: other rules report it
     if first.meeting.local_obstacle == RULE.name:
         path = first.path_of(_endpoint_option(first))
-        path = first.command_path if path == first.path else path
+        path = first.command_path if path == first.unset_path else path
         yield found_at(
             path,
             f"each of {count_nodes(roles)} pods waits for {first.rendezvous.nodes_text} nodes at its own "

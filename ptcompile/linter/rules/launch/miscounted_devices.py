@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if foreign is None and slices < 2:
             continue
         path = role.path_of("nproc-per-node")
-        path = role.command_path if path == role.path else path
+        path = role.command_path if path == role.unset_path else path
         if foreign is not None:
             why = "does not start" if nproc == "gpu" else "starts a process for each core of the host"
             message = f"torchrun does not know {foreign}: with {nproc} it {why}"

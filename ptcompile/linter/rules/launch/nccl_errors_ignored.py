@@ -34,13 +34,12 @@ from collections.abc import Iterator
 
 from ptcompile.linter.environment import variable_path
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.world.workload import container_views
 
 _VARIABLES = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for path, written, view, pod in container_views(subject):
+    for path, written, view, pod in subject.views():
         if pod.main is None or view.init or view.name != pod.main.name or not sum(pod.devices.values()):
             continue
         for name in [name for name in _VARIABLES if pod.launch.env.get(name) == "0"]:

@@ -34,14 +34,13 @@ from collections.abc import Iterator
 
 from ptcompile.linter.environment import variable_path
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.world.workload import container_views
 
 _PATHS = {"NCCL_P2P_DISABLE": "P2P", "NCCL_SHM_DISABLE": "shared memory"}
 _P2P_LEVELS = ("LOC", "0")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for path, written, view, pod in container_views(subject):
+    for path, written, view, pod in subject.views():
         if pod.main is None or view.init or view.name != pod.main.name:
             continue
         env = pod.launch.env

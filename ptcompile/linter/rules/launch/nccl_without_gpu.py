@@ -41,7 +41,6 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, get
 from ptcompile.linter.devices import may_see_devices
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.world.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,15 +59,11 @@ _BACKEND_OPTIONS = (
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for path, written, view, pod in container_views(subject):
+    for path, written, view, pod in subject.views():
         is_main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
         if not is_main or may_see_devices(pod):
             continue
-        backend_path = (
-            _nccl_path(path, written)
-            or _script_path(path, written, pod.launch)
-            or (path if _nccl_path(path, view.spec) else None)  # a TrainJob's runtime may ask too
-        )
+        backend_path = _nccl_path(path, written) or _script_path(path, written, pod.launch)
         if backend_path is not None:
             yield found_at(
                 backend_path,

@@ -78,10 +78,8 @@ def _publishes_host_name(role: TrainingRole) -> bool:
 
 
 def _host_network_path(role: TrainingRole) -> Path:
-    """Return the path of the pod's hostNetwork; in a TrainJob, whose runtime has it, that of the command."""
-    if len(role.path) > 2 and role.path[-2] == "containers":
-        return (*role.path[:-2], "hostNetwork")
-    return role.command_path
+    """Return the path of the pod's hostNetwork."""
+    return (*role.path[:-2], "hostNetwork")
 
 
 RULE = Rule("node-names-handed-out", _check, severity="warning", stage="run", authority="torchrun")

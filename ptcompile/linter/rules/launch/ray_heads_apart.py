@@ -40,15 +40,13 @@ from collections.abc import Iterator
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.launchers.command import Invocation
 from ptcompile.simulator.launchers.ray import is_head
-from ptcompile.world.workload import template_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for role, pod in subject.job.first_pods() if subject.job is not None else ():
+    for role, pod, template in subject.roles:
         launches = [pod.launch, pod.job.pod(role, role.count - 1).launch]
         if role.count < 2 or not all(map(_is_certain_head, launches)):
             continue
-        template = template_of(subject, role.name)
         main = next(iter(template.main_containers), None) if template is not None else None
         if main is None:
             continue

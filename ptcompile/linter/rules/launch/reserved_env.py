@@ -40,7 +40,6 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.world.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     from ptcompile.kinds.pods import env_entry
 
     values = {entry.path: entry.value for container in subject.containers for entry in container.variables}
-    for path, written, view, _ in container_views(subject):
+    for path, written, view, _ in subject.views():
         entries = as_mappings(written.get("env"))
         added = {as_string(entry.get("name")): entry for entry in view.env[len(entries) :]}
         for i, entry in enumerate(entries):

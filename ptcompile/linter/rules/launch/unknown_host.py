@@ -56,7 +56,6 @@ from ptcompile.diagnostics import Path
 from ptcompile.linter.hosts import wrong_host
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
-from ptcompile.world.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     endpoints = {role.rendezvous.host for role in subject.training_roles}  # reported by unresolvable-endpoint
     if all(host in endpoints for hosts in written.values() for _, _, host in hosts):
         return
-    for path, _, _, pod in container_views(subject):
+    for path, _, _, pod in subject.views():
         for container, index, host in written.get(path, ()):
             if host not in endpoints and _is_cluster_host(subject, pod, host):
                 why = wrong_host(subject, pod, host, complete=False)

@@ -58,7 +58,6 @@ from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.world.workload import template_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,8 +97,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _pinned_roles(subject: Subject) -> Iterator[_PinnedRole]:
-    for role, pod in subject.job.first_pods() if subject.job is not None else ():
-        template = template_of(subject, role.name)
+    for role, pod, template in subject.roles:
         for path, hosts in pinned_values(pod.view.spec, HOST):
             if template is not None:
                 yield _PinnedRole(pod, role.count, (*template.path, "spec", *path), frozenset(hosts))

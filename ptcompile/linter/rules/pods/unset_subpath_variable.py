@@ -40,14 +40,13 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_mapping, as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
-from ptcompile.world.workload import container_views
 
 _REFERENCE = Pattern(r"\$\$|\$\(([A-Za-z_.-][\w.-]{0,253})\)")
 _is_service_variable = Pattern(r"\w{1,253}_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\w+)?)").fullmatch
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for path, container, view, pod in container_views(subject):
+    for path, container, view, pod in subject.views():
         mounts = container.get("volumeMounts")
         for i, item in enumerate(mounts if isinstance(mounts, list) else ()):
             mount, mount_path = as_mapping(item), (*path, "volumeMounts", i)

@@ -94,15 +94,9 @@ def _serving_pod(subject: Subject, rendezvous: Rendezvous) -> _ServingPod | None
     """Return the pod that serves the rendezvous, or None if it is not the first pod of a role."""
     from ptcompile.simulator.meeting import address_of
 
-    if subject.job is None or not rendezvous.host:
-        return None
-    for role, pod in subject.job.first_pods():
+    for _, pod, template in subject.roles if rendezvous.host else ():
         if address_of(pod, rendezvous.host).pod is pod:
-            templates_of_role = [
-                template for template in subject.templates if template.role.lower() == role.name.lower()
-            ]
-            templates = list(subject.templates) if len(subject.templates) == 1 else templates_of_role
-            return _ServingPod(templates[0], pod.display_name) if templates else None
+            return _ServingPod(template, pod.display_name) if template is not None else None
     return None
 
 

@@ -48,7 +48,7 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    launcher = subject.templates_by_role.get("launcher")
+    launcher = subject.template_of("launcher")
     if launcher is None or not launcher.main_containers or subject.spec.get("runLauncherAsWorker") is True:
         return
     count = accelerators(launcher.main_containers[0])

@@ -52,7 +52,7 @@ _HOST_WORDS = ("mpi", "hostfile", "horovod", "ssh", "srun", "prterun", "ray")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    launcher, worker = subject.templates_by_role.get("launcher"), subject.templates_by_role.get("worker")
+    launcher, worker = subject.template_of("launcher"), subject.template_of("worker")
     if launcher is None or worker is None or not worker.replicas or not launcher.main_containers:
         return
     container = launcher.main_containers[0]

@@ -53,7 +53,7 @@ _COUNT = ("-np", "-n", "--np", "-c")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    launcher, worker = subject.templates_by_role.get("launcher"), subject.templates_by_role.get("worker")
+    launcher, worker = subject.template_of("launcher"), subject.template_of("worker")
     if launcher is None or not launcher.main_containers:
         return
     hosts = (worker.replicas if worker is not None else 0) + (subject.spec.get("runLauncherAsWorker") is True)

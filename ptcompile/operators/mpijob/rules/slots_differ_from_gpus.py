@@ -50,7 +50,7 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    worker = subject.templates_by_role.get("worker")
+    worker = subject.template_of("worker")
     gpus = accelerators(worker.main_containers[0]) if worker is not None and worker.main_containers else 0
     slots = as_int(subject.spec.get("slotsPerWorker"), 1)
     if gpus and slots and slots != gpus:

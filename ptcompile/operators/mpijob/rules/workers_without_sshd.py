@@ -50,7 +50,7 @@ from ptcompile.world.templates import ManifestContainer
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    worker = subject.templates_by_role.get("worker")
+    worker = subject.template_of("worker")
     if worker is None or not worker.replicas or not worker.main_containers:
         return
     container = worker.main_containers[0]

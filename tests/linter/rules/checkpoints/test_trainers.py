@@ -62,9 +62,10 @@ def test_arguments_of_the_runtime_s_command() -> None:
     assert checkpoints(job, runtime(CLAIM, command=command)) == {"checkpoint-not-kept": ("spec", "trainer", "args", 0)}
 
 
-def test_the_runtime_s_own_command_is_its_own_finding() -> None:
+def test_the_runtime_s_own_command_is_reported_at_the_reference() -> None:
     command = ["torchrun", "train.py", "--output_dir=/elsewhere"]
-    assert checkpoints(trainjob(env=[{"name": "OUTPUT_DIR", "value": "x"}]), runtime(CLAIM, command=command)) == {}
+    job = trainjob(env=[{"name": "OUTPUT_DIR", "value": "x"}])
+    assert checkpoints(job, runtime(CLAIM, command=command)) == {"checkpoint-not-kept": ("spec", "runtimeRef")}
 
 
 def test_a_runtime_in_no_file_may_have_any_volume() -> None:
