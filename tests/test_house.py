@@ -29,7 +29,7 @@ MOST_FILES = {"jobset": 15, "kueue": 16, "mpijob": 3, "pytorchjob": 14, "trainjo
 ROOM_TOKENS = {
     "_internal": 4_500,
     "adapters": 5_700,
-    "api": 23_500,
+    "api": 23_800,
     "apiserver": 167_900,
     "cli": 49_600,
     "compiler": 45_600,
@@ -44,11 +44,11 @@ ROOM_TOKENS = {
     "hardware": 14_400,
     "importer": 17_000,
     "ir": 5_100,
-    "kinds": 8_400,
+    "kinds": 9_500,
     "kubernetes": 12_200,
-    "linter": 78_500,
+    "linter": 77_200,
     "mcp": 4_200,
-    "operators": 166_300,
+    "operators": 167_600,
     "rehearsal": 21_100,
     "report": 5_500,
     "requirements": 11_100,
@@ -57,7 +57,7 @@ ROOM_TOKENS = {
     "simulator": 33_700,
     "source": 26_800,
     "spec": 15_700,
-    "world": 5_600,
+    "world": 6_600,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.

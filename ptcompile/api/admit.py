@@ -12,7 +12,7 @@ from ptcompile.diagnostics import Problem, field_path, problem_at
 from ptcompile.kinds.admission import AdmissionRequest
 from ptcompile.kubernetes.index import with_existing
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name
-from ptcompile.operators.table import RUNS_PODS, modeled_queue_system
+from ptcompile.operators.table import JOB_KINDS, modeled_queue_system
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -153,7 +153,7 @@ def _is_job(manifest: Json, system: QueueSystem) -> bool:
     """Return whether an object runs pods or names a queue."""
     named_by = system.named_by
     has_queue = named_by is not None and bool(named_by(nested_map(manifest, "metadata")))
-    return kind_of(manifest) in RUNS_PODS or (has_queue and isinstance(manifest.get("kind"), str))
+    return kind_of(manifest) in JOB_KINDS or (has_queue and isinstance(manifest.get("kind"), str))
 
 
 def _problems(

@@ -10,7 +10,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.differ.normal import hidden
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.operators.table import RUNS_PODS
+from ptcompile.operators.table import JOB_KINDS
 from ptcompile.source import documents as source, streams
 from ptcompile.source.emitter import emit_all
 from ptcompile.source.secrets.masking import shows_secret
@@ -118,7 +118,7 @@ def is_unedited(text: str) -> bool:
     head = _header.match(text)
     text = text[head.end() :] if head else text
     objects = _read_objects(text)
-    if not objects or not any(kind_of(manifest) in RUNS_PODS for manifest in objects):
+    if not objects or not any(kind_of(manifest) in JOB_KINDS for manifest in objects):
         return False
     as_json = objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
     return text in (emit_all(objects), json.dumps(as_json, indent=2) + "\n")

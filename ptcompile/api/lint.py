@@ -27,6 +27,7 @@ from ptcompile.api.options import LintOptions, read_options
 from ptcompile.apiserver import is_supported, structure_only_note
 from ptcompile.diagnostics import Diagnostic, Problem
 from ptcompile.diagnostics.selection import Selection
+from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import ObjectIdentity, Objects
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
@@ -261,8 +262,9 @@ def _object_diagnostics(
     (file,) = inputs.files
     manifests = [item.manifest for item in inputs.items]
     texts = {id(document.data): document.texts for document in file.source.documents}
+    objects = [inner for manifest in manifests for inner in unwrapped(manifest)]
     stream = Stream(
-        manifests, inputs.versions, texts, related=inputs.beside, frameworks=inputs.frameworks, pools=inputs.pools
+        objects, inputs.versions, texts, related=inputs.beside, frameworks=inputs.frameworks, pools=inputs.pools
     )
     linter = ObjectLinter(inputs, options, stream)
     templates = _templates(file.source)

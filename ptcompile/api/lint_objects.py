@@ -6,9 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.apiserver import is_seen_by_webhooks, is_supported, validate
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.linter import Stream, run
+from ptcompile.kinds.wrapped import manifest_texts, pod_of_template, wrapped_objects
+from ptcompile.kubernetes.resources import count_accelerators
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
+from ptcompile.linter import ANY_POD_RULES, Stream, run
 from ptcompile.linter.foreign import is_about_written_text
-from ptcompile.linter.nested import nested_manifests, nested_objects
+from ptcompile.operators.pod import POD_RULES
+from ptcompile.operators.table import kind_named
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -37,8 +41,7 @@ _TYPE_RULES = frozenset({"wrong-type", "invalid-quantity"})
 """Rejections after which rules can only guess what the value and its parts mean."""
 _POD_COUNT_FIELDS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"})
 """Fields that set the number of pods. If one of them is invalid, rules cannot tell whether there are enough pods."""
-_PARENT_KINDS = ("CronJob", "Deployment", "StatefulSet", "Ray", "ConfigMap", "Workflow")
-"""Parts of the names of kinds with other objects inside: those that create some, and ConfigMaps with manifests."""
+_FABRIC_RULES = frozenset({"partial-fabric", "fabric-of-another-cloud", "fabric-without-machine"})
 
 
 class ObjectLinter:
@@ -64,7 +67,13 @@ class ObjectLinter:
 
         # compiling has run them for a spec
         of_extensions = () if streams.is_ours(manifest) else self._extension_findings(manifest)
-        return [*problems, *of_extensions, *self._problems_inside(manifest)]
+        return [
+            *problems,
+            *of_extensions,
+            *self._problems_inside(manifest),
+            *self._problems_of_templates(manifest),
+            *self._problems_in_texts(manifest),
+        ]
 
     def _own_problems(self, manifest: Json) -> Iterable[Problem] | None:
         """Return the problems of one object itself, or None if its kind is unknown."""
@@ -154,28 +163,45 @@ class ObjectLinter:
         return [*problems, *self._rule_findings(manifest, problems)]
 
     def _problems_inside(self, manifest: Json) -> Iterator[Problem]:
-        """Yield the problems of the jobs and pods inside an object that creates others, with paths in that object."""
-        kind = manifest.get("kind")
-        if not isinstance(kind, str) or not any(name in kind for name in _PARENT_KINDS):
+        """Yield the problems of the objects that a controller creates from this one, with paths in this one."""
+        for path, inner, is_carried in wrapped_objects(manifest):
+            problems = [*_after_creation(self._own_problems(inner) or (), manifest)]
+            problems += self._extension_findings(inner)
+            problems += self._problems_inside(inner)
+            kept = problems if is_carried else [problem._replace(fix=None) for problem in problems]
+            yield from (_at_outer_path(problem, path) for problem in kept)
+
+    def _problems_of_templates(self, manifest: Json) -> Iterator[Problem]:
+        """Yield the problems of the pods of a kind whose own rules look at no pods."""
+        record = kind_named(kind_of(manifest))
+        if not record.rules or POD_RULES[0] in record.rules:
             return
-        for path, inner, rule_names in nested_objects(manifest):
-            if rule_names is None:
-                problems = [*_after_creation(self._own_problems(inner) or (), manifest)]
-                problems += self._extension_findings(inner)
-            else:
-                problems = [*run(inner, versions=self._inputs.versions, stream=self._stream, only=rule_names)]
-            yield from (_at_outer_path(problem, path) for problem in problems)
-        for path, content in nested_manifests(manifest):
+        templates = [(template.path, as_mapping(template.template)) for template in record.templates(manifest)]
+        has_devices = [_has_accelerators(template) for _, template in templates]
+        for (path, template), uses_fabric in zip(templates, has_devices, strict=True):
+            # pods without devices pass the fabric's settings on
+            rules = ANY_POD_RULES if uses_fabric or not any(has_devices) else ANY_POD_RULES - _FABRIC_RULES
+            pod = pod_of_template(manifest, template)
+            if pod is not None:
+                problems = run(pod, versions=self._inputs.versions, stream=self._stream, only=rules)
+                yield from (_at_outer_path(problem, path) for problem in problems)
+
+    def _problems_in_texts(self, manifest: Json) -> Iterator[Problem]:
+        """Yield the problems of manifests inside the texts of an object."""
+        for path, content in manifest_texts(manifest):
             yield from self._problems_in_text(path, content)
 
     def _problems_in_text(self, path: Path, content: str) -> Iterator[Problem]:
         """Yield the problems of manifests inside a string, at the string's path; ignore template placeholders."""
         documents = streams.read(content, None).documents
         objects = [manifest for document in documents for _, manifest in streams.objects_in(document.data)]
-        stream = Stream(objects, self._inputs.versions, frameworks=self._inputs.frameworks, pools=self._inputs.pools)
-        inner_linter = ObjectLinter(self._inputs, self._options, stream)
+        inputs = self._inputs
+        # the objects of the stream are there when the text is applied
+        related = [*self._stream.objects] if self._stream.has_context else None
+        stream = Stream(objects, inputs.versions, related=related, frameworks=inputs.frameworks, pools=inputs.pools)
+        inner_linter = ObjectLinter(inputs, self._options, stream)
         for manifest in objects:
-            problems = inner_linter._own_problems(manifest) if is_supported(manifest) else None
+            problems = inner_linter._own_problems(manifest) if is_supported(manifest, inputs.definitions) else None
             for problem in problems or ():
                 if is_about_written_text(problem, manifest):
                     text = f"in {streams.resource_name(manifest)}: {problem.message}"
@@ -193,10 +219,18 @@ def _after_creation(problems: Iterable[Problem], outer: Json) -> Iterator[Proble
             yield problem._replace(stage="pod")
 
 
+def _has_accelerators(template: Json) -> bool:
+    containers = as_mappings(nested_map(template, "spec").get("containers"))
+    return any(count_accelerators(nested_map(container, "resources", "limits")) for container in containers)
+
+
 def _at_outer_path(problem: Problem, parent: Path) -> Problem:
     """Return a problem of an inner object as one of the outer object."""
     field = problem.field and f"{field_path(parent)}.{problem.field}"
-    return problem._replace(path=(*parent, *problem.path), field=field, fix=None)
+    fix = problem.fix and problem.fix._replace(
+        edits=tuple(edit._replace(path=(*parent, *edit.path)) for edit in problem.fix.edits)
+    )
+    return problem._replace(path=(*parent, *problem.path), field=field, fix=fix)
 
 
 def _unknown_kind(manifest: Json) -> Problem:

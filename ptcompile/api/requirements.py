@@ -10,7 +10,7 @@ from ptcompile.api.compile import Result, compile_inputs
 from ptcompile.api.inputs import File, Inputs, read_profile
 from ptcompile.diagnostics import Diagnostic, Path
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.operators.table import BY_TARGET, RUNS_PODS
+from ptcompile.operators.table import BY_TARGET, JOB_KINDS
 from ptcompile.requirements.dump import ProfileDraft, draft_profile
 from ptcompile.requirements.jobs import Requirement, requires_spec
 from ptcompile.requirements.setup import Setup, plan_setup
@@ -91,7 +91,7 @@ def jobs_of(inputs: Inputs, target: str | None) -> StreamJobs:
     """Return the jobs of a file, whose specs compile for `target`, else for their own one."""
     objects = [item.manifest for item in inputs.items]
     has_spec = any(map(streams.is_ours, objects))
-    has_job = any(kind_of(manifest) in RUNS_PODS for manifest in objects)
+    has_job = any(kind_of(manifest) in JOB_KINDS for manifest in objects)
     if has_job and not has_spec:
         manifests = () if inputs.has_error else objects
         return StreamJobs((), manifests, Result((), inputs.limited()))

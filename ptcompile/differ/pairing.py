@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
 from ptcompile.kubernetes.unstructured import kind_of, namespace_of, nested_map, object_name
-from ptcompile.operators.table import RUNS_PODS
+from ptcompile.operators.table import JOB_KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ ObjectPair = tuple["Json | None", "Json | None"]
 
 def makes_pods(manifest: Json) -> bool:
     """Return whether the object is a job of some operator."""
-    return kind_of(manifest) in RUNS_PODS
+    return kind_of(manifest) in JOB_KINDS
 
 
 def _group_and_kind(manifest: Json) -> tuple[str, str]:

@@ -258,6 +258,8 @@ class Kind:
     rendezvous: RendezvousSettings = RendezvousSettings()
     additions: Additions = Additions()
     launch_fields: LaunchFields = LaunchFields()
+    trains: bool = True
+    """Whether its pods are those of a job; rules about training do not look at the pods of a service."""
     requests_default: bool = True
     """Whether its pod templates get the API server's defaults, such as requests from limits."""
     gang_counts_limits: bool = False

@@ -20,7 +20,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, parse_needs, words_of
 from ptcompile.linter.oversized import oversized_parts
 from ptcompile.linter.rule import Finding, Rule, Subject, drop_subject, subject_of
-from ptcompile.operators.table import KINDS, OPERATORS
+from ptcompile.operators.table import KINDS, OPERATORS, kind_named
 from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
@@ -54,6 +54,57 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
 """The families that check each kind, in evaluation order."""
 
 
+ANY_POD_RULES: frozenset[str] = frozenset(
+    {
+        "fractional-bytes",
+        "tiny-memory-limit",
+        "misspelt-resource",
+        "best-effort-gpus",
+        "cuda-visible-devices",
+        "partial-fabric",
+        "fabric-of-another-cloud",
+        "fabric-without-machine",
+        "unsatisfiable-node-affinity",
+        "missing-toleration",
+        "affinity-to-nobody",
+        "unmounted-volume",
+        "read-only-shm",
+        "shm-mounted-elsewhere",
+        "shm-on-disk",
+        "unknown-medium",
+        "repeated-mount-path",
+        "relative-mount-path",
+        "script-not-executable",
+        "script-not-mounted",
+        "missing-config-key",
+        "missing-sidecar-annotation",
+        "misspelt-reference",
+        "object-in-other-namespace",
+        "unset-subpath-variable",
+        "unmounted-init-path",
+        "unknown-accelerator-label",
+        "endless-init-container",
+        "command-in-one-word",
+        "option-in-one-word",
+        "shell-syntax-without-shell",
+        "shell-variable-without-shell",
+        "shell-variable-in-env",
+        "script-without-c",
+        "repeated-env",
+        "misspelt-env",
+        "invalid-env-value",
+        "relative-working-dir",
+        "root-against-non-root",
+    }
+)
+"""Rules that apply to the pods of any object; they check nothing specific to training."""
+SERVICE_RULES = ANY_POD_RULES | {
+    *("missing-service", "unresolvable-endpoint", "own-host-endpoint", "local-endpoint", "same-node-rank"),
+    *("too-few-pods", "too-many-pods", "worlds-apart", "endpoint-misses-pods"),
+}
+"""Rules for kinds that need not train: also those that find something only where a launcher starts."""
+
+
 RuleEntry = tuple[str, str, Needs]
 """A rule that is not loaded yet: its name, its module and the words it needs."""
 
@@ -78,11 +129,14 @@ def rule_named(name: str) -> Rule | None:
 @cache
 def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
     """Return the rules for objects of this kind, without loading them."""
-    return tuple(
+    entries = (
         (module.replace("_", "-"), f"ptcompile.{family}.{module}", parse_needs(text))
         for family in FAMILIES.get(kind, ())
         for module, text in import_module(f"ptcompile.{family}").RULES.items()
     )
+    if kind_named(kind).trains:
+        return tuple(entries)
+    return tuple(entry for entry in entries if entry[0] in SERVICE_RULES or ".operators." in entry[1])
 
 
 @cache

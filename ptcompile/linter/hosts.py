@@ -206,12 +206,11 @@ def _service_mistake(
     pod = _find_pod(subject, job, name.pod) if name.pod else None
     if pod is None:  # the pod may be in another file
         return None
-    service_name, subdomain, is_stateful = name.service, pod.view.subdomain, _is_stateful(pod)
-    labels = {**pod.view.labels, **({"statefulset.kubernetes.io/pod-name": name.pod} if is_stateful else {})}
+    service_name, subdomain = name.service, pod.view.subdomain
     headless = [service for service in services if as_string(nested_map(service, "spec").get("clusterIP")) == "None"]
-    serving = [service for service in headless if service_selects(service, labels)]
+    serving = [service for service in headless if service_selects(service, pod.view.labels)]
     if subdomain != service_name:
-        field = "serviceName" if is_stateful else "subdomain"
+        field = "serviceName" if pod.job.kind == "StatefulSet" else "subdomain"
         reason = f"the pods' {field} is {subdomain}, not {service_name}" if subdomain else f"{field} is not set"
         is_reported, help = bool(serving) and _is_reported_at_subdomain(pod), f"set {field} to {service_name}"
     elif not serving:
@@ -230,15 +229,9 @@ def _service_mistake(
     return None if is_reported else UnservedHost(f"nothing answers to {name.within}: {reason}", help, services)
 
 
-def _is_stateful(pod: Pod) -> bool:
-    """Return whether a StatefulSet makes the pod; `linter.nested` checks it as an Indexed Job."""
-    owners = as_mappings(nested_map(pod.job.manifest, "metadata").get("ownerReferences"))
-    return any(owner.get("kind") == "StatefulSet" for owner in owners)
-
-
 def _is_reported_at_service(pod: Pod) -> bool:
     """Return whether service-not-headless and selector-misses-pods report the Services of this pod."""
-    return kind_of(pod.job.manifest) in USER_SERVED and not _is_stateful(pod)
+    return kind_of(pod.job.manifest) in USER_SERVED
 
 
 def _is_reported_at_subdomain(pod: Pod) -> bool:

@@ -84,7 +84,9 @@ def templates_of(kind: GroupVersionKind, manifest: Json) -> Iterator[Template]:
 
 
 RUNS_PODS = kinds_with(Kind.pods)
-"""Kinds, by apiVersion and name, that run pods: jobs, and a Pod itself."""
+"""Kinds, by apiVersion and name, that run pods: jobs, a Pod itself, and services."""
+JOB_KINDS = frozenset(key for key in RUNS_PODS if KINDS[key][1].trains)
+"""Those whose pods may be a training job."""
 
 
 def expand(manifest: Json, *, versions: Versions | None = None, related: Sequence[Json] = ()) -> Expansion:

@@ -33,8 +33,8 @@ from ptcompile.operators.table import (
     BY_QUEUE_SYSTEM,
     BY_TARGET,
     GROUP_MARKS,
+    JOB_KINDS,
     KINDS,
-    RUNS_PODS,
     templates_of,
 )
 
@@ -372,7 +372,7 @@ def extended_resources(pods: Sequence[unstructured.Json]) -> list[str]:
 
 def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requirement, ...]:
     """Return the requirements of the jobs among the manifests, each once, except those that the manifests provide."""
-    jobs = [manifest for manifest in manifests if kind_of(manifest) in RUNS_PODS]
+    jobs = [manifest for manifest in manifests if kind_of(manifest) in JOB_KINDS]
     classes = device_classes(manifests)
     operators = list(
         dict.fromkeys((*(operator for job in jobs for operator in _operators_of_job(job)), *drivers(classes)))

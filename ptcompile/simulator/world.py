@@ -9,6 +9,7 @@ from itertools import chain
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kinds.pods import ExpandedRole
+from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
@@ -189,7 +190,7 @@ def simulate(
     repeatedly should pass them as `Objects`, without Lists. `target` and `frameworks`, the kinds that Kueue
     manages beyond its defaults, are stored in the jobs. Accepts any data and never raises. Pods are built on demand.
     """
-    objects = tuple(_flatten_lists(documents))
+    objects = tuple([inner for manifest in _flatten_lists(documents) for inner in unwrapped(manifest)])
     stream = Objects(objects, others if isinstance(others, Objects) else Objects(_flatten_lists(others)))
     jobs: list[SimulatedJob] = []
     skipped: list[str] = []

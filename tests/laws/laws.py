@@ -135,6 +135,14 @@ def _general_codes(findings: tuple[Diagnostic, ...]) -> set[str]:
     return {f"{found.code} ({found.name})" for found in findings if found.name in _GENERAL_RULES}
 
 
+def wrapped_is_equal(wrap: Callable[[list[Json]], Json], text: Text) -> Broken:
+    """Objects that another object carries to the API server have the findings that they have as documents."""
+    objects = objects_of(text)
+    if objects is None:
+        return None
+    return difference(linted(as_text(objects)), linted(as_text([wrap(objects)])))
+
+
 def moved_is_equal(move: Callable[[list[Json]], list[Json] | None], text: Text) -> Broken:
     """A value that another object holds has the findings that it has where it is written."""
     objects, changed = objects_of(text), objects_of(text)
@@ -338,6 +346,8 @@ LAWS: dict[str, Law] = {
     "1-predicted-is-found": predicted_is_found,
     "1-found-is-predicted": found_is_predicted,
     "2-train-job-as-job-set": train_job_as_job_set,
+    "2-in-app-wrapper": partial(wrapped_is_equal, moves.in_app_wrapper),
+    "2-in-manifest-work": partial(wrapped_is_equal, moves.in_manifest_work),
     "3-env-to-env-from": partial(moved_is_equal, moves.env_to_env_from),
     "3-env-to-key-refs": partial(moved_is_equal, moves.env_to_key_refs),
     "3-script-to-file": partial(moved_is_equal, moves.script_to_file),

@@ -218,3 +218,18 @@ def _limit_range(place: str, limits: Json, requests: Json) -> Json:
     metadata = {"name": "moved-defaults", **({"namespace": place} if place else {})}
     spec = {"limits": [{"type": "Container", **defaults}]}
     return {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": spec}
+
+
+def in_app_wrapper(objects: list[Json]) -> Json:
+    """Return an AppWrapper that creates the objects."""
+    components = [{"template": manifest} for manifest in objects]
+    return _carrier("workload.codeflare.dev/v1beta2", "AppWrapper", {"components": components})
+
+
+def in_manifest_work(objects: list[Json]) -> Json:
+    """Return a ManifestWork that brings the objects to another cluster."""
+    return _carrier("work.open-cluster-management.io/v1", "ManifestWork", {"workload": {"manifests": objects}})
+
+
+def _carrier(api_version: str, kind: str, spec: Json) -> Json:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "carrier"}, "spec": spec}

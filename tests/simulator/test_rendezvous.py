@@ -145,9 +145,9 @@ def test_a_runtime_may_come_from_another_file() -> None:
 
 
 def test_objects_without_pods_are_listed() -> None:
-    world = simulate([{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}, {}])
-    assert world.skipped == ("Deployment/web", "a document without kind")
-    assert "makes no pods: Deployment/web" in overview(world)
+    world = simulate([{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web"}}, {}])
+    assert world.skipped == ("DaemonSet/web", "a document without kind")
+    assert "makes no pods: DaemonSet/web" in overview(world)
 
 
 def test_items_of_a_list_are_simulated() -> None:

@@ -186,9 +186,9 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterat
 
 
 def _replicas(manifest: Json) -> int:
-    """Return how many pods a Deployment or the like has; at least one of kinds that are not modeled."""
+    """Return how many pods an object of a kind without a record has; at least one of kinds that are not modeled."""
     group, kind = kind_of(manifest)[0].rpartition("/")[0], kind_of(manifest)[1]
-    counted = {("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("", "ReplicationController")}
+    counted = {("apps", "ReplicaSet"), ("", "ReplicationController")}
     if kind == "PodTemplate":
         return 0
     return as_int(nested_map(manifest, "spec").get("replicas"), 1) if (group, kind) in counted else 1

@@ -110,7 +110,7 @@ def pods_of(manifest: Json) -> Iterator[tuple[Path, Json, Json]]:
     templates: list[tuple[Path, Any]] = []
     if kind_named(key).namespaced:
         templates += [(reference.path, reference.template) for reference in templates_of(key, manifest)]
-    for steps in TEMPLATE_PATHS.get(kind, ()):
+    for steps in TEMPLATE_PATHS.get(kind, ()) if not templates else ():
         templates += templates_at(manifest, steps)
     for path, template in templates:
         spec = template.get("spec") if isinstance(template, Mapping) else None

@@ -79,13 +79,51 @@ class BarePod(Kind):
         return FOLLOWING
 
 
+class Deployment(Kind):
+    """A Deployment, whose pods have random names."""
+
+    api_version = "apps/v1"
+    name = "Deployment"
+    rules = (*POD_RULES[:-1], "linter.rules.launch", "operators.kueue.rules")
+    trains = False
+
+    def templates(self, manifest: Json) -> Iterator[Template]:
+        from ptcompile.operators.pod.pods import replicated_templates
+
+        return replicated_templates(manifest)
+
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
+        from ptcompile.operators.pod.pods import expand_replicas
+
+        return expand_replicas(manifest, request)
+
+    def recreates(self, manifest: Json, template: Template) -> bool:
+        return True
+
+    def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
+        from ptcompile.operators.pod.pods import REPLACED_POD
+
+        return REPLACED_POD
+
+    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+        from ptcompile.operators.pod.pods import describe_replica_failures
+
+        return describe_replica_failures(manifest)
+
+
+class StatefulSet(Deployment):
+    """A StatefulSet, whose pods have its name and their index."""
+
+    name = "StatefulSet"
+
+
 class PodOperator(Operator):
     """Kubernetes itself, for the target pod."""
 
     folder = "pod"
     authority = "kube-apiserver"
     release = "kubernetes"
-    kinds = (BarePod(),)
+    kinds = (BarePod(), Deployment(), StatefulSet())
     target_name = "pod"
 
     def target(self) -> Target:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
-from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView
+from ptcompile.kinds.pods import MAX_PODS_PER_ROLE, ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
     Read,
@@ -23,7 +23,7 @@ from ptcompile.kinds.templates import (
     restart_sentences,
     restarts_by_rule,
 )
-from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import as_int, as_string, namespace_of, nested_map, object_name, string_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +53,61 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         spec=spec,
     )
     return Expansion((ExpandedRole("pod", 1, lambda _: view),), (service,) if service else ())
+
+
+def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
+    """Return the pods of a Deployment or a StatefulSet.
+
+    Those of a StatefulSet have host names, subdomain and index by their controller (Kubernetes 1.36,
+    pkg/controller/statefulset/stateful_set_utils.go: initIdentity).
+    """
+    spec, name, namespace = nested_map(manifest, "spec"), object_name(manifest), namespace_of(manifest)
+    metadata, pod = template_parts(spec.get("template"))
+    count = min(max(0, as_int(spec.get("replicas"), 1)), MAX_PODS_PER_ROLE)
+    is_stateful = manifest.get("kind") == "StatefulSet"
+    subdomain = as_string((spec if is_stateful else pod).get("serviceName" if is_stateful else "subdomain")) or None
+    first = as_int(nested_map(spec, "ordinals").get("start")) if is_stateful else 0
+    labels = string_map(metadata.get("labels"))
+
+    def view(index: int) -> PodView:
+        hostname = f"{name}-{first + index}" if is_stateful else as_string(pod.get("hostname")) or None
+        own = {**labels, _POD_NAME: hostname} if is_stateful and hostname else labels
+        service = find_headless_service(request.related, subdomain, own, namespace)
+        return PodView(
+            name=hostname if is_stateful and hostname else name,
+            role="pod",
+            index=index,
+            random_suffix=not is_stateful,
+            namespace=namespace,
+            hostname=hostname,
+            subdomain=subdomain,
+            dns=templates.cluster_host_name(hostname, subdomain, namespace) if service and hostname else None,
+            labels=own,
+            annotations=string_map(metadata.get("annotations")),
+            spec={**pod, "subdomain": subdomain} if is_stateful else pod,
+        )
+
+    service = find_headless_service(request.related, subdomain, labels, namespace)
+    return Expansion((ExpandedRole("pod", count, view),), (service,) if service else ())
+
+
+_POD_NAME = "statefulset.kubernetes.io/pod-name"
+
+
+def replicated_templates(manifest: Json) -> Iterator[Template]:
+    """Yield the template of the pods of a Deployment or a StatefulSet."""
+    spec = nested_map(manifest, "spec")
+    yield Template(("spec", "template"), spec.get("template"), "", as_int(spec.get("replicas"), 1))
+
+
+def describe_replica_failures(manifest: Json) -> Iterator[str]:
+    """Yield sentences about what a Deployment or a StatefulSet does on failure."""
+    yield from restart_sentences(nested_map(manifest, "spec", "template", "spec"), "Always")
+    yield f"a lost node: {REPLACED_POD.text}"
+
+
+REPLACED_POD = LostPod("pod", "the pod is created again, however often it is lost")
+"""What happens when a pod of a Deployment or a StatefulSet is lost."""
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:

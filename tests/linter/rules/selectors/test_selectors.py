@@ -42,16 +42,12 @@ def test_budgets_and_policies(kind: str) -> None:
 
 def test_pods_of_kinds_that_are_not_simulated() -> None:
     spec = {"template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "a"}]}}}
-    deployment = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "d", "namespace": "ml"},
-        "spec": spec,
-    }
+    metadata = {"name": "d", "namespace": "ml"}
+    replicas = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": spec}
     rule = "selects-no-pod"
-    assert not fires(rule, _selecting("PodDisruptionBudget", {"app": "web"}), _job(), deployment)
-    assert not fires(rule, _selecting("PodDisruptionBudget", {"ray.io/cluster": "c"}), deployment)
-    assert fires(rule, _selecting("PodDisruptionBudget", {"app": "wbe"}), deployment)
+    assert not fires(rule, _selecting("PodDisruptionBudget", {"app": "web"}), _job(), replicas)
+    assert not fires(rule, _selecting("PodDisruptionBudget", {"ray.io/cluster": "c"}), replicas)
+    assert fires(rule, _selecting("PodDisruptionBudget", {"app": "wbe"}), replicas)
 
 
 def test_services() -> None:

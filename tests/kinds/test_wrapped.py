@@ -6,9 +6,11 @@ import textwrap
 from typing import Any
 
 import pytest
+import yaml
 
 import ptcompile
-from ptcompile.linter.nested import nested_manifests, nested_objects
+from ptcompile.kinds.wrapped import manifest_texts, pod_of_template, unwrapped
+from ptcompile.simulator.world import simulate
 
 CONTAINERS = "containers: [{name: main, image: 'a:1', command: [python train.py], resources: {limits: {memory: 512m}}}]"
 POD_SPEC = "spec: {restartPolicy: %s, " + CONTAINERS + "}"
@@ -113,43 +115,102 @@ def _stateful(**spec: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("spec", "replicas", "subdomain"),
+    ("spec", "names", "subdomain"),
     [
-        ({}, 1, None),
-        ({"replicas": 3, "serviceName": "net"}, 3, "net"),
-        ({"serviceName": ""}, 1, None),
+        ({}, ["s-0"], None),
+        ({"replicas": 3, "serviceName": "net"}, ["s-0", "s-1", "s-2"], "net"),
+        ({"serviceName": "", "ordinals": {"start": 4}}, ["s-4"], None),
     ],
 )
-def test_the_pods_of_a_stateful_set_are_those_of_an_indexed_job(
-    spec: dict[str, Any], replicas: int, subdomain: str | None
+def test_the_pods_of_a_stateful_set_have_its_name_and_an_index(
+    spec: dict[str, Any], names: list[str], subdomain: str | None
 ) -> None:
     """Kubernetes 1.36, pkg/controller/statefulset/stateful_set_utils.go: initIdentity."""
-    (job,) = (nested for nested in nested_objects(_stateful(**spec)) if nested.manifest["kind"] == "Job")
-    body = job.manifest["spec"]
-    assert (body["completions"], body["parallelism"], body["completionMode"]) == (replicas, replicas, "Indexed")
-    assert body["template"]["spec"]["subdomain"] == subdomain
-    assert job.path == ()
+    (job,) = simulate([_stateful(**spec)]).jobs
+    assert [pod.name for pod in job.pods()] == [pod.hostname for pod in job.pods()] == names
+    assert {pod.view.subdomain for pod in job.pods()} == {subdomain}
+    assert [pod.view.labels["statefulset.kubernetes.io/pod-name"] for pod in job.pods()] == names
 
 
-@pytest.mark.parametrize(("ordinals", "expected"), [({}, 1), ({"start": 0}, 1), ({"start": 1}, 0)])
-def test_a_stateful_set_whose_pods_begin_with_another_index_is_no_job(ordinals: dict[str, int], expected: int) -> None:
-    nested = nested_objects(_stateful(ordinals=ordinals))
-    assert [item.manifest["kind"] for item in nested].count("Job") == expected
+def test_a_headless_service_of_the_stream_gives_a_stateful_set_its_names() -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "net", "namespace": "ml"}}
+    service["spec"] = {"clusterIP": "None", "selector": {"app": "a"}}
+    stateful = _stateful(serviceName="net")
+    stateful["spec"]["template"]["metadata"] = {"labels": {"app": "a"}}
+    (job,) = simulate([stateful, service]).jobs
+    assert [pod.dns for pod in job.pods()] == ["s-0.net.ml.svc.cluster.local"]
+
+
+def test_the_pods_of_a_deployment_have_random_names() -> None:
+    (job,) = simulate([{**_stateful(replicas=2), "kind": "Deployment"}]).jobs
+    assert [(pod.display_name, pod.hostname) for pod in job.pods()] == [("s-*****", None)] * 2
+
+
+def test_a_deployment_with_fewer_pods_than_its_launcher_waits_for_never_trains() -> None:
+    command = ["torchrun", "--nnodes=8", "--rdzv-backend=c10d", "--rdzv-endpoint=store.ml:29400", "t.py"]
+    template = {"spec": {"containers": [{"name": "a", "image": "i", "command": command}]}}
+    deployment = {**_stateful(replicas=4, template=template), "kind": "Deployment"}
+    errors = [d.message for d in ptcompile.lint(deployment).diagnostics if d.name == "too-few-pods"]
+    assert errors == ["spec.template.spec.containers[0].command[1]: torchrun waits for 8 nodes, but the job has 4 pods"]
 
 
 @pytest.mark.parametrize("namespace", ["ml", None])
 def test_nested_pods_are_in_the_namespace_of_their_owner(namespace: str | None) -> None:
-    deployment = {**_stateful(), "kind": "Deployment", "metadata": {"name": "d", "namespace": namespace}}
-    (pod,) = nested_objects(deployment)
-    assert pod.manifest["metadata"].get("namespace") == namespace
-    assert ("namespace" in pod.manifest["metadata"]) is (namespace is not None)
-    assert pod.path == ("spec", "template")
+    owner = {"metadata": {"name": "d", "namespace": namespace}}
+    pod = pod_of_template(owner, _stateful()["spec"]["template"])
+    assert pod is not None
+    assert pod["metadata"].get("namespace") == namespace
+    assert ("namespace" in pod["metadata"]) is (namespace is not None)
+
+
+def test_a_template_without_containers_is_no_pod() -> None:
+    assert pod_of_template({}, {"spec": {"containers": []}}) is None
+
+
+def _carried(kind: str, *objects: dict[str, Any]) -> dict[str, Any]:
+    api_version, spec = {
+        "AppWrapper": ("workload.codeflare.dev/v1beta2", {"components": [{"template": item} for item in objects]}),
+        "ManifestWork": ("work.open-cluster-management.io/v1", {"workload": {"manifests": [*objects]}}),
+    }[kind]
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "w"}, "spec": spec}
+
+
+@pytest.mark.parametrize("kind", ["AppWrapper", "ManifestWork"])
+def test_carried_objects_are_those_of_the_stream(kind: str) -> None:
+    inner = [_stateful(), {**_stateful(), "kind": "Deployment"}]
+    assert unwrapped(_carried(kind, *inner)) == inner
+    assert unwrapped(_carried("AppWrapper", _carried(kind, *inner))) == inner
+    assert [job.title for job in simulate([_carried(kind, *inner)]).jobs] == ["StatefulSet/s", "Deployment/s"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "under"),
+    [("AppWrapper", "spec.components.0.template"), ("ManifestWork", "spec.workload.manifests.0")],
+)
+def test_findings_of_carried_objects_have_paths_in_the_file(kind: str, under: str) -> None:
+    job = yaml.safe_load(JOB)
+    paths = {d.name: ".".join(map(str, d.path)) for d in ptcompile.lint(_carried(kind, job)).diagnostics}
+    assert paths["fractional-bytes"] == f"{under}.spec.template.spec.containers.0.resources.limits.memory"
+
+
+def test_the_job_of_a_trial_has_its_parameters() -> None:
+    job = yaml.safe_load(JOB)
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    container["args"] = ["--lr=${trialParameters.lr}"]
+    trial = {"trialParameters": [{"name": "lr", "reference": "lr"}], "trialSpec": {**job, "metadata": {}}}
+    experiment = {"apiVersion": "kubeflow.org/v1beta1", "kind": "Experiment", "metadata": {"name": "e"}}
+    found = ptcompile.lint({**experiment, "spec": {"trialTemplate": trial}}).diagnostics
+    under = "spec.trialTemplate.trialSpec.spec.template.spec.containers.0"
+    assert {d.name: ".".join(map(str, d.path)) for d in found if d.severity == "error"} == {
+        "command-in-one-word": f"{under}.command.0",
+        "fractional-bytes": f"{under}.resources.limits.memory",
+    }
 
 
 @pytest.mark.parametrize("groups", [None, "x", {"a": 1}, []])
 def test_worker_groups_that_are_no_list_have_no_pods(groups: object) -> None:
     cluster = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "spec": {"workerGroupSpecs": groups}}
-    assert list(nested_objects(cluster)) == []
+    assert "containers" not in str([d.path for d in ptcompile.lint(cluster).diagnostics])
 
 
 @pytest.mark.parametrize(
@@ -164,7 +225,7 @@ def test_worker_groups_that_are_no_list_have_no_pods(groups: object) -> None:
 )
 def test_manifests_of_argo_are_below_resource(body: dict[str, Any], paths: list[tuple[str, ...]]) -> None:
     workflow = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": body}
-    assert [path for path, _ in nested_manifests(workflow)] == paths
+    assert [path for path, _ in manifest_texts(workflow)] == paths
 
 
 def test_a_selection_hides_no_rejected_pod_inside_an_object() -> None:
