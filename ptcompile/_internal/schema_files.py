@@ -1,4 +1,7 @@
-"""The files of `schemas/`: package data in a wheel, a folder next to the package in a checkout."""
+"""Data that ships with the package, as JSON: tables of facts next to their readers, and the files of `schemas/`.
+
+The schemas are package data in a wheel, and a folder next to the package in a checkout.
+"""
 
 from __future__ import annotations
 
@@ -32,3 +35,13 @@ def load(name: str) -> Schema:
     """Return a schema as data. It is shared and must not be changed."""
     schema: Schema = json.loads(schema_text(name))
     return schema
+
+
+@cache
+def load_table(name: str) -> Schema:
+    """Return a table by its path in the package, such as `hardware/machines.json`. It is shared and must not be
+    changed.
+    """
+    with open(os.path.join(_PACKAGE, *name.split("/")), encoding="utf-8") as file:
+        table: Schema = json.load(file)
+    return table

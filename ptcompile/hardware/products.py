@@ -1,7 +1,7 @@
 """Names under which clouds, operators and nvidia-smi sell what the catalog has, for users who write those.
 
 A name is found by the values of node labels, by machine types, or by the model in it: `NVIDIA-H100-80GB-HBM3`,
-`p5.48xlarge`, `H100:8` and `gpu:h100:4` are all nvidia-h100.
+`p5.48xlarge`, `H100:8` and `gpu:h100:4` are all nvidia-h100. `products.json` has the names.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.hardware.accelerators import ALIASES, ROWS
 from ptcompile.hardware.machines import MACHINES
 
@@ -17,151 +18,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Final
 
-
-_MODELS: Final[dict[str, tuple[str, ...]]] = {
-    "t4": ("nvidia-t4",),
-    "v100": ("nvidia-v100",),
-    "l4": ("nvidia-l4",),
-    "l40s": ("nvidia-l40s",),
-    "a10g": ("nvidia-a10g",),
-    "a100": ("nvidia-a100-80gb", "nvidia-a100-40gb"),
-    "h100": ("nvidia-h100",),
-    "h200": ("nvidia-h200",),
-    "h20": ("nvidia-h20",),
-    "b200": ("nvidia-b200",),
-    "b300": ("nvidia-b300",),
-    "gb200": ("nvidia-gb200",),
-    "gb300": ("nvidia-gb300",),
-    "mi300": ("amd-mi300x",),
-    "mi325": ("amd-mi325x",),
-    "mi350": ("amd-mi350x",),
-    "mi355": ("amd-mi355x",),
-    "gaudi": ("intel-gaudi",),
-    "gaudi2": ("intel-gaudi2",),
-    "gaudi3": ("intel-gaudi3",),
-    "hl205": ("intel-gaudi",),
-    "hl225": ("intel-gaudi2",),
-    "hl325": ("intel-gaudi3",),
-    "trn1": ("aws-trainium1",),
-    "trn1n": ("aws-trainium1",),
-    "trn2": ("aws-trainium2",),
-    "trn3": ("aws-trainium3",),
-    "trainium": ("aws-trainium1", "aws-trainium2", "aws-trainium3"),
-    "trainium1": ("aws-trainium1",),
-    "trainium2": ("aws-trainium2",),
-    "trainium3": ("aws-trainium3",),
-    "v4": ("google-tpu-v4",),
-    "v5e": ("google-tpu-v5e",),
-    "v5lite": ("google-tpu-v5e",),
-    "v5litepod": ("google-tpu-v5e",),
-    "v5p": ("google-tpu-v5p",),
-    "v6e": ("google-tpu-v6e",),
-    "trillium": ("google-tpu-v6e",),
-    "ironwood": ("google-tpu-v7",),
-    "v7": ("google-tpu-v7",),
-    "v7x": ("google-tpu-v7",),
-    "7x": ("google-tpu-v7",),
-    "rtxpro6000": ("nvidia-rtx-pro-6000",),
-}
+_TABLE: Final = load_table("hardware/products.json")
+_MODELS: Final = {model: tuple(names) for model, names in _TABLE["models"].items()}
 """Models as people write them, without their maker."""
-
-_OTHER_MODELS: Final = frozenset(
-    [
-        "a2",
-        "a10",
-        "a16",
-        "a30",
-        "a40",
-        "a4000",
-        "a5000",
-        "a6000",
-        "a800",
-        "b100",
-        "gb10",
-        "gh200",
-        "h800",
-        "k80",
-        "l2",
-        "l20",
-        "l40",
-        "p4",
-        "p40",
-        "p100",
-        "t4g",
-        "1080ti",
-        "2080ti",
-        "3090",
-        "4090",
-        "5090",
-        "rtx3090",
-        "rtx4090",
-        "rtx5090",
-        "rtx6000",
-        "rtxa6000",
-        "mi100",
-        "mi210",
-        "mi250",
-        "mi250x",
-        "mi300a",
-        "inf1",
-        "inf2",
-        "inferentia",
-        "inferentia2",
-    ]
-)
+_OTHER_MODELS: Final = frozenset(_TABLE["other_models"])
 """Models that the catalog does not have."""
-
-_FAMILIES: Final[dict[str, str]] = {
-    "a3-highgpu": "nvidia-h100", "a3-edgegpu": "nvidia-h100", "a3-megagpu": "nvidia-h100-mega",
-    "a3-ultragpu": "nvidia-h200", "a4-highgpu": "nvidia-b200", "a4x-highgpu": "nvidia-gb200",
-    "a2-highgpu": "nvidia-a100-40gb", "a2-megagpu": "nvidia-a100-40gb", "a2-ultragpu": "nvidia-a100-80gb",
-    "g2-standard": "nvidia-l4", "ct4p": "google-tpu-v4", "ct5lp": "google-tpu-v5e", "ct5l": "google-tpu-v5e",
-    "ct5p": "google-tpu-v5p", "ct6e": "google-tpu-v6e", "p5": "nvidia-h100", "p5e": "nvidia-h200",
-    "p5en": "nvidia-h200", "p4d": "nvidia-a100-40gb", "p4de": "nvidia-a100-80gb", "g5": "nvidia-a10g",
-    "g6": "nvidia-l4", "gr6": "nvidia-l4", "g6e": "nvidia-l40s", "g4dn": "nvidia-t4", "p3": "nvidia-v100",
-    "p3dn": "nvidia-v100", "p6-b200": "nvidia-b200", "p6-b300": "nvidia-b300", "p6e-gb200": "nvidia-gb200",
-    "trn1": "aws-trainium1", "trn1n": "aws-trainium1", "trn2": "aws-trainium2", "trn2u": "aws-trainium2",
-    "dl1": "intel-gaudi",
-}  # fmt: skip
+_FAMILIES: Final[Mapping[str, str]] = _TABLE["families"]
 """Machine families whose sizes all have one accelerator."""
-
-_FABRICS: Final[dict[str, tuple[str, ...]]] = {
-    "efa": ("srd", "ena", "libfabric", "ofi", "awsofinccl", "elasticfabricadapter", "awsefa", "efav2", "efav3"),
-    "tcpx": ("gpudirect", "gpudirecttcpx", "tcpdirect", "gpudirecttcp"),
-    "tcpxo": ("gpudirect", "gpudirecttcpxo", "fastrak"),
-    "gib": ("gpudirect", "gpudirectrdma", "rdmagke", "ncclgib", "gvnicrdma", "cx7"),
-    "infiniband": ("gpudirectrdma", "rdma", "ib", "verbs", "ibverbs", "mellanox", "ndr", "hdr", "quantum", "infini",
-                   "rdmaib", "mlx5", "sharp", "connectx"),
-    "roce": ("gpudirectrdma", "rdma", "rocev2", "rdmaroce", "verbs", "spectrumx", "connectx", "ethernetrdma"),
-    "rdma-vf": ("rdma", "sriov", "vf", "rdmavfs", "sriovrdma", "hostdev"),
-    "nvlink-domain": ("imex", "nvlink", "mnnvl", "nvl72", "nvswitch", "computedomain", "nvlinkdomains",
-                      "multinodenvlink"),
-}  # fmt: skip
+_FABRICS: Final[Mapping[str, list[str]]] = _TABLE["fabrics"]
 """Other names of each fabric; a name may be several."""
-
+_NOISE: Final = frozenset(_TABLE["sizes_and_forms"])
+"""Sizes of memory and forms of cards, which follow a model."""
 _COUNT = re.compile(r" ?[:x*=] ?\d{1,3}$")
 _MODEL = re.compile(r"(?:gb|mi|hl|gaudi|trn|trainium|v|[a-z])?\d{1,4}[a-z]{0,7}|gaudi|trainium|trillium|ironwood")
-_NOISE: Final = frozenset(
-    [
-        "16gb",
-        "24gb",
-        "32gb",
-        "40gb",
-        "48gb",
-        "80gb",
-        "94gb",
-        "96gb",
-        "141gb",
-        "sxm2",
-        "sxm4",
-        "sxm5",
-        "sxm6",
-        "hbm2",
-        "hbm2e",
-        "hbm3",
-        "hbm3e",
-    ]
-)
 
 
 @cache
