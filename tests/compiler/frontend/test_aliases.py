@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile import compile, fix
-from ptcompile._internal.schema_files import load
+from ptcompile._internal.schema_files import load, load_table
 from ptcompile.compiler.frontend import aliases
 from ptcompile.compiler.frontend.errors import likely_field
 from ptcompile.spec.reader import SPEC
@@ -44,7 +44,12 @@ def test_no_alias_is_a_field_of_the_spec() -> None:
 
 
 def test_aliases_are_unique() -> None:
-    names = [aliases.normalize(name) for _, _, row in aliases._ROWS for name in row.split()]
+    names = [
+        aliases.normalize(name)
+        for group in load_table("compiler/frontend/aliases.json")["spec"].values()
+        for row in group
+        for name in row["names"]
+    ]
     assert sorted(name for name in set(names) if names.count(name) > 1) == []
 
 
