@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.spec import base, checks
 from ptcompile.spec.base import (
     Count,
@@ -462,12 +463,28 @@ class Spec(Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a TrainingJob document, with an example for each field."""
-    from ptcompile.spec.examples import example
+    """Return the JSON Schema of a TrainingJob document, with an example for each field.
 
+    Editors show the examples, and `ptcompile explain spec.FIELD` compiles them.
+    """
     schema = base.json_schema(Spec, "spec.schema.json", ["apiVersion", "kind", "metadata", "spec"])
     for model, definition in schema["$defs"].items():
         for name, field in definition.get("properties", {}).items():
-            if (value := example(model, name)) is not None:
+            if (value := _example(model, name)) is not None:
                 field["examples"] = [value]
     return schema
+
+
+def _example(model: str, field: str) -> Any:
+    """Return the example of a field, or None if it has none: the older spelling of a name, and constants.
+
+    Fields of Kubernetes' pods are the same in each model.
+    """
+    examples = load_table("spec/examples.json")
+    inherited = {"Resources": "ResourceList"}
+    for name in (model, inherited.get(model, "")):
+        by_field = examples["models"].get(name, {})
+        if field in by_field:
+            return by_field[field]
+
+    return examples["pod"].get(field) if model in {"JobSpec", "RoleSpec", "SideRole"} else None

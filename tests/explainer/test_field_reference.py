@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.explainer.field_reference import UnknownFieldError, find_field, is_address
 from ptcompile.operators.targets import TARGETS
-from ptcompile.spec.examples import EXAMPLES
 from ptcompile.spec.training_job import json_schema
 
 FIELDS = [
@@ -83,9 +83,9 @@ def test_every_example_compiles_and_changes_something(address: str) -> None:
 
 
 def test_every_example_belongs_to_a_field() -> None:
-    definitions = json_schema()["$defs"]
-    assert {model: set(fields) - set(definitions[model]["properties"]) for model, fields in EXAMPLES.items()} == {
-        model: set() for model in EXAMPLES
+    definitions, examples = json_schema()["$defs"], load_table("spec/examples.json")["models"]
+    assert {model: set(fields) - set(definitions[model]["properties"]) for model, fields in examples.items()} == {
+        model: set() for model in examples
     }
 
 
