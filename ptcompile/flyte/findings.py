@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path, message_at
 from ptcompile.flyte.problems import call_note, call_warning
 from ptcompile.flyte.resources import CLASSES, FIELDS, WHOLE
@@ -179,47 +180,14 @@ def _restart_causes(job: Mapping[str, Any]) -> str:
     return ", and ".join(cause for cause, true in causes.items() if true) or "the operator's own default differs"
 
 
-_CONFIG = ("task_config",)
-_POLICY = (*_CONFIG, "run_policy")
+def _path(text: str) -> Path:
+    return tuple(text.split(".")) if text else ()
 
 
-def _resource_origins(spec_path: Path, path: Path) -> tuple[tuple[Path, Path], ...]:
-    """Return the origins of a task's or role's resources; flat ones are requests and limits, and map to requests."""
-    halves = tuple(((*spec_path, "resources", half), (*path, half)) for half in ("requests", "limits"))
-    return (*halves, ((*spec_path, "resources"), (*path, "requests")))
-
-
-ORIGINS: tuple[tuple[Path, Path], ...] = (
-    (("metadata", "name"), ("name",)),
-    (("spec", "image"), ("container_image",)),
-    (("spec", "runPolicy", "cleanPodPolicy"), (*_POLICY, "clean_pod_policy")),
-    (("metadata", "namespace"), ("namespace",)),
-    (("metadata", "labels"), ("labels",)),
-    (("metadata", "annotations"), ("annotations",)),
-    (("spec", "elastic", "nnodes"), (*_CONFIG, "nnodes")),
-    (("spec", "elastic", "nprocPerNode"), (*_CONFIG, "nproc_per_node")),
-    (("spec", "elastic", "maxRestarts"), (*_CONFIG, "max_restarts")),
-    (("spec", "elastic", "monitorInterval"), (*_CONFIG, "monitor_interval")),
-    (("spec", "elastic", "startMethod"), (*_CONFIG, "start_method")),
-    (("spec", "elastic", "rdzvBackend"), (*_CONFIG, "rdzv_backend")),
-    (("spec", "elastic", "rdzvConfigs"), (*_CONFIG, "rdzv_configs")),
-    (("spec", "runPolicy", "ttlSecondsAfterFinished"), (*_POLICY, "ttl_seconds_after_finished")),
-    (("spec", "runPolicy", "activeDeadlineSeconds"), (*_POLICY, "active_deadline_seconds")),
-    (("spec", "runPolicy", "backoffLimit"), (*_POLICY, "backoff_limit")),
-    *_resource_origins(("spec", "worker"), (*_CONFIG, "worker")),
-    *_resource_origins(("spec", "master"), (*_CONFIG, "master")),
-    (("spec", "worker"), (*_CONFIG, "worker")),
-    (("spec", "master"), (*_CONFIG, "master")),
-    (("spec", "sharedMemory"), ("shared_memory",)),
-    (("spec", "podLabels"), ("labels",)),
-    (("spec", "podAnnotations"), ("annotations",)),
-    (("spec", "podTemplate"), ("pod_template",)),
-    *_resource_origins(("spec",), ()),
-    (("spec", "env"), ("environment",)),
-    (("spec", "spot"), ("interruptible",)),
-    (("spec",), ()),
-)
-"""Spec paths and the call paths they come from; the first matching prefix applies."""
+ORIGINS = tuple((_path(row["spec"]), _path(row["flyte"])) for row in load_table("flyte/origins.json")["origins"])
+"""Spec paths and the call paths they come from; the first matching prefix applies. Flat resources of a call are both
+requests and limits; a spec's `resources` as a whole lead to `requests`.
+"""
 
 
 Origins = Sequence[tuple[Path, Path]]
