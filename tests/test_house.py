@@ -32,16 +32,16 @@ ROOM_TOKENS = {
     "api": 23_800,
     "apiserver": 167_900,
     "cli": 49_600,
-    "compiler": 45_600,
+    "compiler": 44_700,
     "converter": 9_100,
     "diagnostics": 6_800,
     "differ": 12_700,
     "explainer": 24_500,
     "extending": 3_550,
     "fixer": 12_400,
-    "flyte": 26_000,
+    "flyte": 25_500,
     "graph": 4_900,
-    "hardware": 14_400,
+    "hardware": 8_800,
     "importer": 17_000,
     "ir": 5_100,
     "kinds": 9_500,
@@ -56,13 +56,13 @@ ROOM_TOKENS = {
     "shell": 20_300,
     "simulator": 33_700,
     "source": 26_800,
-    "spec": 15_700,
+    "spec": 15_000,
     "world": 6_600,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 866_300
+MOST_TOKENS = 855_000
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

@@ -1,0 +1,163 @@
+"""The tables of facts in the package: rows of the right form, each fact once, and sources for every group of rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ptcompile._internal.schema_files import load_table
+from ptcompile.hardware.accelerators import ROWS
+from ptcompile.hardware.fabrics import FABRICS, FabricNeeds, Tuning
+from ptcompile.hardware.machines import MACHINES
+from ptcompile.hardware.nodes import ANYWHERE, VENDORS
+
+PACKAGE = Path(__file__).parent.parent / "ptcompile"
+TABLES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.json"))
+DATED = re.compile(r"\(20\d\d(-\d\d(-\d\d)?)?\)|, 20\d\d\)")
+"""The end of a source: when it was read."""
+
+MACHINE: dict[str, type] = {
+    "accelerator": str,
+    "clouds": list,
+    "name": str,
+    "devices": int,
+    "cpu": int,
+    "memory": int,
+    "fabrics": dict,
+}
+ACCELERATOR: dict[str, type] = {"vendor": str, "nodes": dict}
+MORE_OF_ACCELERATOR: dict[str, type] = {
+    "slices": list,
+    "cubes": int,
+    "unavailable_slices": dict,
+    "processes": int,
+    "domain": int,
+    "arm": bool,
+    "note": str,
+}
+
+
+def check(row: dict[str, Any], required: Mapping[str, type], optional: Mapping[str, type]) -> None:
+    assert row.keys() >= required.keys(), row
+    assert row.keys() <= required.keys() | optional.keys(), row
+    for key, value in row.items():
+        assert type(value) is {**required, **optional}[key], (key, row)
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    repeated = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+    assert repeated == []
+    return dict(pairs)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_key_is_written_twice(name: str) -> None:
+    """JSON itself keeps the last one."""
+    text = (PACKAGE / name).read_text(encoding="utf-8")
+    assert json.loads(text, object_pairs_hook=unique_keys) == load_table(name)
+    assert text.endswith("}\n")
+
+
+def test_a_repeated_key_is_noticed() -> None:
+    with pytest.raises(AssertionError):
+        json.loads('{"a": 1, "a": 2}', object_pairs_hook=unique_keys)
+
+
+def test_machines() -> None:
+    table = load_table("hardware/machines.json")
+    lines = (PACKAGE / "hardware" / "machines.json").read_text(encoding="utf-8").splitlines()
+    for row in table["machines"]:
+        check(row, MACHINE, {"disk": str, "pods": int})
+        assert f"    {json.dumps(row)}" in {line.rstrip(",") for line in lines}, "one row a line"
+        assert row["devices"] > 0
+        assert bool(row["cpu"]) == bool(row["memory"])
+        assert row["fabrics"].keys() <= FABRICS.keys()
+        assert all(count > 0 for count in row["fabrics"].values())
+        assert re.fullmatch(r"\d+Gi?", row.get("disk", "1G"))
+
+    assert max(Counter(row["name"] for row in table["machines"]).values()) == 1
+    assert sum(len(row["clouds"]) for row in table["machines"]) == sum(
+        len(machines) for by_cloud in MACHINES.values() for machines in by_cloud.values()
+    )
+
+
+def test_machines_have_sources() -> None:
+    table = load_table("hardware/machines.json")
+    clouds = {cloud for row in table["machines"] for cloud in row["clouds"]}
+    assert table["sources"].keys() == (clouds - {ANYWHERE}) | {"pods"}
+    for name, sources in table["sources"].items():
+        assert DATED.search(" ".join(sources)), name
+    for row in table["machines"]:
+        assert row["clouds"] != [ANYWHERE], "the source is that of a cloud"
+
+
+def test_accelerators() -> None:
+    table = load_table("hardware/accelerators.json")
+    for row in table["accelerators"].values():
+        check(row, ACCELERATOR, MORE_OF_ACCELERATOR)
+        assert row["vendor"] in VENDORS
+    assert table["aliases"].items() == {(alias, name) for alias, name in table["aliases"].items() if name in ROWS}
+
+
+def test_accelerators_have_sources() -> None:
+    table = load_table("hardware/accelerators.json")
+    rows = table["accelerators"].values()
+    clouds = {cloud for row in rows for cloud in row["nodes"]} - {ANYWHERE}
+    facts = {key for row in rows for key in row.keys() & {"unavailable_slices", "domain", "cubes"}}
+    assert table["sources"].keys() == clouds | VENDORS.keys() | facts | {"mig", "aliases"}
+    assert {name for name, source in table["sources"].items() if not DATED.search(source)} == {"aliases"}
+
+
+def test_fabrics() -> None:
+    rows = load_table("hardware/fabrics.json")["fabrics"]
+    replacements = [other for row in rows.values() for other in row.get("by_accelerator", {}).values()]
+    fields = {*FabricNeeds._fields, "note", "interfaces", "device_files"} - {"annotations"}
+    for row in [*rows.values(), *replacements]:
+        assert row.keys() <= fields
+        assert row["source"]
+        assert all(type(value) is str for value in row["env"].values())
+    assert {name for row in rows.values() for name in row.get("by_accelerator", {})} <= ROWS.keys()
+    assert {fabric for row in rows.values() for fabric in row.get("companions", {}).values()} <= rows.keys()
+
+
+def test_recommended_variables() -> None:
+    table = load_table("hardware/fabrics.json")
+    for row in table["tunings"]:
+        assert row.keys() == set(Tuning._fields)
+        assert row["fabric"] in table["fabrics"]
+        assert set(row["accelerators"]) <= ROWS.keys()
+        assert DATED.search(row["source"])
+        assert all(type(value) is str for value in row["env"].values())
+
+
+def test_products_are_in_the_catalog() -> None:
+    table = load_table("hardware/products.json")
+    assert {name for names in table["models"].values() for name in names} <= ROWS.keys()
+    assert set(table["families"].values()) <= ROWS.keys()
+    assert table["fabrics"].keys() <= FABRICS.keys()
+    assert not table["models"].keys() & set(table["other_models"])
+    for words in (table["other_models"], table["sizes_and_forms"], *table["fabrics"].values()):
+        assert len(set(words)) == len(words)
+
+
+def test_names_of_other_tools() -> None:
+    table = load_table("compiler/frontend/aliases.json")
+    rows = [row for group in table["spec"].values() for row in group]
+    for row in rows:
+        check(row, {"field": str, "note": str, "names": list}, {})
+        assert row["names"]
+    assert max(Counter((row["field"], row["note"]) for row in rows).values()) == 1
+    assert "Slurm" in table["sources"]
+
+
+def test_a_longer_spec_path_comes_before_its_beginnings() -> None:
+    """The first matching row applies, so a row after its own beginning would never be read."""
+    paths = [row["spec"] for row in load_table("flyte/origins.json")["origins"]]
+    for index, path in enumerate(paths):
+        assert not [before for before in paths[:index] if f"{path}.".startswith(f"{before}.")], path
