@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.index import SERVICE, objects, selector
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.index import SERVICE, is_headless, objects, service_selects
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,12 +153,7 @@ def find_headless_service(
     if not index.by_name(SERVICE, name):
         return None
     for service in index.in_namespace(space).by_name(SERVICE, name):
-        required = selector(service)
-        if (
-            as_string(nested_map(service, "spec").get("clusterIP")) == "None"
-            and required
-            and required.items() <= labels.items()
-        ):
+        if is_headless(service) and service_selects(service, labels):
             return service
     return None
 

@@ -97,6 +97,10 @@ class Objects(Sequence["Json"]):
             self._cache[key] = compute()
         return cast("T", self._cache[key])
 
+    def forget(self, key: object) -> None:
+        """Drop what `cached` keeps for the key."""
+        self._cache.pop(key, None)
+
     def __len__(self) -> int:
         return len(self._objects) + (sum(1 for _ in self._visible(self._related)) if self._related is not None else 0)
 
@@ -238,6 +242,17 @@ def objects(manifests: Iterable[Json]) -> Objects:
 def selector(service: Json) -> dict[str, str]:
     """Return the labels that a Service requires of its pods; without labels it selects none."""
     return string_map(nested_map(service, "spec").get("selector"))
+
+
+def service_selects(service: Json, labels: Mapping[str, str]) -> bool:
+    """Return whether a Service selects pods with these labels."""
+    wanted = selector(service)
+    return bool(wanted) and wanted.items() <= labels.items()
+
+
+def is_headless(service: Json) -> bool:
+    """Return whether a Service gives its pods' addresses rather than its own."""
+    return nested_map(service, "spec").get("clusterIP") == "None"
 
 
 def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:

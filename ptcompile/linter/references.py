@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.templates import job_labels
-from ptcompile.kubernetes.index import SERVICE, USER_SERVED, selector
+from ptcompile.kubernetes.index import SERVICE, USER_SERVED
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
     as_mappings,
@@ -18,7 +18,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.linter.rule import Subject, subject_of
+from ptcompile.linter.rule import Subject
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.operators.table import templates_of
 from ptcompile.world.workload import Stream
@@ -27,7 +27,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
-    from ptcompile.simulator.meeting import MeetingMember
 
 
 class ServiceUser(NamedTuple):
@@ -91,12 +90,6 @@ def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[
     return templates
 
 
-def service_selects(service: Json, labels: Mapping[str, str]) -> bool:
-    """Return whether the Service selects pods with these labels."""
-    selected = selector(service)
-    return bool(selected) and selected.items() <= labels.items()
-
-
 def template_labels(template: Json) -> dict[str, str]:
     """Return the labels of a pod template."""
     return string_map(nested_map(template, "metadata").get("labels"))
@@ -112,15 +105,9 @@ def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
 
 def endpoint_services(subject: Subject, host: str) -> list[Json]:
     """Return the Services in the pods' namespace that the host names, in any form."""
-    from ptcompile.simulator.meeting import short_names
+    from ptcompile.simulator.meeting import services_at
 
-    space, host = subject.namespace, host.removesuffix(".").lower()
-    return [
-        service
-        for service in subject.neighbors.services_at(host)
-        if kind_of(service) == SERVICE
-        and host in short_names(f"{object_name(service)}.{space}.svc.cluster.local", space)
-    ]
+    return [] if subject.job is None else [*services_at(subject.job, host.removesuffix(".").lower())]
 
 
 _POD_HOSTED_BACKENDS = ("static", "c10d", "env")
@@ -141,29 +128,15 @@ def meets_at_a_pod(roles: tuple[TrainingRole, ...]) -> bool:
     return first.pod.job.pod(first.expanded, first.expanded.count - 1).rendezvous.host == rendezvous.host
 
 
-def has_all_pods(subject: Subject, roles: tuple[TrainingRole, ...]) -> bool:
+def has_all_pods(roles: tuple[TrainingRole, ...]) -> bool:
     """Return whether all nodes are pods of this object."""
     first, total = roles[0], count_nodes(roles)
     is_complete = first.rendezvous.nodes is not None and total == first.rendezvous.nodes[1] and total > 1
-    return is_complete and not peers_in_other_objects(subject, first)
+    return is_complete and not count_peers(first)
 
 
-def peers_in_other_objects(subject: Subject, first: TrainingRole) -> tuple[MeetingMember, ...]:
-    """Return the training roles of other objects in the namespace that meet this one."""
-    if subject.is_alone or not subject.record.rendezvous.across_objects:
-        return ()
+def count_peers(first: TrainingRole) -> int:
+    """Return the number of pods of other objects that meet this role's."""
     from ptcompile.simulator.meeting import peers_of
 
-    return peers_of(first.member, subject.stream.cached(_members_by_place))
-
-
-def _members_by_place(stream: Stream) -> dict[tuple[str, ...], list[MeetingMember]]:
-    """Return the training roles that may meet those of other objects, by each place where they are found."""
-    from ptcompile.simulator.meeting import members_by_place
-
-    return members_by_place(stream.objects, lambda manifest: subject_of(manifest, stream).job)
-
-
-def count_pods(members: Iterable[MeetingMember]) -> int:
-    """Return the number of pods of roles."""
-    return sum(member.role.count for member in members)
+    return sum(peer.role.count for peer in peers_of(first.member))

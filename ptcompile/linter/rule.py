@@ -190,14 +190,13 @@ def subject_of(manifest: Json, stream: Stream) -> Subject:
 
 
 def drop_subject(subject: Subject) -> None:
-    """Free an object whose rules have run; a long stream would keep every container.
-
-    A job and its pods reference each other. Breaking the cycle frees them and the document at once.
-    """
+    """Free an object whose rules have run; a long stream would keep every container."""
     subject.stream.subjects.pop(id(subject.manifest), None)
     job = subject.__dict__.pop("job", None)
     if job is not None:
-        job.__dict__.clear()
+        from ptcompile.simulator.job import drop_job
+
+        drop_job(job)
 
 
 _COLLECTIONS: Final = (list, tuple, Mapping)

@@ -66,6 +66,17 @@ def job_of(
     )
 
 
+def job_in(stream: Objects, manifest: Json, versions: Versions) -> SimulatedJob:
+    """Return the job of an object of a stream, the same one until it is dropped."""
+    return stream.cached((job_of, id(manifest), versions), lambda: job_of(manifest, stream, versions, None))
+
+
+def drop_job(job: WorkloadPods) -> None:
+    """Free a job of a stream. It and its pods reference each other: breaking the cycle frees them at once."""
+    job.stream.forget((job_of, id(job.manifest), job.versions))
+    job.__dict__.clear()
+
+
 def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | None:
     """Return the operator's PodGroup with its `minResources`, or the one in the stream that the pods name.
 

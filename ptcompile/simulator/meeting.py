@@ -6,13 +6,13 @@ A role of one pod may name itself in any way, such as localhost, and the others 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
-from ptcompile.kubernetes.index import USER_SERVED, selector
+from ptcompile.kubernetes.index import USER_SERVED, Objects, selector
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
-from ptcompile.operators.table import kind_named
+from ptcompile.operators.table import RUNS_PODS, kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, NO_RANK, STANDALONE_ENDPOINT, Rendezvous
 from ptcompile.simulator.launchers.torchrun import FIRST_STORE, OWN_STORE, SHARED_STORE, is_literal, torch_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.kubernetes.versions import Versions
 
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared only, never bound
 OWN_HOST_TEXTS: Final = (
@@ -195,7 +196,7 @@ def address_of(pod: Pod, host: str) -> HostAddress:
     if named is not None:
         return _address_of_pod(named, pod)
 
-    service = _service_at(pod.job, host)
+    service = next(services_at(pod.job, host), None)
     if service is not None:
         title = f"Service {object_name(service)}"
         selected = _only_pod_of(pod.job, service)
@@ -243,13 +244,12 @@ def _pods_like(job: WorkloadPods, host: str) -> Iterator[Pod]:
         yield from (job.pod(role, index) for index in sorted({0, *numbers}) if index < role.count)
 
 
-def _service_at(job: WorkloadPods, host: str) -> Json | None:
-    """Return the Service of the operator or of the stream that a DNS name leads to, or None."""
+def services_at(job: WorkloadPods, host: str) -> Iterator[Json]:
+    """Yield the Services of the operator and of the stream that a DNS name leads to."""
     for service in (*job.expansion.services, *job.stream.services_at(host)):
         namespace = as_string(nested_map(service, "metadata").get("namespace")) or job.namespace
         if host in short_names(f"{object_name(service)}.{namespace}.svc.cluster.local", namespace):
-            return service
-    return None
+            yield service
 
 
 def _only_pod_of(job: WorkloadPods, service: Json) -> Pod | None:
@@ -268,23 +268,36 @@ def _only_pod_of(job: WorkloadPods, service: Json) -> Pod | None:
     return selected[0] if len(selected) == 1 else None
 
 
-def peers_of(
-    member: MeetingMember, members: Mapping[tuple[str, ...], Sequence[MeetingMember]]
-) -> tuple[MeetingMember, ...]:
-    """Return the roles of other objects that meet where this one does; `members` is what `members_by_place` returns."""
-    own = member.pod.job.manifest
+def jobs_of(stream: Objects, versions: Versions) -> list[WorkloadPods]:
+    """Return all jobs of a stream."""
+    from ptcompile.simulator.job import job_in
+
+    def expanded() -> list[WorkloadPods]:
+        return [job_in(stream, manifest, versions) for manifest in stream if kind_of(manifest) in RUNS_PODS]
+
+    return stream.cached(jobs_of, expanded)
+
+
+def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
+    """Return the roles of the stream's other objects that meet where this one does."""
+    job = member.pod.job
+    if not _meets_others(job) or job.stream.has_only(job.manifest):
+        return ()
+    members = job.stream.cached(_members_by_place, lambda: _members_by_place(job.stream, job.versions))
     peers = [peer for place in _places(member) for peer in members.get(place, ())]
-    return tuple({id(peer): peer for peer in peers if peer.pod.job.manifest is not own}.values())
+    return tuple({id(peer): peer for peer in peers if peer.pod.job.manifest is not job.manifest}.values())
 
 
-def members_by_place(
-    objects: Iterable[Json], job_of: Callable[[Json], WorkloadPods | None]
-) -> dict[tuple[str, ...], list[MeetingMember]]:
+def _meets_others(job: WorkloadPods) -> bool:
+    """Return whether objects of the job's kind may meet one another."""
+    return kind_named(kind_of(job.manifest)).rendezvous.across_objects
+
+
+def _members_by_place(stream: Objects, versions: Versions) -> dict[tuple[str, ...], list[MeetingMember]]:
     """Return the roles that wait for others, of kinds whose objects may meet, by each place where they are found."""
     members: dict[tuple[str, ...], list[MeetingMember]] = {}
-    for manifest in objects:
-        job = job_of(manifest) if kind_named(kind_of(manifest)).rendezvous.across_objects else None
-        for member in (member for meeting in (job.meetings if job else ()) for member in meeting.members):
+    for job in filter(_meets_others, jobs_of(stream, versions)):
+        for member in (member for meeting in job.meetings for member in meeting.members):
             if not member.is_apart and member.rendezvous.backend != "none" and member.rendezvous.nodes != (1, 1):
                 for place in _places(member):
                     members.setdefault(place, []).append(member)
@@ -301,19 +314,6 @@ def _places(member: MeetingMember) -> Iterator[tuple[str, ...]]:
     yield from ((job.namespace, backend, name, *rest) for name in names)
 
 
-def _peers_in_stream(job: WorkloadPods) -> tuple[MeetingMember, ...]:
-    """Return the roles of the stream's other objects that meet the first training role of the job."""
-    if not kind_named(kind_of(job.manifest)).rendezvous.across_objects or job.meetings[0].members[0].is_apart:
-        return ()
-    from ptcompile.simulator.job import job_of
-
-    def expanded(manifest: Json) -> WorkloadPods:
-        return job_of(manifest, job.stream, job.versions, None)
-
-    members = job.stream.cached(members_by_place, lambda: members_by_place(job.stream, expanded))
-    return peers_of(job.meetings[0].members[0], members)
-
-
 def obstacles_of(job: WorkloadPods) -> Iterator[Obstacle]:
     """Yield what keeps the job's training pods from joining one rendezvous, in the order in which they notice it:
     their number, their endpoint, their ranks, the names that they publish. Each yields its first reason only.
@@ -322,7 +322,7 @@ def obstacles_of(job: WorkloadPods) -> Iterator[Obstacle]:
         return
     first = job.meetings[0].members[0].rendezvous
     total = sum(meeting.pods for meeting in job.meetings)
-    peers = _peers_in_stream(job) if first.nodes is not None and total < first.nodes[0] else ()
+    peers = peers_of(job.meetings[0].members[0]) if first.nodes is not None and total < first.nodes[0] else ()
 
     if first.nodes is not None:
         yield from _node_count_obstacle(job, first, total, peers)

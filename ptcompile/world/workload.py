@@ -84,11 +84,6 @@ class Stream:
         return pools_of_objects(self.objects)
 
     @cached_property
-    def supporting_objects(self) -> Objects:
-        """Objects that create no pods but may affect others' pods: Services, runtimes."""
-        return Objects([manifest for manifest in self.objects if kind_of(manifest) not in RUNS_PODS])
-
-    @cached_property
     def positions(self) -> dict[int, int]:
         """The index of each object, by its identity."""
         return self.cached(_positions)
@@ -236,11 +231,11 @@ class Workload:
         None too for a job with too many pods to simulate (`Kind.crowded`). Pods are built on access: read `folded`
         ones, not all of them.
         """
-        from ptcompile.simulator.job import job_of
+        from ptcompile.simulator.job import job_in
 
         if self.kind not in RUNS_PODS or self.record.crowded(self.manifest, self.versions):
             return None
-        return job_of(self.manifest, self.stream.supporting_objects, self.versions, None)
+        return job_in(self.objects, self.manifest, self.versions)
 
     @cached_property
     def roles(self) -> tuple[WorkloadRole, ...]:
@@ -296,9 +291,9 @@ class Workload:
     @cached_property
     def base(self) -> Base | None:
         """The object that the controller takes defaults from, or None."""
-        if not is_overridden(self.record, Kind.runtime):  # saves the search for supporting objects
+        if not is_overridden(self.record, Kind.runtime):
             return None
-        return self.record.runtime(self.manifest, self.stream.supporting_objects, self.versions)
+        return self.record.runtime(self.manifest, self.objects, self.versions)
 
 
 POD: Final = ("v1", "Pod")

@@ -10,9 +10,9 @@ import yaml
 
 import ptcompile
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linter import Stream, hosts, references
+from ptcompile.linter import Stream
 from ptcompile.linter.rules.policies import closed_network
-from ptcompile.simulator import job
+from ptcompile.simulator import job, meeting
 from tests.conftest import ROOT
 
 JOB = """\
@@ -46,8 +46,8 @@ TEXT = "---\n".join([SERVICE, *(JOB % (name, "$(JOB_COMPLETION_INDEX)") for name
 def test_related_objects_use_the_same_releases() -> None:
     old = Versions(kubernetes=(1, 27))
     stream = Stream(list(yaml.safe_load_all(TEXT)), old)
-    met = [one.pod.job for members in references._members_by_place(stream).values() for one in members]
-    named = hosts._jobs(stream)
+    met = [one.pod.job for members in meeting._members_by_place(stream.objects, old).values() for one in members]
+    named = meeting.jobs_of(stream.objects, old)
     closed = [pod.job for pods in closed_network._training_pods(stream).values() for pod in pods]
     assert [len({*map(id, met)}), len(named), len(closed)] == [3, 3, 3]
     assert {one.versions for one in (*met, *named, *closed)} == {old}

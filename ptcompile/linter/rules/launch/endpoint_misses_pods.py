@@ -49,13 +49,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.index import selector
-from ptcompile.kubernetes.unstructured import as_string, nested_map, object_name
+from ptcompile.kubernetes.index import is_headless, selector, service_selects
+from ptcompile.kubernetes.unstructured import nested_map, object_name
 from ptcompile.linter.references import (
     endpoint_services,
     has_all_pods,
     meets_at_a_pod,
-    service_selects,
     template_labels,
 )
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
@@ -72,7 +71,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         services = endpoint_services(subject, first.rendezvous.host)
         if not services or any(map(_may_reach, services)) or _is_subdomain(subject, services):
             continue
-        if not meets_at_a_pod(members) or not has_all_pods(subject, members):
+        if not meets_at_a_pod(members) or not has_all_pods(members):
             continue
         if any(
             service_selects(service, labels) for service in services for labels in _candidate_labels(subject, service)
@@ -111,10 +110,7 @@ def _may_reach(service: Json) -> bool:
 def _is_subdomain(subject: Subject, services: list[Json]) -> bool:
     """Return whether one of the Services is the pods' headless subdomain, which selector-misses-pods checks."""
     names = {pod.view.subdomain for _, pod in subject.job.first_pods()} if subject.job is not None else set()
-    return any(
-        object_name(service) in names and as_string(nested_map(service, "spec").get("clusterIP")) == "None"
-        for service in services
-    )
+    return any(object_name(service) in names and is_headless(service) for service in services)
 
 
 def _candidate_labels(subject: Subject, service: Json) -> Iterator[Json]:

@@ -56,22 +56,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.hosts import UnservedHost, unanswered_endpoints
+from ptcompile.linter.hosts import help_of, is_reported_at_service, sentence_of, unanswered_endpoints
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.hostnames import HostMistake
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for role, _, mistake in subject.cached(unanswered_endpoints):
-        if not isinstance(mistake, UnservedHost):
-            continue  # reported by unresolvable-endpoint
+    for role, host, mistake in subject.cached(unanswered_endpoints):
+        if not mistake.is_unserved or is_reported_at_service(mistake, subject):
+            continue  # the others are reported by unresolvable-endpoint
+
         is_elsewhere = any(id(service) in subject.stream.related_ids for service in mistake.services)
-        certain = mistake.services and not is_elsewhere
+        is_certain = mistake.services and not is_elsewhere
+        text, help = _text_and_help(mistake, subject, host.removesuffix(".").lower())
         yield found_at(
             role.path_of("rdzv-endpoint" if role.options.get("rdzv-endpoint") else "master-addr"),
-            mistake.reason,
-            mistake.help,
-            severity="error" if certain else None if subject.stream.has_context else "note",
+            text,
+            help,
+            severity="error" if is_certain else None if subject.stream.has_context else "note",
         )
+
+
+def _text_and_help(mistake: HostMistake, subject: Subject, host: str) -> tuple[str, str]:
+    service = mistake.written
+    missing = "but these manifests have none" if subject.stream.has_context else "which is not in this file"
+    if mistake.services:
+        named = f"{mistake.better}.{service}"
+        return f"nothing answers to {named}: {sentence_of(mistake, subject)}", help_of(mistake, subject, "")
+    if mistake.name == "Service":
+        help = f"add the Service {host}, or use a pod's DNS name"
+        return f"{host} needs a Service of that name, {missing}", help
+
+    rename = f", or rename the Service {mistake.known}" if mistake.known else ""
+    help = f"add the Service {service} with clusterIP None and a selector for the pods{rename}"
+    return f"{host} needs a headless Service named {service}, {missing}", help
 
 
 RULE = Rule("missing-service", _check, severity="warning", stage="run", authority="kubelet")

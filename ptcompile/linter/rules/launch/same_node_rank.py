@@ -42,9 +42,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.references import count_pods, peers_in_other_objects
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.simulator.meeting import peers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[
         role.rendezvous.backend not in ("static", "env") or role.rendezvous.nodes in (None, (1, 1)) for role in roles
     ):
         return
-    peers = peers_in_other_objects(subject, roles[0])
-    if count_nodes(roles) + count_pods(peers) < 2:
+    peers = peers_of(roles[0].member)
+    if count_nodes(roles) == 1 and not peers:
         return
     pods_by_rank = {rank: (member, index) for member in peers for rank, index in _node_ranks(member)}
     for role in roles:

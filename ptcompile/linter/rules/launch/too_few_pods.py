@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.references import count_pods, peers_in_other_objects
+from ptcompile.linter.references import count_peers
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.world.workload import POD
@@ -69,7 +69,7 @@ def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[
         return
     needed = first.rendezvous.nodes[1] if first.rendezvous.backend == "static" else first.rendezvous.nodes[0]
     if total < needed:
-        total += count_pods(peers_in_other_objects(subject, first))
+        total += count_peers(first)
     if 0 < total < needed:
         path = first.path_of("nnodes")
         # with other roles, a smaller number may make one training several

@@ -53,7 +53,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.linter.hosts import wrong_host
+from ptcompile.linter.hosts import help_of, sentence_of
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
@@ -74,15 +74,17 @@ def _check(subject: Subject) -> Iterator[Finding]:
     endpoints = {role.rendezvous.host for role in subject.training_roles}  # reported by unresolvable-endpoint
     if all(host in endpoints for hosts in written.values() for _, _, host in hosts):
         return
+    from ptcompile.simulator.hostnames import host_mistake
+
     for path, _, _, pod in subject.views():
         for container, index, host in written.get(path, ()):
             if host not in endpoints and _is_cluster_host(subject, pod, host):
-                why = wrong_host(subject, pod, host, complete=False)
-                if why is not None and why.is_certain:
+                mistake = host_mistake(pod, host, is_complete=False)
+                if mistake is not None and mistake.is_certain and not mistake.is_unserved:
                     yield found_at(
                         _text_path(container, index),
-                        f"nothing answers to {host}: {why.reason}",
-                        f"write {why.suggestion}" if why.suggestion else "write the name of an existing pod",
+                        f"nothing answers to {host}: {sentence_of(mistake, subject)}",
+                        help_of(mistake, subject, "write the name of an existing pod"),
                     )
 
 

@@ -46,17 +46,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.hosts import WrongHost, unanswered_endpoints
+from ptcompile.linter.hosts import help_of, sentence_of, unanswered_endpoints
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+
+_OTHERWISE = "give the pods names that resolve, with a headless Service"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role, host, mistake in subject.cached(unanswered_endpoints):
-        if isinstance(mistake, WrongHost):
+        if not mistake.is_unserved:  # reported by missing-service
             yield found_at(
                 role.path_of("rdzv-endpoint" if role.options.get("rdzv-endpoint") else "master-addr"),
-                f"nothing answers to {host}: {mistake.reason}",
-                f"write {mistake.suggestion}" if mistake.suggestion else mistake.help,
+                f"nothing answers to {host}: {sentence_of(mistake, subject)}",
+                help_of(mistake, subject, _OTHERWISE),
                 severity=None if mistake.is_certain else "warning",
             )
 

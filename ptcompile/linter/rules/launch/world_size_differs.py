@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.references import count_pods, peers_in_other_objects
+from ptcompile.linter.references import count_peers
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         nodes = first.rendezvous.nodes
         if nodes is None or first.user_entry("WORLD_SIZE") is None or first.is_local:
             continue
-        total = count_nodes(roles) + count_pods(peers_in_other_objects(subject, first))
+        total = count_nodes(roles) + count_peers(first)
         if total > 1 and nodes[0] != total and not _counts_devices(first, nodes[0], total):
             path = first.path_of("nnodes")
             yield found_at(

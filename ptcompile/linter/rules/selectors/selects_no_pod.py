@@ -40,6 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.index import is_headless
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
@@ -89,7 +90,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     path = _PATHS[subject.kind[1]]
     selector = nested_map(subject.manifest, *path)
     if subject.kind[1] == "Service":
-        if as_string(subject.spec.get("clusterIP")) != "None" or _is_checked_elsewhere(subject):
+        if not is_headless(subject.manifest) or _is_checked_elsewhere(subject):
             return
         selector = {"matchLabels": selector} if selector else {}
     if not selector:

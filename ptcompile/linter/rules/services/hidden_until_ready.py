@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.index import is_headless
 from ptcompile.linter.references import is_probed, service_users
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
@@ -48,7 +48,7 @@ _FIELD = ("spec", "publishNotReadyAddresses")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if as_string(subject.spec.get("clusterIP")) != "None" or subject.spec.get("publishNotReadyAddresses") is True:
+    if not is_headless(subject.manifest) or subject.spec.get("publishNotReadyAddresses") is True:
         return
     user = next((user for user in subject.cached(service_users) if is_probed(user, subject.name)), None)
     if user is not None:

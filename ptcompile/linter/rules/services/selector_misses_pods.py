@@ -37,13 +37,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_string, string_map
+from ptcompile.kubernetes.index import is_headless
+from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.linter.references import meets_by_name, service_users
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if as_string(subject.spec.get("clusterIP")) != "None":
+    if not is_headless(subject.manifest):
         return
     selector = string_map(subject.spec.get("selector"))
     users = subject.cached(service_users)

@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.kubernetes.index import is_headless
+from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _SHADOWED_VARIABLES = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
@@ -35,7 +36,7 @@ _SHADOWED_VARIABLES = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
 
 def _check(subject: Subject) -> Iterator[Finding]:
     variable = _SHADOWED_VARIABLES.get(subject.name)
-    headless = as_string(subject.spec.get("clusterIP")) == "None" or subject.spec.get("type") == "ExternalName"
+    headless = is_headless(subject.manifest) or subject.spec.get("type") == "ExternalName"
     ports = as_mappings(subject.spec.get("ports"))
     if variable is not None and not headless and ports:
         path = ("metadata", "name")

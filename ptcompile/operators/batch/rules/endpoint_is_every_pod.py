@@ -51,8 +51,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.index import service_selects
 from ptcompile.kubernetes.unstructured import object_name
-from ptcompile.linter.references import endpoint_service, service_selects
+from ptcompile.linter.references import endpoint_service
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 

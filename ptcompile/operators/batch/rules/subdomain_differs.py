@@ -45,7 +45,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kinds.templates import job_labels
-from ptcompile.kubernetes.index import SERVICE
+from ptcompile.kubernetes.index import SERVICE, is_headless
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 from ptcompile.linter.references import meets_by_name, template_labels
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
@@ -66,7 +66,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     labels = {**template_labels(nested_map(subject.manifest, "spec", "template")), **job_labels(subject.name)}
     for service in services.services_selecting(labels):
         name = as_string(nested_map(service, "metadata").get("name"))
-        if as_string(nested_map(service, "spec").get("clusterIP")) == "None" and name:
+        if is_headless(service) and name:
             path = (*_POD, "subdomain") if subdomain else _POD
             cause = f"{subdomain} is not a Service in this stream" if subdomain else "there is no subdomain"
             yield found_at(

@@ -44,11 +44,15 @@ Source: NVIDIA DRA driver 25.12, ComputeDomain's numNodes; kubernetes-sigs/dra-d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, kind_of
+from ptcompile.kubernetes.unstructured import as_int, as_mappings
 from ptcompile.linter.devices import channel_template
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.operators.table import RUNS_PODS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.pod import Pod
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -64,19 +68,16 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _count_claiming_pods(subject: Subject, template: str) -> int:
     """Return the number of pods in the domain's namespace that claim a channel by this template."""
-    from ptcompile.simulator.world import simulate
+    from ptcompile.simulator.meeting import jobs_of
 
-    workloads = [item for item in subject.neighbors if kind_of(item) in RUNS_PODS]
-    jobs = simulate(workloads, versions=subject.versions, others=subject.stream.supporting_objects).jobs
-    return sum(
-        role.count
-        for job in jobs
-        for role, pod in job.first_pods()
-        if any(
-            item.get("resourceClaimTemplateName") == template
-            for item in as_mappings(pod.view.spec.get("resourceClaims"))
-        )
-    )
+    jobs = [job for job in jobs_of(subject.objects, subject.versions) if job.namespace == subject.namespace]
+    first_pods = chain.from_iterable(job.first_pods() for job in jobs)
+    return sum(role.count for role, pod in first_pods if _claims(pod, template))
+
+
+def _claims(pod: Pod, template: str) -> bool:
+    claims = as_mappings(pod.view.spec.get("resourceClaims"))
+    return any(claim.get("resourceClaimTemplateName") == template for claim in claims)
 
 
 RULE = Rule("nodes-differ-from-domain", _check, severity="warning", stage="run", authority="ptcompile")
