@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.simulator.meeting import Meeting, Obstacle
+    from ptcompile.simulator.meeting import Meeting
     from ptcompile.simulator.mounted import MountedFile
+    from ptcompile.simulator.obstacles import Obstacle
 
 _CLAIM_GROUP: Final = "resource.k8s.io"
 _COMPUTE_DOMAIN: Final = ("resource.nvidia.com", "ComputeDomain")
@@ -328,7 +329,7 @@ class WorkloadPods(_PodFields):
     @cached_property
     def obstacles(self) -> tuple[Obstacle, ...]:
         """What keeps the training pods from joining one rendezvous."""
-        from ptcompile.simulator.meeting import obstacles_of
+        from ptcompile.simulator.obstacles import obstacles_of
 
         return tuple(obstacles_of(self))
 

@@ -6,7 +6,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.simulator.launchers.rendezvous import KNOWN_IN_POD, Rendezvous
-from ptcompile.simulator.meeting import is_outside, training_roles
+from ptcompile.simulator.meeting import training_roles
+from ptcompile.simulator.obstacles import is_outside
 from ptcompile.simulator.pod import WorkloadPods
 
 TYPE_CHECKING = False

@@ -14,7 +14,7 @@ from ptcompile.linter.environment import (
 )
 from ptcompile.linter.rule import subject_of
 from ptcompile.simulator.kubelet import imported_names
-from ptcompile.simulator.meeting import pod_specific_part
+from ptcompile.simulator.obstacles import pod_specific_part
 from ptcompile.world.workload import Stream
 from tests.linter.asking import container, fires, found
 

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
-from ptcompile.simulator.meeting import runs_differ
+from ptcompile.simulator.obstacles import runs_differ
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.meeting import is_sweep
+from ptcompile.simulator.obstacles import is_sweep
 
 _PEER_VARIABLES = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
 _PEER_OPTIONS = frozenset({"master-addr", "node-rank", "rdzv-endpoint"})
