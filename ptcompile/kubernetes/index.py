@@ -101,6 +101,10 @@ class Objects(Sequence["Json"]):
         """Drop what `cached` keeps for the key."""
         self._cache.pop(key, None)
 
+    def release(self) -> None:
+        """Drop all that `cached` keeps: jobs lead back to their stream, and only garbage collection would free both."""
+        self._cache.clear()
+
     def __len__(self) -> int:
         return len(self._objects) + (sum(1 for _ in self._visible(self._related)) if self._related is not None else 0)
 

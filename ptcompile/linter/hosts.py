@@ -2,45 +2,15 @@
 
 from __future__ import annotations
 
-from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.index import USER_SERVED, is_headless
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name
-from ptcompile.linter.references import has_all_pods, meets_at_a_pod
 from ptcompile.linter.rule import Subject
-from ptcompile.linter.training_roles import guide_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.linter.training_roles import TrainingRole
     from ptcompile.simulator.hostnames import HostMistake
-
-
-class UnansweredEndpoint(NamedTuple):
-    """The host of a rendezvous that leads to no pod of the job."""
-
-    role: TrainingRole
-    """The first role of those that meet there."""
-    host: str
-    mistake: HostMistake
-
-
-def unanswered_endpoints(subject: Subject) -> list[UnansweredEndpoint]:
-    """Return the endpoints at which several pods of the job should meet and nothing answers."""
-    endpoints = []
-    for roles in (*subject.rendezvous_groups, *subject.env_groups):
-        first = guide_of(roles)
-        host = first.rendezvous.host
-        # most hosts resolve: then the other pods need not be simulated
-        if not host or not first.member.address.is_unknown or not meets_at_a_pod(roles):
-            continue
-        from ptcompile.simulator.hostnames import host_mistake
-
-        mistake = host_mistake(first.pod, host, is_complete=has_all_pods(roles))
-        if mistake is not None:
-            endpoints.append(UnansweredEndpoint(first, host, mistake))
-    return endpoints
 
 
 _REASONS: Final = {

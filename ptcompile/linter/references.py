@@ -110,31 +110,6 @@ def endpoint_services(subject: Subject, host: str) -> list[Json]:
     return [] if subject.job is None else [*services_at(subject.job, host.removesuffix(".").lower())]
 
 
-_POD_HOSTED_BACKENDS = ("static", "c10d", "env")
-"""Backends whose endpoint is one of the nodes."""
-
-
-def meets_at_a_pod(roles: tuple[TrainingRole, ...]) -> bool:
-    """Return whether several nodes meet at a pod that they all name alike; own-host-endpoint reports other names."""
-    first = roles[0]
-    rendezvous = first.rendezvous
-    if (
-        first.is_local
-        or rendezvous.backend not in _POD_HOSTED_BACKENDS
-        or not rendezvous.nodes
-        or rendezvous.nodes[1] < 2
-    ):
-        return False
-    return first.pod.job.pod(first.expanded, first.expanded.count - 1).rendezvous.host == rendezvous.host
-
-
-def has_all_pods(roles: tuple[TrainingRole, ...]) -> bool:
-    """Return whether all nodes are pods of this object."""
-    first, total = roles[0], count_nodes(roles)
-    is_complete = first.rendezvous.nodes is not None and total == first.rendezvous.nodes[1] and total > 1
-    return is_complete and not count_peers(first)
-
-
 def count_peers(first: TrainingRole) -> int:
     """Return the number of pods of other objects that meet this role's."""
     from ptcompile.simulator.meeting import peers_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple, cast
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ptcompile.kinds.pods import Place
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.linter.training_roles import TrainingRole
+    from ptcompile.linter.training_roles import RoleObstacle, TrainingRole
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.pod import Pod
 
@@ -130,6 +130,17 @@ class Subject(Workload):
         from ptcompile.linter.training_roles import env_groups
 
         return env_groups(self, self.training_roles)
+
+    @cached_property
+    def obstacles(self) -> tuple[RoleObstacle, ...]:
+        """What keeps roles that should meet from it; empty if the files do not settle which roles should."""
+        from ptcompile.linter.training_roles import obstacles_of
+
+        return tuple(obstacles_of((*self.rendezvous_groups, *self.env_groups)))
+
+    def obstacles_named(self, name: str) -> Iterator[RoleObstacle]:
+        """Yield the obstacles that the rule of this name reports."""
+        return (item for item in self.obstacles if item.obstacle.name == name)
 
     @cached_property
     def lacks_rendezvous(self) -> bool:

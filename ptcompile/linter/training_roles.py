@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern, cached_property
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.meeting import Meeting, MeetingMember
+    from ptcompile.simulator.obstacles import Obstacle
     from ptcompile.simulator.pod import Pod
 
     OptionSource = Literal["flag", "env", "operator", "default"]
@@ -217,6 +219,11 @@ class TrainingRole:
             return entry.path if entry.value is None else entry.value_path
         return self.operator_field(option) or self.unset_path
 
+    @property
+    def endpoint_path(self) -> Path:
+        """The path of the endpoint's value."""
+        return self.path_of("rdzv-endpoint" if self.options.get("rdzv-endpoint") else "master-addr")
+
     def operator_field(self, option: str) -> Path | None:
         """Return the path of the operator's field that becomes this option, or None if the user did not set it."""
         for path in self.option_fields.get(option, ()):
@@ -363,3 +370,22 @@ def _group(
         is_one = settings.all_pods or (settings.ranked_by and role.pod.env.keys() >= set(settings.ranked_by))
         groups.setdefault(None if is_one else id(role.meeting), []).append(role)
     return tuple(tuple(members) for members in groups.values())
+
+
+class RoleObstacle(NamedTuple):
+    """Something that keeps roles from meeting, and the one whose setting is the cause."""
+
+    role: TrainingRole
+    obstacle: Obstacle
+
+
+def obstacles_of(groups: tuple[TrainingRoles, ...]) -> Iterator[RoleObstacle]:
+    """Yield what keeps the roles of each group from meeting."""
+    from ptcompile.simulator.obstacles import Gathering, obstacles_among
+
+    for roles in groups:
+        meetings = {id(role.meeting): role.meeting for role in roles}
+        role_of = {id(role.member): role for role in roles}
+        for obstacle in obstacles_among(Gathering(tuple(meetings.values()))):
+            if id(obstacle.member) in role_of:
+                yield RoleObstacle(role_of[id(obstacle.member)], obstacle)

@@ -6,7 +6,7 @@ A role of one pod may name itself in any way, such as localhost, and the others 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
@@ -248,7 +248,7 @@ def _only_pod_of(job: WorkloadPods, service: Json) -> Pod | None:
     if not wanted:
         return None
 
-    numbers = {int(value) for value in wanted.values() if value.isascii() and value.isdigit() and len(value) < 10}
+    numbers = numbers_in(wanted.values())
     selected = [
         pod
         for role in job.roles
@@ -268,14 +268,19 @@ def jobs_of(stream: Objects, versions: Versions) -> list[WorkloadPods]:
     return stream.cached(jobs_of, expanded)
 
 
+def numbers_in(values: Iterable[str]) -> set[int]:
+    """Return the numbers among values, which may be indexes of pods."""
+    return {int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 10}
+
+
 def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     """Return the roles of the stream's other objects that meet where this one does."""
     job = member.pod.job
     if not _meets_others(job) or job.stream.has_only(job.manifest):
         return ()
     members = job.stream.cached(_members_by_place, lambda: _members_by_place(job.stream, job.versions))
-    peers = [peer for place in _places(member) for peer in members.get(place, ())]
-    return tuple({id(peer): peer for peer in peers if peer.pod.job.manifest is not job.manifest}.values())
+    peers = [peer for place in _places(member) for peer in members.get(place, ()) if peer.pod.job.title != job.title]
+    return tuple({id(peer): peer for peer in peers}.values())
 
 
 def _meets_others(job: WorkloadPods) -> bool:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.index import USER_SERVED
-from ptcompile.kubernetes.unstructured import as_string, kind_of
+from ptcompile.kubernetes.index import is_headless, selector, service_selects
+from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, object_name, string_map
+from ptcompile.simulator.hostnames import HostMistake, host_mistake
 from ptcompile.simulator.launchers import LAUNCHERS
-from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, STANDALONE_ENDPOINT, Rendezvous
+from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, Rendezvous, static_node_rank
 from ptcompile.simulator.launchers.torchrun import FIRST_STORE, OWN_STORE, SHARED_STORE, is_literal, torch_of
-from ptcompile.simulator.meeting import MeetingMember, dns_names, peers_of, pod_with_hostname
+from ptcompile.simulator.meeting import (
+    Meeting,
+    MeetingMember,
+    dns_names,
+    numbers_in,
+    peers_of,
+    pod_with_hostname,
+    services_at,
+)
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
 
 
 class Obstacle(NamedTuple):
@@ -24,56 +35,141 @@ class Obstacle(NamedTuple):
     name: str
     """Name of the lint rule that reports it, where there is one."""
     sentence: str
+    member: MeetingMember
+    """The role whose setting is the cause."""
     is_certain: bool = True
     """Whether the files decide it."""
+    pods: int = 0
+    """How many pods there are, where their number is the cause."""
+    nodes: int = 0
+    """How many nodes the rendezvous takes, where their number is the cause."""
+    option: str = ""
+    """The option that differs between roles, by torchrun's name."""
+    value: str = ""
+    """The role's value of it."""
+    other_value: str = ""
+    """The first role's value of it."""
+    mistake: HostMistake | None = None
+    """Why the endpoint leads to no pod, if the files tell."""
+    services: Sequence[Json] = ()
+    """The Services that the endpoint names, if their field `option` is the cause."""
+
+
+class Gathering(NamedTuple):
+    """The meetings of one job whose pods should all meet."""
+
+    meetings: tuple[Meeting, ...]
+
+    @property
+    def members(self) -> list[MeetingMember]:
+        """The roles in order."""
+        return [member for meeting in self.meetings for member in meeting.members]
+
+    @property
+    def first(self) -> MeetingMember:
+        """The first role."""
+        return self.meetings[0].members[0]
+
+    @property
+    def guide(self) -> MeetingMember:
+        """The first role whose host leads other pods to the address too, else the first one."""
+        return next((member for member in self.members if not member.address.is_blind), self.first)
+
+    @property
+    def job(self) -> WorkloadPods:
+        """The job."""
+        return self.first.pod.job
+
+    @property
+    def pods(self) -> int:
+        """Number of pods."""
+        return sum(meeting.pods for meeting in self.meetings)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether no pod meets another one."""
+        meetings = [meeting for meeting in self.meetings if _has_endpoint(meeting.members[0].rendezvous)]
+        return self.pods > 1 and bool(meetings) and all(meeting.is_local for meeting in meetings)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all nodes are pods of this object."""
+        nodes = self.first.rendezvous.nodes
+        return nodes is not None and self.pods == nodes[1] > 1 and not peers_of(self.first)
+
+    @property
+    def meets_at_a_pod(self) -> bool:
+        """Whether several nodes meet at a pod that they all name alike."""
+        member, rendezvous = self.first, self.first.rendezvous
+        is_hosted = rendezvous.backend in ("static", "c10d", "env") and rendezvous.launcher != "image"
+        if not is_hosted or self.meetings[0].is_local or not rendezvous.nodes or rendezvous.nodes[1] < 2:
+            return False
+        return member.pod.job.pod(member.role, member.role.count - 1).rendezvous.host == rendezvous.host
 
 
 def obstacles_of(job: WorkloadPods) -> Iterator[Obstacle]:
-    """Yield what keeps the job's training pods from joining one rendezvous, in the order in which they notice it:
-    their number, their endpoint, their ranks, the names that they publish. Each yields its first reason only.
+    """Yield what keeps the job's training pods from joining one rendezvous, as if all should."""
+    if job.meetings:
+        yield from obstacles_among(Gathering(job.meetings))
+
+
+def obstacles_among(gathering: Gathering) -> Iterator[Obstacle]:
+    """Yield what keeps the pods from joining one rendezvous, in the order in which they notice it: their number, their
+    endpoint, their run, their ranks, the names that they publish. Each yields its first reason only.
     """
-    if not job.meetings:
-        return
-    first = job.meetings[0].members[0].rendezvous
-    total = sum(meeting.pods for meeting in job.meetings)
-    peers = peers_of(job.meetings[0].members[0]) if first.nodes is not None and total < first.nodes[0] else ()
-
-    if first.nodes is not None:
-        yield from _node_count_obstacle(job, first, total, peers)
-    yield from _endpoint_obstacle(job, total, peers)
-    yield from _run_obstacle(job, first, total)
-    yield from _rank_obstacle(job, first, total)
-    if first.backend == "c10d" and total > 1:
-        yield from _published_name_obstacle(job)
+    if gathering.first.rendezvous.nodes is not None:
+        yield from _number_obstacle(gathering)
+    if gathering.is_local:
+        yield from _local_obstacle(gathering)
+    else:
+        yield from _answer_obstacle(gathering)
+        yield from _difference_obstacles(gathering)
+    yield from _run_obstacle(gathering)
+    yield from _rank_obstacle(gathering)
+    if gathering.first.rendezvous.backend == "c10d" and gathering.pods > 1:
+        yield from _published_name_obstacle(gathering)
 
 
-def _node_count_obstacle(
-    job: WorkloadPods, first: Rendezvous, total: int, peers: Sequence[MeetingMember]
-) -> Iterator[Obstacle]:
-    low, high = first.nodes or (1, 1)
-    noun = "processes (WORLD_SIZE)" if first.backend == "env" else "nodes"
-    elsewhere = sum(peer.role.count for peer in peers)
+def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
+    first, total = gathering.first, gathering.pods
+    rendezvous = first.rendezvous
+    low, high = rendezvous.nodes or (1, 1)
+    needed = high if rendezvous.backend == "static" else low
 
-    if first.backend == "none" and total > 1:
+    if rendezvous.backend == "none" and total > 1:
         # a script, MPI or deepspeed over ssh may find the other pods by itself
-        is_certain = first.launcher in LAUNCHERS and first.launcher != "deepspeed"
+        is_certain = rendezvous.launcher in LAUNCHERS and rendezvous.launcher != "deepspeed"
         sentence = f"the {total} pods do not know one another: each trains alone"
-        yield Obstacle("worlds-apart", sentence, is_certain)
-    elif total < low <= total + elsewhere:
-        titles = ", ".join(dict.fromkeys(peer.pod.job.title for peer in peers))
-        sentence = f"the rendezvous waits for {low} {noun}: {low - total} of them outside of this object, in {titles}"
-        yield Obstacle("too-few-pods", sentence, is_certain=False)
-    elif total < low:
-        pods = "1 pod" if total == 1 else f"{total} pods"
-        is_certain = kind_of(job.manifest) != ("v1", "Pod") or job.meetings[0].is_local
-        sentence = f"the rendezvous waits for {low} {noun}, but the job has {pods}"
-        yield Obstacle("too-few-pods", sentence, is_certain)
-    elif total > high == 1:
+        yield Obstacle("worlds-apart", sentence, first, is_certain, total, high)
+    elif total < needed:
+        if total > 1 and gathering.meetings[0].is_local:
+            return  # see `_local_obstacle`
+        yield from _too_few_obstacle(gathering, needed)
+    elif total > high == 1 and (rendezvous.backend == "static" or gathering.meetings[0].is_local):
         sentence = f"each of the {total} pods expects one node and trains alone: torchrun needs nnodes and node-rank"
-        yield Obstacle("worlds-apart", sentence, is_certain=not is_sweep(job.meetings[0].members[0]))
+        yield Obstacle("worlds-apart", sentence, first, not is_sweep(first), total, high)
     elif total > high:
-        sentence = f"{total} pods join a rendezvous of at most {high} nodes: {total - high} of them wait outside"
-        yield Obstacle("too-many-pods", sentence)
+        nodes = "1 node" if high == 1 else f"{high} nodes"
+        sentence = f"{total} pods join a rendezvous of at most {nodes}: {total - high} of them wait outside"
+        yield Obstacle("too-many-pods", sentence, first, not is_sweep(first), total, high)
+
+
+def _too_few_obstacle(gathering: Gathering, needed: int) -> Iterator[Obstacle]:
+    first, total = gathering.first, gathering.pods
+    peers = peers_of(first)
+    elsewhere = sum(peer.role.count for peer in peers)
+    noun = "processes (WORLD_SIZE)" if first.rendezvous.backend == "env" else "nodes"
+    if needed <= total + elsewhere:
+        titles = ", ".join(dict.fromkeys(peer.pod.job.title for peer in peers))
+        outside = f"{needed - total} of them outside of this object, in {titles}"
+        sentence = f"the rendezvous waits for {needed} {noun}: {outside}"
+        yield Obstacle("too-few-pods", sentence, first, is_certain=False)
+        return
+    pods = "1 pod" if total == 1 else f"{total} pods"
+    sentence = f"the rendezvous waits for {needed} {noun}, but the job has {pods}"
+    # a Pod may join pods of other files
+    is_certain = kind_of(gathering.job.manifest) != ("v1", "Pod") or gathering.meetings[0].is_local
+    yield Obstacle("too-few-pods", sentence, first, is_certain, total + elsewhere, needed)
 
 
 def is_sweep(member: MeetingMember) -> bool:
@@ -84,52 +180,144 @@ def is_sweep(member: MeetingMember) -> bool:
     return launch.entry != member.pod.job.pod(role, 1).launch.entry
 
 
-def _endpoint_obstacle(job: WorkloadPods, total: int, peers: Sequence[MeetingMember]) -> Iterator[Obstacle]:
-    meetings = [meeting for meeting in job.meetings if _has_endpoint(meeting.members[0].rendezvous)]
-    guides = [meeting.guide for meeting in meetings]
-    endpoints = sorted({guide.rendezvous.endpoint or "localhost" for guide in guides})
-
-    if total > 1 and meetings and all(meeting.is_local for meeting in meetings):
-        if guides[0].rendezvous.nodes == (1, 1):
-            return  # they expect no other pod
-        sentence = f"every pod waits for itself: the endpoint is {endpoints[0]}, but the job has {total} pods"
-        yield Obstacle(meetings[0].local_obstacle, sentence)
-        return
-
-    if guides and guides[0].address.is_unknown and not peers and not is_outside(guides[0]):
-        sentence = f"no pod and no Service in this stream answers to {guides[0].rendezvous.host}"
-        yield Obstacle("unresolvable-endpoint", sentence, is_certain=_is_of_operator(guides[0]))
-    if len(endpoints) > 1 and len(meetings) > 1:
-        yield Obstacle("roles-disagree", f"the roles do not meet: their endpoints are {', '.join(endpoints)}")
-
-
 def _has_endpoint(rendezvous: Rendezvous) -> bool:
     """Return whether pods meet at an endpoint; torchrun takes a missing one for its own localhost."""
     return bool(rendezvous.endpoint) or (rendezvous.backend == "c10d" and rendezvous.nodes != (1, 1))
 
 
-def _is_of_operator(member: MeetingMember) -> bool:
-    """Return whether no other file can make the endpoint's name resolve: the operator writes the Services, or a pod has
-    another subdomain.
-    """
-    kind, host = kind_of(member.pod.job.manifest), member.rendezvous.host
-    is_name = any(label.strip("0123456789") for label in host.split(".")) and not _SIGNS & {*host}
-    is_hosted = member.rendezvous.backend in ("static", "c10d", "env") and member.rendezvous.launcher != "image"
-    label, _, service = host.partition(".")
-    meant = pod_with_hostname(member.pod.job, label) if service else None
-    is_misnamed = meant is not None and meant.view.subdomain != service.partition(".")[0]
-    return is_name and is_hosted and (is_misnamed or kind not in USER_SERVED)
+def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
+    """Yield the endpoint of pods that each wait for themselves, unless they expect no other pod."""
+    meetings = [meeting for meeting in gathering.meetings if _has_endpoint(meeting.members[0].rendezvous)]
+    first = meetings[0].members[0]
+    if first.rendezvous.nodes == (1, 1):
+        return
+    if first.rendezvous.endpoint == STANDALONE_ENDPOINT:
+        sentence = f"each of the {gathering.pods} pods starts a standalone torchrun and trains alone"
+        yield Obstacle("standalone-on-many-pods", sentence, first)
+    else:
+        endpoint = min(meeting.guide.rendezvous.endpoint or "localhost" for meeting in meetings)
+        sentence = f"every pod waits for itself: the endpoint is {endpoint}, but the job has {gathering.pods} pods"
+        yield Obstacle(meetings[0].local_obstacle, sentence, first, pods=gathering.pods)
 
 
-_SIGNS: Final = frozenset("$<,")
-"""Signs of a value that no file has, or of a list."""
+def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
+    """Yield why nothing answers at the endpoint."""
+    guide = gathering.guide
+    host = guide.rendezvous.host
+    if not host:
+        return
+    if not guide.address.is_unknown:
+        yield from _service_obstacle(gathering)
+        return
+    # most hosts resolve: then the other pods need not be simulated
+    is_complete = gathering.is_complete
+    mistake = host_mistake(guide.pod, host, is_complete=is_complete) if gathering.meets_at_a_pod else None
+    if mistake is None and (is_outside(guide) or peers_of(guide)):
+        return
+    name = "missing-service" if mistake is not None and mistake.is_unserved else "unresolvable-endpoint"
+    sentence = f"no pod and no Service in this stream answers to {host}"
+    yield Obstacle(name, sentence, guide, mistake is not None and mistake.is_certain, mistake=mistake)
 
 
-def _run_obstacle(job: WorkloadPods, first: Rendezvous, total: int) -> Iterator[Obstacle]:
+def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
+    """Yield the Service that the endpoint names if it leads to none of the pods that should meet."""
+    job, guide = gathering.job, gathering.guide
+    services = [*services_at(job, guide.rendezvous.host.removesuffix(".").lower())]
+    if not services or any(map(_may_reach, services)) or _has_subdomain(job, services):
+        return
+    if not gathering.meets_at_a_pod or not gathering.is_complete:
+        return
+
+    service = services[0]
+    if any(service_selects(item, labels) for item in services for labels in _candidate_labels(job, item)):
+        if _has_host(gathering) or any(map(is_headless, services)):
+            return
+        sentence = f"no pod hosts c10d's store at the cluster IP of Service {object_name(service)}"
+        option = "clusterIP"
+    else:
+        sentence = f"the Service {object_name(service)} selects none of the pods"
+        option = "selector"
+    yield Obstacle("endpoint-misses-pods", sentence, guide, option=option, services=services)
+
+
+def _may_reach(service: Json) -> bool:
+    """Return whether a Service may have addresses without a matching selector."""
+    return not selector(service) or nested_map(service, "spec").get("type") == "ExternalName"
+
+
+def _has_subdomain(job: WorkloadPods, services: Sequence[Json]) -> bool:
+    """Return whether one of the Services is the pods' headless subdomain."""
+    names = {pod.view.subdomain for _, pod in job.first_pods()}
+    return any(object_name(service) in names for service in services if is_headless(service))
+
+
+def _has_host(gathering: Gathering) -> bool:
+    """Return whether a pod may find that it hosts c10d's store: it has the address or the name of the endpoint."""
+    rendezvous = gathering.guide.rendezvous
+    if rendezvous.backend != "c10d" or "is_host" in rendezvous.options.get("rdzv-conf", ""):
+        return True
+    pods = [member.pod for member in gathering.members]
+    return any(rendezvous.host in (pod.hostname, pod.own_fqdn) for pod in pods)
+
+
+def _candidate_labels(job: WorkloadPods, service: Json) -> Iterator[Mapping[str, str]]:
+    """Yield the labels of the job's pods that a Service may select, then those of every other pod in the stream."""
+    numbers = numbers_in(selector(service).values())
+    for role in job.roles:
+        indexes = sorted({0, role.count - 1, *numbers})
+        yield from (job.pod(role, index).view.labels for index in indexes if 0 <= index < role.count)
+    for manifest in job.stream.in_namespace(job.namespace):
+        for template in (manifest, nested_map(manifest, "spec", "template")):
+            yield string_map(nested_map(template, "metadata").get("labels"))
+
+
+def _difference_obstacles(gathering: Gathering) -> Iterator[Obstacle]:
+    """Yield the first option of each role that keeps it from the first role's rendezvous."""
+    joining = [member for member in gathering.members if member.rendezvous.backend not in ("none", "ray")]
+    if len(joining) < 2:
+        return
+    first, *others = joining
+    if all(member.rendezvous.nodes == (1, 1) and member.rendezvous.backend == "static" for member in (first, *others)):
+        return
+    for member in others:
+        is_apart = member.key != first.key
+        option, value, other = _first_difference(first, member, is_apart)
+        if option:
+            names = f"{member.role.name} has the {option} {value!r}, but {first.role.name} has {other!r}"
+            yield Obstacle(
+                "roles-disagree",
+                f"the roles do not meet: {names}",
+                member,
+                option=option,
+                value=value,
+                other_value=other,
+            )
+        elif is_apart:
+            yield Obstacle("roles-disagree", "the roles do not meet", member, is_certain=False)
+
+
+def _first_difference(first: MeetingMember, member: MeetingMember, is_apart: bool) -> tuple[str, str, str]:
+    """Return the first rendezvous option that differs, then the role's value and the first role's; else empty texts."""
+    rendezvous, other = member.rendezvous, first.rendezvous
+    is_static = other.backend == "static" and not rendezvous.options.get("rdzv-endpoint")
+    pairs = [("rdzv-backend", rendezvous.backend, other.backend)]
+    if is_apart:
+        port_or_host = "master-port" if "master-port" in member.pod.launch.options else "master-addr"
+        pairs.append((port_or_host if is_static else "rdzv-endpoint", rendezvous.endpoint, other.endpoint))
+    for option in ("nnodes", "rdzv-id") if rendezvous.backend != "static" else ("nnodes",):
+        pairs.append((option, rendezvous.options.get(option, ""), other.options.get(option, "")))
+    differences = (pair for pair in pairs if pair[1] != pair[2] and is_literal(pair[1]) and is_literal(pair[2]))
+    return next(differences, ("", "", ""))
+
+
+def _run_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the id of the run if the pods of a role have different ones: agents compare it."""
-    run = first.options.get("rdzv-id", "")
-    if total > 1 and runs_differ(job.meetings[0].members[0]):
-        yield Obstacle("rendezvous-id-differs", f"the rendezvous id {run!r} differs from pod to pod: they never meet")
+    first = gathering.first
+    if gathering.pods > 1 and runs_differ(first):
+        run = first.rendezvous.options.get("rdzv-id", "")
+        yield Obstacle(
+            "rendezvous-id-differs", f"the rendezvous id {run!r} differs from pod to pod: they never meet", first
+        )
 
 
 def runs_differ(member: MeetingMember) -> bool:
@@ -168,38 +356,56 @@ def is_outside(member: MeetingMember) -> bool:
     return pod_with_hostname(member.pod.job, host.partition(".")[0]) is None
 
 
-def _rank_obstacle(job: WorkloadPods, first: Rendezvous, total: int) -> Iterator[Obstacle]:
+def _rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the first rank that two pods at the ends of the roles share."""
-    if first.node_rank == AT_RENDEZVOUS or total < 2 or first.backend == "none" or first.nodes == (1, 1):
+    members = gathering.members
+    if gathering.meetings[0].is_local:
         return
-    seen: dict[str, str] = {}
-    for role in (member.role for meeting in job.meetings for member in meeting.members):
-        for index in sorted({0, min(1, role.count - 1), role.count - 1}):
-            pod = job.pod(role, index)
-            rank = pod.rendezvous.node_rank
-            if rank in seen:
-                yield Obstacle("same-node-rank", f"{seen[rank]} and {pod.display_name} both have rank {rank}")
+    if any(member.rendezvous.backend not in ("static", "env") for member in members):
+        return
+    if any(member.rendezvous.nodes in (None, (1, 1)) for member in members):
+        return
+
+    peers = peers_of(gathering.first)
+    titles = {rank: title for member in peers for rank, title in _node_ranks(member)}
+    for member in members:
+        for rank, title in _node_ranks(member):
+            if rank in titles:
+                sentence = f"{titles[rank]} and {title} both have node rank {rank}"
+                yield Obstacle("same-node-rank", sentence, member)
                 return
-            seen[rank] = pod.display_name
+            titles[rank] = title
 
 
-def _published_name_obstacle(job: WorkloadPods) -> Iterator[Obstacle]:
+def _node_ranks(member: MeetingMember) -> Iterator[tuple[str, str]]:
+    """Yield the numeric ranks of the role's first two pods and its last one, each with the pod's name."""
+    count = member.role.count
+    for index in sorted({0, min(1, count - 1), count - 1}):
+        pod = member.pod.job.pod(member.role, index)
+        is_torchrun = member.rendezvous.launcher == "torchrun"
+        rank = static_node_rank(pod.launch) if is_torchrun else pod.rendezvous.node_rank
+        if rank.isdigit():
+            yield rank, pod.display_name
+
+
+def _published_name_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the first name published by c10d that does not resolve.
 
     c10d publishes the pod's `local-addr` if it is set, else its fully qualified host name.
     """
-    for pod in (member.pod for meeting in job.meetings for member in meeting.members):
+    for member in gathering.members:
+        pod = member.pod
         if pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR") or _meets_at_endpoint(pod):
             continue
         if pod.on_host:
             sentence = "c10d publishes a node's host name (hostNetwork), which the other nodes must be able to resolve"
-            yield Obstacle("node-names-handed-out", sentence, is_certain=False)
+            yield Obstacle("node-names-handed-out", sentence, member, is_certain=False)
         elif pod.dns is None:
             sentence = f"c10d publishes the host name of {pod.display_name}, but no Service makes it resolve"
-            yield Obstacle("unpublished-name", sentence)
+            yield Obstacle("unpublished-name", sentence, member)
         elif pod.own_fqdn not in dns_names(pod):
             sentence = f"c10d publishes {pod.own_fqdn} from /etc/hosts, but no Service makes it resolve"
-            yield Obstacle("unpublished-name", sentence)
+            yield Obstacle("unpublished-name", sentence, member)
         else:
             continue
         return

@@ -46,28 +46,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRole
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in (*subject.rendezvous_groups, *subject.env_groups):
-        yield from _check_group(subject, roles)
-
-
-def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if count_nodes(roles) < 2 or subject.lacks_rendezvous:
-        return
-    first = roles[0]
-    if first.rendezvous.nodes is None or first.rendezvous.nodes[1] < 2 or first.is_standalone:
-        return  # torchrun rejects the number, or expects no other node: other rules report it
-    if first.meeting.local_obstacle == RULE.name:
-        path = first.path_of(_endpoint_option(first))
-        path = first.command_path if path == first.unset_path else path
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        if subject.lacks_rendezvous or role.rendezvous.nodes is None:
+            continue
+        path = role.path_of(_endpoint_option(role))
         yield found_at(
-            path,
-            f"each of {count_nodes(roles)} pods waits for {first.rendezvous.nodes_text} nodes at its own "
-            f"{first.rendezvous.endpoint or 'localhost'}, where no other pod connects",
-            "add --rdzv-endpoint with the first pod's name" + _unread_hint(first),
+            role.command_path if path == role.unset_path else path,
+            f"each of {obstacle.pods} pods waits for {role.rendezvous.nodes_text} nodes at its own "
+            f"{role.rendezvous.endpoint or 'localhost'}, where no other pod connects",
+            "add --rdzv-endpoint with the first pod's name" + _unread_hint(role),
         )
 
 

@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.hosts import help_of, is_reported_at_service, sentence_of, unanswered_endpoints
+from ptcompile.linter.hosts import help_of, is_reported_at_service, sentence_of
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 TYPE_CHECKING = False
@@ -65,15 +65,16 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for role, host, mistake in subject.cached(unanswered_endpoints):
-        if not mistake.is_unserved or is_reported_at_service(mistake, subject):
-            continue  # the others are reported by unresolvable-endpoint
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        mistake = obstacle.mistake
+        if mistake is None or is_reported_at_service(mistake, subject):
+            continue
 
         is_elsewhere = any(id(service) in subject.stream.related_ids for service in mistake.services)
         is_certain = mistake.services and not is_elsewhere
-        text, help = _text_and_help(mistake, subject, host.removesuffix(".").lower())
+        text, help = _text_and_help(mistake, subject, role.rendezvous.host.removesuffix(".").lower())
         yield found_at(
-            role.path_of("rdzv-endpoint" if role.options.get("rdzv-endpoint") else "master-addr"),
+            role.endpoint_path,
             text,
             help,
             severity="error" if is_certain else None if subject.stream.has_context else "note",

@@ -48,26 +48,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in (*subject.rendezvous_groups, *subject.env_groups):
-        yield from _check_group(roles)
-
-
-def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if count_nodes(roles) < 2:
-        return
-    for role in roles:
-        if role.rendezvous.nodes != (1, 1) and role.meeting.local_obstacle == RULE.name:
-            path = role.path_of("rdzv-endpoint" if role.options.get("rdzv-endpoint") else "master-addr")
-            yield found_at(
-                path,
-                f"each of {count_nodes(roles)} pods meets at its own address, where no other pod connects",
-                "write the name of the first pod, the same on all pods",
-            )
-            return
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        yield found_at(
+            role.endpoint_path,
+            f"each of {obstacle.pods} pods meets at its own address, where no other pod connects",
+            "write the name of the first pod, the same on all pods",
+        )
 
 
 RULE = Rule("own-host-endpoint", _check, severity="error", stage="run", authority="torchrun")

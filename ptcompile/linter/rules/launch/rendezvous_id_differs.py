@@ -47,19 +47,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import count_nodes
-from ptcompile.simulator.obstacles import runs_differ
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in subject.torchrun_groups:
-        first = roles[0]
-        if count_nodes(roles) > 1 and runs_differ(first.member):
-            yield found_at(
-                first.path_of("rdzv-id"),
-                f"the rendezvous id {first.options['rdzv-id']!r} differs from pod to pod: they never meet",
-                "use the same id on all pods, such as the name of the job",
-            )
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        if role.is_torchrun:
+            help = "use the same id on all pods, such as the name of the job"
+            yield found_at(role.path_of("rdzv-id"), obstacle.sentence, help)
 
 
 RULE = Rule("rendezvous-id-differs", _check, severity="error", stage="run", authority="torchrun")

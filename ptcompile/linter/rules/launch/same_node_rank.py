@@ -43,46 +43,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.meeting import peers_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.meeting import MeetingMember
+from ptcompile.linter.training_roles import TrainingRole
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in (*subject.rendezvous_groups, *subject.env_groups):
-        yield from _check_group(subject, roles)
-
-
-def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if roles[0].is_local:  # reported as `Meeting.local_obstacle`
-        return
-    if any(
-        role.rendezvous.backend not in ("static", "env") or role.rendezvous.nodes in (None, (1, 1)) for role in roles
-    ):
-        return
-    peers = peers_of(roles[0].member)
-    if count_nodes(roles) == 1 and not peers:
-        return
-    pods_by_rank = {rank: (member, index) for member in peers for rank, index in _node_ranks(member)}
-    for role in roles:
-        for rank, index in _node_ranks(role.member):
-            if rank in pods_by_rank:
-                path = role.path_of("node-rank") if role.source_of("node-rank") != "default" else role.command_path
-                yield found_at(
-                    path,
-                    f"{_pod_name(*pods_by_rank[rank])} and {_pod_name(role.member, index)} both have node rank {rank}",
-                    _help(role),
-                )
-                return
-            pods_by_rank[rank] = role.member, index
-
-
-def _pod_name(member: MeetingMember, index: int) -> str:
-    """Return the name of a pod of the role."""
-    return member.pod.job.pod(member.role, index).display_name
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        path = role.path_of("node-rank") if role.source_of("node-rank") != "default" else role.command_path
+        yield found_at(path, obstacle.sentence, _help(role))
 
 
 def _help(role: TrainingRole) -> str:
@@ -92,18 +59,6 @@ def _help(role: TrainingRole) -> str:
         f"give each pod its own {'RANK' if role.is_env_script else role.option_name('node-rank')}, such as "
         "$(JOB_COMPLETION_INDEX)"
     )
-
-
-def _node_ranks(member: MeetingMember) -> Iterator[tuple[str, int]]:
-    """Yield the numeric ranks of the role's first two pods and its last one, each with the pod's index."""
-    from ptcompile.simulator.launchers.rendezvous import static_node_rank
-
-    for index in sorted({0, min(1, member.role.count - 1), member.role.count - 1}):
-        pod = member.pod.job.pod(member.role, index)
-        is_torchrun = member.rendezvous.launcher == "torchrun"
-        rank = static_node_rank(pod.launch) if is_torchrun else pod.rendezvous.node_rank
-        if rank.isdigit():
-            yield rank, index
 
 
 RULE = Rule("same-node-rank", _check, severity="error", stage="run", authority="torchrun")

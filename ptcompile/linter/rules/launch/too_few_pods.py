@@ -46,38 +46,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.references import count_peers
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.world.workload import POD
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in subject.rendezvous_groups:
-        yield from _check_group(subject, roles)
-
-
-def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    total = count_nodes(roles)
-    # a Pod, or a Job of one pod, may join pods of other manifests
-    if subject.kind == POD or (subject.kind == ("batch/v1", "Job") and total < 2):
-        return
-    first = roles[0]
-    if first.rendezvous.nodes is None or first.source_of("nnodes") == "operator" or first.is_standalone:
-        return
-    if total > 1 and first.is_local:  # reported as `Meeting.local_obstacle`
-        return
-    needed = first.rendezvous.nodes[1] if first.rendezvous.backend == "static" else first.rendezvous.nodes[0]
-    if total < needed:
-        total += count_peers(first)
-    if 0 < total < needed:
-        path = first.path_of("nnodes")
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        total, needed = obstacle.pods, obstacle.nodes
+        # a Pod, or a Job of one pod, may join pods of other files
+        if subject.kind == POD or (subject.kind == ("batch/v1", "Job") and role.expanded.count < 2):
+            continue
+        if not obstacle.is_certain or role.source_of("nnodes") == "operator" or role.is_env_script:
+            continue
         # with other roles, a smaller number may make one training several
-        edit = first.edit_to("nnodes", str(total)) if len(subject.training_roles) == 1 else None
+        edit = role.edit_to("nnodes", str(total)) if len(subject.training_roles) == 1 else None
         pods = "1 pod" if total == 1 else f"{total} pods"
         yield found_at(
-            path,
-            f"{first.launcher_name} waits for {needed} nodes, but the job has {pods}",
+            role.path_of("nnodes"),
+            f"{role.launcher_name} waits for {needed} nodes, but the job has {pods}",
             f"write {total}, or use {needed} pods",
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit else None,
         )

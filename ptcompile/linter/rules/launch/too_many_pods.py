@@ -45,27 +45,18 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in subject.rendezvous_groups:
-        yield from _check_group(subject, roles)
-
-
-def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    total = count_nodes(roles)
-    if roles[0].rendezvous.nodes is None or roles[0].source_of("nnodes") == "operator":
-        return
-    first, most = roles[0], (roles[0].rendezvous.nodes or (1, 1))[1]
-    is_apart = most == 1 and (first.rendezvous.backend == "static" or first.is_local)  # reported by worlds-apart
-    if most < total and not is_apart and not first.is_standalone:
-        path = first.path_of("nnodes")
-        is_one_role = len(subject.training_roles) == 1 and first.rendezvous.nodes == (most, most)
-        edit = first.edit_to("nnodes", str(total)) if is_one_role else None
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        total, most = obstacle.pods, obstacle.nodes
+        if role.source_of("nnodes") == "operator" or role.is_env_script:
+            continue
+        is_one_role = len(subject.training_roles) == 1 and role.rendezvous.nodes == (most, most)
+        edit = role.edit_to("nnodes", str(total)) if is_one_role else None
         yield found_at(
-            path,
-            f"the job has {total} pods, but {first.launcher_name} takes at most {most} nodes: {total - most} wait "
+            role.path_of("nnodes"),
+            f"the job has {total} pods, but {role.launcher_name} takes at most {most} nodes: {total - most} wait "
             "outside",
             f"write {total}, or use {most} pods",
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit else None,

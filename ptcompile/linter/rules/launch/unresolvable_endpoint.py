@@ -46,20 +46,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.hosts import help_of, sentence_of, unanswered_endpoints
+from ptcompile.linter.hosts import help_of, sentence_of
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 _OTHERWISE = "give the pods names that resolve, with a headless Service"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for role, host, mistake in subject.cached(unanswered_endpoints):
-        if not mistake.is_unserved:  # reported by missing-service
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        if obstacle.mistake is not None:
             yield found_at(
-                role.path_of("rdzv-endpoint" if role.options.get("rdzv-endpoint") else "master-addr"),
-                f"nothing answers to {host}: {sentence_of(mistake, subject)}",
-                help_of(mistake, subject, _OTHERWISE),
-                severity=None if mistake.is_certain else "warning",
+                role.endpoint_path,
+                f"nothing answers to {role.rendezvous.host}: {sentence_of(obstacle.mistake, subject)}",
+                help_of(obstacle.mistake, subject, _OTHERWISE),
+                severity=None if obstacle.is_certain else "warning",
             )
 
 

@@ -46,24 +46,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.obstacles import is_sweep
+from ptcompile.linter.training_roles import TrainingRole
 
 _PEER_VARIABLES = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
 _PEER_OPTIONS = frozenset({"master-addr", "node-rank", "rdzv-endpoint"})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in subject.torchrun_groups:
-        first, total = roles[0], count_nodes(roles)
-        if first.rendezvous.nodes != (1, 1) or total < 2 or first.is_standalone:
-            continue
-        shares_endpoint = first.rendezvous.backend != "static" and not first.is_local  # reported by too-many-pods
-        is_meant = subject.record.launch_fields.options or _knows_peers(first)
-        if not shares_endpoint and is_meant and not is_sweep(first.member):
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        is_meant = subject.record.launch_fields.options or _knows_peers(role)
+        if is_meant and obstacle.is_certain and role.is_torchrun and not role.is_standalone:
             yield found_at(
-                first.path_of("nnodes") if first.source_of("nnodes") != "default" else first.command_path,
-                f"torchrun expects 1 node, but the job has {total} pods: each trains alone",
+                role.path_of("nnodes") if role.source_of("nnodes") != "default" else role.command_path,
+                f"torchrun expects 1 node, but the job has {obstacle.pods} pods: each trains alone",
                 "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1",
             )
 
