@@ -19,14 +19,13 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.linter.rule import Subject
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import count_nodes
 from ptcompile.operators.table import templates_of
 from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 
 class ServiceUser(NamedTuple):
@@ -95,23 +94,11 @@ def template_labels(template: Json) -> dict[str, str]:
     return string_map(nested_map(template, "metadata").get("labels"))
 
 
-def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
-    """Return the Service that the rendezvous endpoint names, and the rendezvous, or None."""
-    rendezvous = subject.rendezvous if subject.neighbors.of_kind(SERVICE) else None
-    if rendezvous is None or not rendezvous.host:
+def endpoint_service(subject: Subject) -> Json | None:
+    """Return the Service that the rendezvous endpoint names, in any form, or None."""
+    job, rendezvous = subject.job, subject.rendezvous
+    if job is None or rendezvous is None or not rendezvous.host or not subject.neighbors.of_kind(SERVICE):
         return None
-    return next(((service, rendezvous) for service in endpoint_services(subject, rendezvous.host)), None)
-
-
-def endpoint_services(subject: Subject, host: str) -> list[Json]:
-    """Return the Services in the pods' namespace that the host names, in any form."""
     from ptcompile.simulator.meeting import services_at
 
-    return [] if subject.job is None else [*services_at(subject.job, host.removesuffix(".").lower())]
-
-
-def count_peers(first: TrainingRole) -> int:
-    """Return the number of pods of other objects that meet this role's."""
-    from ptcompile.simulator.meeting import peers_of
-
-    return sum(peer.role.count for peer in peers_of(first.member))
+    return next(services_at(job, rendezvous.host.removesuffix(".").lower()), None)

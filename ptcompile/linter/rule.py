@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path, message_at
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
-from ptcompile.kubernetes.unstructured import nested_map, object_name
+from ptcompile.kubernetes.unstructured import object_name
 from ptcompile.operators.pod import POD_RULES
 from ptcompile.world.templates import ManifestTemplate
 from ptcompile.world.workload import Stream, Workload
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.linter.training_roles import RoleObstacle, TrainingRole
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
-    from ptcompile.simulator.pod import Pod
 
     T = TypeVar("T")
 
@@ -152,36 +151,20 @@ class Subject(Workload):
         )
 
     @cached_property
-    def first_pods(self) -> tuple[Pod, ...]:
-        """The first pod of each role that has one; empty if nothing in the manifest lets pods wait for others."""
-        from ptcompile.linter.training_roles import mentions_launcher
-
-        has_plugin = "pytorch" in nested_map(self.spec, "plugins")
-        if not has_plugin and not any(
-            mentions_launcher(template) or _is_ranked(template) for template in self.templates
-        ):
-            return ()
-        return tuple(pod for _, pod in self.job.first_pods()) if self.job is not None else ()
-
-    @cached_property
     def waiting_roles(self) -> dict[str, Rendezvous]:
-        """The rendezvous of each role whose pods wait for others before they train, by role name."""
-        rendezvous_by_role = {pod.role: pod.rendezvous for pod in self.first_pods}
+        """The rendezvous of each training role whose pods wait for others before they train, by role name."""
+        meetings = self.job.meetings if self.job is not None else ()
+        members = [member for meeting in meetings for member in meeting.members]
         return {
-            role: rendezvous
-            for role, rendezvous in rendezvous_by_role.items()
-            if rendezvous.nodes is not None and rendezvous.nodes[0] > 1
+            member.role.name: member.rendezvous
+            for member in members
+            if member.rendezvous.nodes is not None and member.rendezvous.nodes[0] > 1
         }
 
     @cached_property
     def min_nodes_to_start(self) -> int:
-        """How many pods wait for one another before they train; 1 if they train alone or that is unknown.
-
-        Beside a role with a launcher, other roles need not train: Volcano sets WORLD_SIZE in every task.
-        """
-        waiting = self.waiting_roles.values()
-        launched = [rendezvous for rendezvous in waiting if rendezvous.launcher not in ("command", "image")]
-        return max((rendezvous.nodes[0] for rendezvous in launched or waiting if rendezvous.nodes), default=1)
+        """How many pods wait for one another before they train; 1 if they train alone or that is unknown."""
+        return max((rendezvous.nodes[0] for rendezvous in self.waiting_roles.values() if rendezvous.nodes), default=1)
 
 
 def _has_finding(rule: Rule, place: Place, stream: Stream) -> bool:
@@ -232,11 +215,6 @@ def texts_of(data: Any) -> frozenset[str]:
             elif isinstance(item, str):
                 texts.add(item)
     return frozenset([item for item in texts if isinstance(item, str)])
-
-
-def _is_ranked(template: ManifestTemplate) -> bool:
-    """Return whether a variable tells the training container the world size."""
-    return any(entry.name == "WORLD_SIZE" for container in template.main_containers for entry in container.variables)
 
 
 def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:

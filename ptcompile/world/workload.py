@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
-    from ptcompile.simulator.meeting import Lead
     from ptcompile.simulator.pod import Pod
     from ptcompile.world.nodes import Pools
     from ptcompile.world.origin import OriginMap
@@ -267,17 +266,11 @@ class Workload:
                 if (container.name, container.is_init) in views:
                     yield container.path, container.spec, views[container.name, container.is_init], role.pod
 
-    @cached_property
-    def leads(self) -> list[Lead]:
-        """The training roles, each with its first pod and its rendezvous; empty for kinds without pods."""
-        from ptcompile.simulator.meeting import training_roles
-
-        return training_roles(self.job) if self.job is not None else []
-
     @property
     def rendezvous(self) -> Rendezvous | None:
         """The rendezvous of the first training pod, or None for kinds without pods."""
-        return self.leads[0][2] if self.leads else None
+        meetings = self.job.meetings if self.job is not None else ()
+        return meetings[0].members[0].rendezvous if meetings else None
 
     @cached_property
     def neighbors(self) -> Objects:

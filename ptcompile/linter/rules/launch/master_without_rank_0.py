@@ -62,9 +62,8 @@ def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     pod = address.pod
     rank = pod.rendezvous.node_rank if pod is not None else "0"
     if pod is not None and rank.isdigit() and int(rank):
-        path = first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
         yield found_at(
-            path,
+            first.endpoint_path,
             f"{pod.display_name} has node rank {rank}, but the pod with rank 0 opens the store",
             "write the name of the pod that has rank 0",
         )

@@ -46,9 +46,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.references import count_peers
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.simulator.meeting import peers_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         nodes = first.rendezvous.nodes
         if nodes is None or first.user_entry("WORLD_SIZE") is None or first.is_local:
             continue
-        total = count_nodes(roles) + count_peers(first)
+        total = count_nodes(roles) + sum(peer.role.count for peer in peers_of(first.member))
         if total > 1 and nodes[0] != total and not _counts_devices(first, nodes[0], total):
             path = first.path_of("nnodes")
             yield found_at(

@@ -48,10 +48,9 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    service_and_rendezvous = subject.cached(endpoint_service)
-    if service_and_rendezvous is None:
+    service, rendezvous = subject.cached(endpoint_service), subject.rendezvous
+    if service is None or rendezvous is None:
         return
-    service, rendezvous = service_and_rendezvous
     spec = nested_map(service, "spec")
     port = rendezvous.endpoint.rpartition(":")[2] if ":" in rendezvous.endpoint else ""
     headless = as_string(spec.get("clusterIP")) == "None" or spec.get("type") == "ExternalName"

@@ -58,11 +58,9 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    service_and_rendezvous = subject.cached(endpoint_service)
-    job = subject.job if service_and_rendezvous is not None else None
-    if service_and_rendezvous is None or job is None or job.size < 2 or not job.roles:
+    service, job, rendezvous = subject.cached(endpoint_service), subject.job, subject.rendezvous
+    if service is None or job is None or rendezvous is None or job.size < 2:
         return
-    service, rendezvous = service_and_rendezvous
     role = job.roles[0]
     if service_selects(service, job.pod(role, 0).view.labels) and service_selects(
         service, job.pod(role, role.count - 1).view.labels
