@@ -294,7 +294,7 @@ def _object_diagnostics(
 
         stamped = map(item.to_diagnostic, without_verdicts_on_marks(all_problems, manifest, marked))
         yield from _once_per_template(stamped)
-    stream.objects.release()
+    stream.release()
 
 
 def _document_diagnostics(file: File, templates: Mapping[int, Problem]) -> Iterator[Diagnostic]:

@@ -97,13 +97,10 @@ class Objects(Sequence["Json"]):
             self._cache[key] = compute()
         return cast("T", self._cache[key])
 
-    def forget(self, key: object) -> None:
-        """Drop what `cached` keeps for the key."""
-        self._cache.pop(key, None)
-
-    def release(self) -> None:
-        """Drop all that `cached` keeps: jobs lead back to their stream, and only garbage collection would free both."""
-        self._cache.clear()
+    def forget(self, *keys: object) -> None:
+        """Drop what `cached` keeps for the keys, or all of it without keys."""
+        for key in keys or tuple(self._cache):
+            self._cache.pop(key, None)
 
     def __len__(self) -> int:
         return len(self._objects) + (sum(1 for _ in self._visible(self._related)) if self._related is not None else 0)

@@ -268,6 +268,16 @@ def jobs_of(stream: Objects, versions: Versions) -> list[WorkloadPods]:
     return stream.cached(jobs_of, expanded)
 
 
+def drop_jobs(stream: Objects) -> None:
+    """Free all jobs of a stream: they lead back to it, and only garbage collection would free both."""
+    from ptcompile.simulator.job import drop_job
+
+    jobs: list[WorkloadPods] = stream.cached(jobs_of, list)
+    for job in jobs:
+        drop_job(job)
+    stream.forget()
+
+
 def numbers_in(values: Iterable[str]) -> set[int]:
     """Return the numbers among values, which may be indexes of pods."""
     return {int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 10}

@@ -82,6 +82,13 @@ class Stream:
 
         return pools_of_objects(self.objects)
 
+    def release(self) -> None:
+        """Free the jobs that rules compared with others."""
+        if any(kind_of(manifest) in RUNS_PODS for manifest in self.objects):
+            from ptcompile.simulator.meeting import drop_jobs
+
+            drop_jobs(self.objects)
+
     @cached_property
     def positions(self) -> dict[int, int]:
         """The index of each object, by its identity."""
