@@ -193,12 +193,11 @@ class PlacedProblem(NamedTuple):
 
 def at_source(problem: Problem, owner: int, manifests: Sequence[Json]) -> PlacedProblem:
     """Return a problem of a manifest, in the manifest that has the value: the spec is the source of both."""
-    if problem.source is None:
-        return PlacedProblem(problem, owner)
-
-    source, path = problem.source
-    owner = next(i for i, manifest in enumerate(manifests) if manifest is source)
-    return PlacedProblem(problem._replace(path=path, setter="", source=None), owner)
+    source, path = problem.source or (None, ())
+    index = next((i for i, manifest in enumerate(manifests) if manifest is source), None)
+    if index is None:
+        return PlacedProblem(problem, owner)  # the cluster or another file has the value
+    return PlacedProblem(problem._replace(path=path, setter="", source=None), index)
 
 
 def locate_stages(

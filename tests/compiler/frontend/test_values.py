@@ -146,8 +146,6 @@ def test_nccl_without_a_gpu(target: str, body: str, path: Path | None) -> None:
     """Without a GPU, another backend such as gloo is needed (reference document 004)."""
     result = ptcompile.compile(smallest(f"nodes: 2\n{body}"), target=target)
     told = [(one.path, one.severity) for one in result.diagnostics if one.name == "nccl-without-gpu"]
-    if target == "trainjob" and path is not None:
-        path = path[:2]  # the container is in the TrainingRuntime
     assert told == ([] if path is None else [(path, "warning")])
     more = "resources: {gpu: 1, cpu: 4, memory: 8Gi}"
     assert ptcompile.compile(smallest(f"nodes: 2\n{body}\n{more}"), target=target).diagnostics == ()
