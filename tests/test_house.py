@@ -41,7 +41,7 @@ ROOM_TOKENS = {
     "fixer": 12_400,
     "flyte": 25_500,
     "graph": 4_900,
-    "hardware": 8_800,
+    "hardware": 8_810,
     "importer": 17_000,
     "ir": 5_100,
     "kinds": 9_500,
