@@ -66,6 +66,16 @@ class Model(SpecFields, BaseModel):
         return self.model_dump(by_alias=True, exclude_unset=only_set)
 
 
+def optional(description: str, default: Any = None, **rules: Any) -> Any:
+    """Return a field that may be absent, for its class body. `rules`: what `Field` takes for its values."""
+    return Field(default=default, description=description, **rules)
+
+
+def part(model: type[Model], description: str) -> Any:
+    """Return a field that may be absent and holds another model, whose own fields then have their defaults."""
+    return Field(default_factory=model.model_construct, description=description)
+
+
 DnsLabel = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})]
 """A DNS label. The pattern is only for editors: the frontend has a better message."""
 
@@ -104,28 +114,17 @@ class Metadata(Model):
         json_schema_extra={"allOf": [{"anyOf": [{"required": ["name"]}, {"required": ["generateName"]}]}]}
     )
 
-    name: DnsLabel = Field(
-        default="", description="Name of the job; pods, Services and host names are derived from it."
+    name: DnsLabel = optional("Name of the job; pods, Services and host names are derived from it.", "")
+    generate_name: str | None = optional(
+        "Prefix of a name that the API server completes, instead of name (kubectl create, not "
+        "apply). Only for jobs whose name no address and no other object contains."
     )
-    generate_name: str | None = Field(
-        default=None,
-        description=(
-            "Prefix of a name that the API server completes, instead of name (kubectl create, not "
-            "apply). Only for jobs whose name no address and no other object contains."
-        ),
+    namespace: DnsLabel | None = optional("Namespace of every object; the cluster's default when absent.")
+    labels: Dict[str, str | None] = optional(
+        "Labels of the objects; null removes the profile's. Labels of the pods go to spec.podLabels.", {}
     )
-    namespace: DnsLabel | None = Field(
-        default=None, description="Namespace of every object; the cluster's default when absent."
-    )
-    labels: Dict[str, str | None] = Field(
-        default={},
-        description="Labels of the objects; null removes the profile's. Labels of the pods go to spec.podLabels.",
-    )
-    annotations: Dict[str, str | None] = Field(
-        default={},
-        description=(
-            "Annotations of the objects; null removes the profile's. Annotations of the pods go to spec.podAnnotations."
-        ),
+    annotations: Dict[str, str | None] = optional(
+        "Annotations of the objects; null removes the profile's. Annotations of the pods go to spec.podAnnotations.", {}
     )
 
 
@@ -136,15 +135,12 @@ Json = dict[str, Any]
 class ResourceList(ResourceFields, Model):
     """Amounts by resource. null means none: the profile's default is not used either."""
 
-    cpu: QuantityField | None = Field(default=None, description="Cores.")
-    memory: QuantityField | None = Field(default=None, description="Bytes, usually with Mi or Gi.")
-    gpu: QuantityField | None = Field(
-        default=None, description="Whole GPUs, under the cluster profile's resource name."
-    )
-    ephemeral_storage: QuantityField | None = Field(default=None, description="Local scratch disk, usually with Gi.")
-    devices: Dict[str, QuantityField | None] = Field(
-        default={},
-        description="Other resources by full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi.",
+    cpu: QuantityField | None = optional("Cores.")
+    memory: QuantityField | None = optional("Bytes, usually with Mi or Gi.")
+    gpu: QuantityField | None = optional("Whole GPUs, under the cluster profile's resource name.")
+    ephemeral_storage: QuantityField | None = optional("Local scratch disk, usually with Gi.")
+    devices: Dict[str, QuantityField | None] = optional(
+        "Other resources by full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi.", {}
     )
 
 

@@ -28,6 +28,8 @@ from ptcompile.spec.base import (
     QuantityField,
     Resources,
     Seconds,
+    optional,
+    part,
 )
 from ptcompile.spec.objects import AuxiliaryRole, Nodes
 
@@ -37,12 +39,10 @@ class EnvSource(Model):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
-    secret_key_ref: Json | None = Field(default=None, description="Key of a Secret: {name, key}.")
-    config_map_key_ref: Json | None = Field(default=None, description="Key of a ConfigMap: {name, key}.")
-    field_ref: Json | None = Field(default=None, description="Field of the pod: {fieldPath}, such as metadata.name.")
-    resource_field_ref: Json | None = Field(
-        default=None, description="Amount of the container: {resource}, such as limits.memory."
-    )
+    secret_key_ref: Json | None = optional("Key of a Secret: {name, key}.")
+    config_map_key_ref: Json | None = optional("Key of a ConfigMap: {name, key}.")
+    field_ref: Json | None = optional("Field of the pod: {fieldPath}, such as metadata.name.")
+    resource_field_ref: Json | None = optional("Amount of the container: {resource}, such as limits.memory.")
 
 
 RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
@@ -55,56 +55,45 @@ class PodFields(Model):
     no effect on `image`, `command`, `args` and `restartPolicy`.
     """
 
-    image: str | None = Field(default=None, description="Container image.")
-    command: list[str] | None = Field(default=None, description="Command to start instead of torchrun.")
-    args: list[str] | None = Field(default=None, description="Arguments of the script, module, command or image.")
-    working_dir: str | None = Field(default=None, description="Working directory of the container.")
-    ports: list[Json] = Field(
-        default=[],
-        description="Ports of the container, as in a pod. The port where the nodes meet needs none.",
+    image: str | None = optional("Container image.")
+    command: list[str] | None = optional("Command to start instead of torchrun.")
+    args: list[str] | None = optional("Arguments of the script, module, command or image.")
+    working_dir: str | None = optional("Working directory of the container.")
+    ports: list[Json] = optional("Ports of the container, as in a pod. The port where the nodes meet needs none.", [])
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = optional("When to pull the image.")
+    resources: Resources = part(Resources, "Resources per node.")
+    env: Dict[str, str | EnvSource | None] = optional(
+        "Environment variables, in order; null removes one that would be added.", {}
     )
-    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        default=None, description="When to pull the image."
-    )
-    resources: Resources = Field(default_factory=Resources.model_construct, description="Resources per node.")
-    env: Dict[str, str | EnvSource | None] = Field(
-        default={}, description="Environment variables, in order; null removes one that would be added."
-    )
-    env_from: list[Json] = Field(default=[], description="ConfigMaps or Secrets whose keys become variables.")
-    volumes: list[Json] = Field(default=[], description="Volumes, as in a pod.")
-    volume_mounts: list[Json] = Field(default=[], description="Mounts of the volumes, as in a container.")
-    restart_policy: RestartPolicy | None = Field(default=None, description="What happens to a failed pod.")
-    service_account_name: str | None = Field(default=None, description="Service account of the pods.")
-    image_pull_secrets: list[Json] = Field(default=[], description="Secrets with registry credentials: [{name}].")
-    node_selector: Dict[str, str | None] = Field(default={}, description="Labels that a node must have.")
-    tolerations: list[Json] = Field(default=[], description="Taints that the pods accept, as in a pod.")
-    affinity: Json = Field(default={}, description="Affinity, as in a pod.")
-    priority_class_name: str | None = Field(
-        default=None, description="Priority class of the pods, which decides which pods they may preempt."
-    )
-    security_context: Json = Field(default={}, description="Security context of the container.")
-    pod_security_context: Json = Field(default={}, description="Security context of the pod.")
-    scheduler_name: str | None = Field(default=None, description="Scheduler of the pods, if not the cluster's default.")
-    host_network: bool = Field(default=False, description="Use the node's network.")
-    termination_grace_period_seconds: Seconds | None = Field(
-        default=None, description="Seconds between SIGTERM and SIGKILL."
-    )
-    pod_labels: Dict[str, str | None] = Field(default={}, description="Labels of the pods.")
-    pod_annotations: Dict[str, str | None] = Field(default={}, description="Annotations of the pods.")
-    pod_template: Json = Field(
-        default={},
-        description=(
-            "A pod template applied over the result, for everything else: {metadata, spec}. Containers "
-            "(the one that trains is called pytorch), env, volumes, mounts and tolerations merge by "
-            "name; null removes a field, no matter what set it."
-        ),
+    env_from: list[Json] = optional("ConfigMaps or Secrets whose keys become variables.", [])
+    volumes: list[Json] = optional("Volumes, as in a pod.", [])
+    volume_mounts: list[Json] = optional("Mounts of the volumes, as in a container.", [])
+    restart_policy: RestartPolicy | None = optional("What happens to a failed pod.")
+    service_account_name: str | None = optional("Service account of the pods.")
+    image_pull_secrets: list[Json] = optional("Secrets with registry credentials: [{name}].", [])
+    node_selector: Dict[str, str | None] = optional("Labels that a node must have.", {})
+    tolerations: list[Json] = optional("Taints that the pods accept, as in a pod.", [])
+    affinity: Json = optional("Affinity, as in a pod.", {})
+    priority_class_name: str | None = optional("Priority class of the pods, which decides which pods they may preempt.")
+    security_context: Json = optional("Security context of the container.", {})
+    pod_security_context: Json = optional("Security context of the pod.", {})
+    scheduler_name: str | None = optional("Scheduler of the pods, if not the cluster's default.")
+    host_network: bool = optional("Use the node's network.", False)
+    termination_grace_period_seconds: Seconds | None = optional("Seconds between SIGTERM and SIGKILL.")
+    pod_labels: Dict[str, str | None] = optional("Labels of the pods.", {})
+    pod_annotations: Dict[str, str | None] = optional("Annotations of the pods.", {})
+    pod_template: Json = optional(
+        "A pod template applied over the result, for everything else: {metadata, spec}. Containers "
+        "(the one that trains is called pytorch), env, volumes, mounts and tolerations merge by "
+        "name; null removes a field, no matter what set it.",
+        {},
     )
 
 
 class RoleSpec(PodFields):
     """Settings of a role. Absent fields come from the job."""
 
-    replicas: Count = Field(default=1, description="Number of pods. A master has one.")
+    replicas: Count = optional("Number of pods. A master has one.", 1)
 
 
 MAX_AUXILIARY_PODS = 1024
@@ -121,57 +110,44 @@ class SideRole(AuxiliaryRole, PodFields):
     is lost is recreated without restarting the nodes of the job.
     """
 
-    replicas: int = Field(default=1, ge=1, le=MAX_AUXILIARY_PODS, description="Number of pods.")
+    replicas: int = optional("Number of pods.", 1, ge=1, le=MAX_AUXILIARY_PODS)
 
 
 class Elastic(Model):
     """How torchrun runs the job. Every field is torchrun's."""
 
-    defaults: Literal["ptcompile", "torchrun"] = Field(
-        default="ptcompile",
-        description=(
-            "Whose defaults apply to monitorInterval, rdzvId and rdzvConfigs. With torchrun, ptcompile also adds no "
-            "variables for torchrun to the pods, such as OMP_NUM_THREADS."
-        ),
+    defaults: Literal["ptcompile", "torchrun"] = optional(
+        "Whose defaults apply to monitorInterval, rdzvId and rdzvConfigs. With torchrun, ptcompile also adds no "
+        "variables for torchrun to the pods, such as OMP_NUM_THREADS.",
+        "ptcompile",
     )
-    nnodes: Nnodes | None = Field(
-        default=None,
-        description="Number of nodes, or MIN:MAX. Default: 1, or the number that `nodes` or the roles set.",
+    nnodes: Nnodes | None = optional(
+        "Number of nodes, or MIN:MAX. Default: 1, or the number that `nodes` or the roles set."
     )
-    nproc_per_node: NprocPerNode | None = Field(
-        default=None,
-        description=(
-            "Processes per node: a number, auto, cpu, gpu or xpu. Default: one per accelerator that a node "
-            "requests (more for an accelerator with several cores, such as Trainium), or one without "
-            "accelerators."
-        ),
+    nproc_per_node: NprocPerNode | None = optional(
+        "Processes per node: a number, auto, cpu, gpu or xpu. Default: one per accelerator that a node "
+        "requests (more for an accelerator with several cores, such as Trainium), or one without "
+        "accelerators."
     )
-    start_method: Literal["spawn", "fork", "forkserver"] = Field(
-        default="spawn", description="How torchrun starts processes of a Python function."
+    start_method: Literal["spawn", "fork", "forkserver"] = optional(
+        "How torchrun starts processes of a Python function.", "spawn"
     )
-    monitor_interval: Interval | None = Field(
-        default=5, description="Seconds between two checks of the processes; null leaves it to torchrun."
+    monitor_interval: Interval | None = optional(
+        "Seconds between two checks of the processes; null leaves it to torchrun.", 5
     )
-    max_restarts: Count = Field(default=0, description="How often torchrun restarts the whole group of processes.")
-    rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = Field(
-        default=None,
-        description=(
-            "Rendezvous backend. Default: c10d for a range of nodes or with restarts, else static. A single node runs "
-            "with --standalone, or at masterPort if this is static."
-        ),
+    max_restarts: Count = optional("How often torchrun restarts the whole group of processes.", 0)
+    rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = optional(
+        "Rendezvous backend. Default: c10d for a range of nodes or with restarts, else static. A single node runs "
+        "with --standalone, or at masterPort if this is static."
     )
-    rdzv_id: str | None = Field(
-        default=None, description="Rendezvous id. Default: the job's name; null leaves it to torchrun."
+    rdzv_id: str | None = optional("Rendezvous id. Default: the job's name; null leaves it to torchrun.")
+    rdzv_endpoint: Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None = optional(
+        "HOST:PORT of an etcd server; other backends need none."
     )
-    rdzv_endpoint: Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None = Field(
-        default=None, description="HOST:PORT of an etcd server; other backends need none."
-    )
-    rdzv_configs: Dict[str, str | int | None] = Field(
-        default={},
-        description=(
-            "Rendezvous options, added to the defaults: timeout and join_timeout of 900 seconds each "
-            "and, with c10d, a read_timeout equal to timeout. null leaves an option to torchrun."
-        ),
+    rdzv_configs: Dict[str, str | int | None] = optional(
+        "Rendezvous options, added to the defaults: timeout and join_timeout of 900 seconds each "
+        "and, with c10d, a read_timeout equal to timeout. null leaves an option to torchrun.",
+        {},
     )
 
 
@@ -181,12 +157,10 @@ class RestartInPlace(Model):
     exit_codes: list[Annotated[int, Field(ge=1, le=255)]] = Field(
         description="Exit statuses of the training container, such as 137."
     )
-    action: Literal["Restart", "RestartAllContainers"] = Field(
-        default="Restart",
-        description=(
-            "What starts again: the training container, or all containers of its pod, init containers "
-            "too (Kubernetes 1.36)."
-        ),
+    action: Literal["Restart", "RestartAllContainers"] = optional(
+        "What starts again: the training container, or all containers of its pod, init containers "
+        "too (Kubernetes 1.36).",
+        "Restart",
     )
 
 
@@ -204,62 +178,42 @@ class RunPolicy(Model):
         }
     )
 
-    clean_pod_policy: Literal["None", "All", "Running"] | None = Field(
-        default=None,
-        description=(
-            "Pods to delete when the job ends. Default on every target: Running, because pods that "
-            "still run would hold their GPUs."
-        ),
+    clean_pod_policy: Literal["None", "All", "Running"] | None = optional(
+        "Pods to delete when the job ends. Default on every target: Running, because pods that "
+        "still run would hold their GPUs."
     )
-    ttl_seconds_after_finished: Seconds | None = Field(
-        default=None, description="Delete the job this many seconds after its end."
+    ttl_seconds_after_finished: Seconds | None = optional("Delete the job this many seconds after its end.")
+    active_deadline_seconds: int | None = optional("End the job after this many seconds.", ge=1)
+    backoff_limit: Count | Literal["Unlimited"] | None = optional(
+        "Number of failures to retry, or Unlimited. Default: 0, which means no retries; 6 if "
+        "restartPolicy OnFailure or onPodFailure requests restarts; 6 per node if pods of a c10d "
+        "rendezvous restart one by one."
     )
-    active_deadline_seconds: int | None = Field(default=None, ge=1, description="End the job after this many seconds.")
-    backoff_limit: Count | Literal["Unlimited"] | None = Field(
-        default=None,
-        description=(
-            "Number of failures to retry, or Unlimited. Default: 0, which means no retries; 6 if "
-            "restartPolicy OnFailure or onPodFailure requests restarts; 6 per node if pods of a c10d "
-            "rendezvous restart one by one."
-        ),
+    suspend: bool = optional("Create the job without starting it.", False)
+    on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = optional(
+        "What happens when a pod fails: restart that pod, restart all pods, or end the job. "
+        "Default: without retries, end the job; with retries, restart the pod for a range of "
+        "nodes, else all pods if the operator can."
     )
-    suspend: bool = Field(default=False, description="Create the job without starting it.")
-    on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = Field(
-        default=None,
-        description=(
-            "What happens when a pod fails: restart that pod, restart all pods, or end the job. "
-            "Default: without retries, end the job; with retries, restart the pod for a range of "
-            "nodes, else all pods if the operator can."
-        ),
+    on_disruption: Literal["Ignore", "Count", "FailJob"] | None = optional(
+        "What happens when a node is lost (drained, preempted, failed): a restart that is not counted, one that "
+        "counts as a failure, or the end of the job. Default: Ignore for spot and a range of nodes, else Count."
     )
-    on_disruption: Literal["Ignore", "Count", "FailJob"] | None = Field(
-        default=None,
-        description=(
-            "What happens when a node is lost (drained, preempted, failed): a restart that is not counted, one that "
-            "counts as a failure, or the end of the job. Default: Ignore for spot and a range of nodes, else Count."
-        ),
+    success_policy: Literal["Node0", "AllNodes"] | None = optional(
+        "Which nodes must succeed for the job to succeed. Default: node 0 for a range of nodes, "
+        "else the operator's rule."
     )
-    success_policy: Literal["Node0", "AllNodes"] | None = Field(
-        default=None,
-        description=(
-            "Which nodes must succeed for the job to succeed. Default: node 0 for a range of nodes, "
-            "else the operator's rule."
-        ),
-    )
-    restart_in_place: RestartInPlace | None = Field(
-        default=None,
-        description=(
-            "Exit statuses after which the kubelet restarts a node in its pod: the pod does not fail, and no limit "
-            "but activeDeadlineSeconds counts it (Kubernetes 1.35)."
-        ),
+    restart_in_place: RestartInPlace | None = optional(
+        "Exit statuses after which the kubelet restarts a node in its pod: the pod does not fail, and no limit "
+        "but activeDeadlineSeconds counts it (Kubernetes 1.35)."
     )
 
 
 class Volcano(Model):
     """Older form of names.master and names.worker, only for Volcano."""
 
-    master_task: DnsLabel = Field(default="master", description="Name of the task with node 0 (names.master).")
-    worker_task: DnsLabel = Field(default="worker", description="Name of the task with the other nodes (names.worker).")
+    master_task: DnsLabel = optional("Name of the task with node 0 (names.master).", "master")
+    worker_task: DnsLabel = optional("Name of the task with the other nodes (names.worker).", "worker")
 
 
 EntryPoint = Annotated[str, Field(json_schema_extra={"pattern": "^\\S*$"})]
@@ -269,45 +223,31 @@ EntryPoint = Annotated[str, Field(json_schema_extra={"pattern": "^\\S*$"})]
 class Names(Model):
     """Names of the job's parts, if the operator leaves the choice. Host names are derived from them."""
 
-    container: DnsLabel | None = Field(default=None, description="Name of the container that trains. Default: pytorch.")
-    node: DnsLabel | None = Field(
-        default=None, description="Name of a JobSet's replicatedJob of equal nodes. Default: node."
+    container: DnsLabel | None = optional("Name of the container that trains. Default: pytorch.")
+    node: DnsLabel | None = optional("Name of a JobSet's replicatedJob of equal nodes. Default: node.")
+    master: DnsLabel | None = optional("Name of node 0's Volcano task or replicatedJob. Default: master.")
+    worker: DnsLabel | None = optional("Name of the other nodes' Volcano task or replicatedJob. Default: worker.")
+    master_container: DnsLabel | None = optional(
+        "Name of the container that trains in node 0. Default: that of container."
     )
-    master: DnsLabel | None = Field(
-        default=None, description="Name of node 0's Volcano task or replicatedJob. Default: master."
+    worker_container: DnsLabel | None = optional(
+        "Name of the container that trains in the other nodes. Default: that of container."
     )
-    worker: DnsLabel | None = Field(
-        default=None, description="Name of the other nodes' Volcano task or replicatedJob. Default: worker."
+    task: DnsLabel | None = optional(
+        "Name of one Volcano task for all nodes, whose ranks are VC_TASK_INDEX. Default: node 0 has a task of its "
+        "own, for Volcano's pytorch plugin."
     )
-    master_container: DnsLabel | None = Field(
-        default=None, description="Name of the container that trains in node 0. Default: that of container."
-    )
-    worker_container: DnsLabel | None = Field(
-        default=None, description="Name of the container that trains in the other nodes. Default: that of container."
-    )
-    task: DnsLabel | None = Field(
-        default=None,
-        description=(
-            "Name of one Volcano task for all nodes, whose ranks are VC_TASK_INDEX. Default: node 0 has a task of its "
-            "own, for Volcano's pytorch plugin."
-        ),
-    )
-    service: DnsLabel | None = Field(
-        default=None, description="Name of the headless Service of a batch/v1 Job. Default: the job's name."
-    )
+    service: DnsLabel | None = optional("Name of the headless Service of a batch/v1 Job. Default: the job's name.")
 
 
 class RuntimeRef(Model):
     """A Kubeflow Trainer runtime that exists in the cluster."""
 
     name: str = Field(description="Name of the runtime.")
-    kind: Literal["ClusterTrainingRuntime", "TrainingRuntime"] = Field(
-        default="ClusterTrainingRuntime",
-        description="Whether the runtime belongs to the cluster or to the job's namespace.",
+    kind: Literal["ClusterTrainingRuntime", "TrainingRuntime"] = optional(
+        "Whether the runtime belongs to the cluster or to the job's namespace.", "ClusterTrainingRuntime"
     )
-    api_group: Literal["trainer.kubeflow.org"] = Field(
-        default="trainer.kubeflow.org", description="API group of the runtime."
-    )
+    api_group: Literal["trainer.kubeflow.org"] = optional("API group of the runtime.", "trainer.kubeflow.org")
 
 
 class Topology(Model):
@@ -317,8 +257,8 @@ class Topology(Model):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "x-check": "one-level"})
 
-    required: str | None = Field(default=None, description="Level, such as rack; the job waits until it fits into one.")
-    preferred: str | None = Field(default=None, description="Level, such as rack; the job spreads further if it must.")
+    required: str | None = optional("Level, such as rack; the job waits until it fits into one.")
+    preferred: str | None = optional("Level, such as rack; the job spreads further if it must.")
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> Topology:
@@ -354,110 +294,73 @@ class JobSpec(Nodes, PodFields):
         }
     )
 
-    target: str | None = Field(
-        default=None, description="Operator to write manifests for. Default: chosen by what the job needs."
+    target: str | None = optional("Operator to write manifests for. Default: chosen by what the job needs.")
+    script: EntryPoint | None = optional("Python file that torchrun starts on every node. Its arguments go into args.")
+    module: EntryPoint | None = optional(
+        "Python module that torchrun starts on every node. Its arguments go into args."
     )
-    script: EntryPoint | None = Field(
-        default=None, description="Python file that torchrun starts on every node. Its arguments go into args."
+    nodes: int | None = optional("Number of identical nodes; with a range in elastic.nnodes, the initial number.", ge=1)
+    elastic: Elastic | None = optional(
+        "torchrun's settings, and the number of nodes if it varies. With command, the torchrun "
+        "that it starts gets them as PET_* variables."
     )
-    module: EntryPoint | None = Field(
-        default=None, description="Python module that torchrun starts on every node. Its arguments go into args."
+    master: RoleSpec | None = optional("Node 0, if it differs from the workers.")
+    worker: RoleSpec | None = optional("The other nodes.")
+    accelerator: str | None = optional(
+        "Accelerator, by its name in the profile or the built-in catalog, such as nvidia-h100."
     )
-    nodes: int | None = Field(
-        default=None,
-        ge=1,
-        description="Number of identical nodes; with a range in elastic.nnodes, the initial number.",
+    fabric: str | None = optional(
+        "Network between nodes: efa, infiniband, roce, tcpx, tcpxo, gib, rdma-vf, nvlink-domain, "
+        "or a name from the profile."
     )
-    elastic: Elastic | None = Field(
-        default=None,
-        description=(
-            "torchrun's settings, and the number of nodes if it varies. With command, the torchrun "
-            "that it starts gets them as PET_* variables."
-        ),
+    spot: bool = optional(
+        "Whether the job may run on preemptible nodes. It survives preemption if the operator can.", False
     )
-    master: RoleSpec | None = Field(default=None, description="Node 0, if it differs from the workers.")
-    worker: RoleSpec | None = Field(default=None, description="The other nodes.")
-    accelerator: str | None = Field(
-        default=None,
-        description="Accelerator, by its name in the profile or the built-in catalog, such as nvidia-h100.",
-    )
-    fabric: str | None = Field(
-        default=None,
-        description=(
-            "Network between nodes: efa, infiniband, roce, tcpx, tcpxo, gib, rdma-vf, nvlink-domain, "
-            "or a name from the profile."
-        ),
-    )
-    spot: bool = Field(
-        default=False,
-        description="Whether the job may run on preemptible nodes. It survives preemption if the operator can.",
-    )
-    pod_security: str | None = Field(
-        default=None,
+    pod_security: str | None = optional(
+        "Pod Security level that every pod must pass, such as restricted. It overrides the profile's.",
         pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
-        description="Pod Security level that every pod must pass, such as restricted. It overrides the profile's.",
     )
-    shared_memory: bool | QuantityField = Field(
-        default=True, description="Memory volume at /dev/shm. A quantity limits it, otherwise the memory limit does."
+    shared_memory: bool | QuantityField = optional(
+        "Memory volume at /dev/shm. A quantity limits it, otherwise the memory limit does.", True
     )
-    run_policy: RunPolicy = Field(
-        default_factory=RunPolicy.model_construct, description="Retries, the end of the job, and cleanup."
+    run_policy: RunPolicy = part(RunPolicy, "Retries, the end of the job, and cleanup.")
+    queue: DnsSubdomain | None = optional(
+        "Queue that admits the job (Kueue's, Volcano's or KAI's). Default: the profile's; null: none."
     )
-    queue: DnsSubdomain | None = Field(
-        default=None,
-        description="Queue that admits the job (Kueue's, Volcano's or KAI's). Default: the profile's; null: none.",
+    priority: DnsSubdomain | None = optional(
+        "Priority class of the job in its queue, which decides the order of admission. The pods' is priorityClassName."
     )
-    priority: DnsSubdomain | None = Field(
-        default=None,
-        description=(
-            "Priority class of the job in its queue, which decides the order of admission. The pods' "
-            "is priorityClassName."
-        ),
+    topology: Topology | None = optional("How close together the pods run.")
+    master_port: Port = optional("Port of node 0 for the rendezvous.", 23456)
+    names: Names = part(Names, "Names of the job's parts, if the operator leaves the choice.")
+    volcano: Volcano = part(Volcano, "Task names on Volcano: see names.")
+    runtime_ref: RuntimeRef | None = optional(
+        "A Trainer runtime for the target trainjob. The TrainJob then contains only what the spec "
+        "sets; image, command and resources may come from the runtime."
     )
-    topology: Topology | None = Field(default=None, description="How close together the pods run.")
-    master_port: Port = Field(default=23456, description="Port of node 0 for the rendezvous.")
-    names: Names = Field(
-        default_factory=Names.model_construct,
-        description="Names of the job's parts, if the operator leaves the choice.",
+    min_available: Annotated[int, Field(ge=1)] | None = optional(
+        "Number of pods that a gang scheduler starts only together. Default: all pods, or the minimum of a range "
+        "of nodes and all pods of other roles."
     )
-    volcano: Volcano = Field(default_factory=Volcano.model_construct, description="Task names on Volcano: see names.")
-    runtime_ref: RuntimeRef | None = Field(
-        default=None,
-        description=(
-            "A Trainer runtime for the target trainjob. The TrainJob then contains only what the spec "
-            "sets; image, command and resources may come from the runtime."
-        ),
+    manifest: dict[str, Json | None] = optional(
+        "A patch for the finished object of each target, for fields that nothing else sets. Named "
+        "lists merge by name; null removes a field. TARGET/KIND, such as job/Service, patches an object beside "
+        "the job; null removes it.",
+        {},
     )
-    min_available: Annotated[int, Field(ge=1)] | None = Field(
-        default=None,
-        description=(
-            "Number of pods that a gang scheduler starts only together. Default: all pods, or the minimum of a range "
-            "of nodes and all pods of other roles."
-        ),
-    )
-    manifest: dict[str, Json | None] = Field(
-        default={},
-        description=(
-            "A patch for the finished object of each target, for fields that nothing else sets. Named "
-            "lists merge by name; null removes a field. TARGET/KIND, such as job/Service, patches an object beside "
-            "the job; null removes it."
-        ),
-    )
-    roles: dict[str, SideRole] = Field(
-        default={},
-        description=(
-            "Auxiliary pods by a name of your choice, such as data loaders or parameter servers. Every "
-            "pod finds the host names of a role in the variable <ROLE>_HOSTS, and the job does not "
-            "wait for them to end."
-        ),
+    roles: dict[str, SideRole] = optional(
+        "Auxiliary pods by a name of your choice, such as data loaders or parameter servers. Every "
+        "pod finds the host names of a role in the variable <ROLE>_HOSTS, and the job does not "
+        "wait for them to end.",
+        {},
     )
 
 
 class Spec(Model):
     """One training job."""
 
-    api_version: Literal["ptcompile/v1"] = Field(default="ptcompile/v1", description="Version of the format.")
-    kind: Literal["TrainingJob"] = Field(default="TrainingJob", description="Kind of the document.")
+    api_version: Literal["ptcompile/v1"] = optional("Version of the format.", "ptcompile/v1")
+    kind: Literal["TrainingJob"] = optional("Kind of the document.", "TrainingJob")
     metadata: Metadata = Field(description="Name, namespace, labels and annotations.")
     spec: JobSpec = Field(description="The job.")
 
