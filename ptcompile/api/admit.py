@@ -8,7 +8,7 @@ from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, Item
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
-from ptcompile.diagnostics import Problem, field_path, problem_at
+from ptcompile.diagnostics import Problem, field_path, has_error, problem_at
 from ptcompile.kinds.admission import AdmissionRequest
 from ptcompile.kubernetes.index import with_existing
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name
@@ -46,8 +46,9 @@ class Admission(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether there are jobs, all are admitted, and there are no errors."""
-        has_error = any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
-        return bool(self.jobs) and not has_error and all(job.outcome == "admitted" for job in self.jobs)
+        return (
+            bool(self.jobs) and not has_error(self.diagnostics) and all(job.outcome == "admitted" for job in self.jobs)
+        )
 
     def text(self) -> str:
         """Return the answers as text, with a line for each pod set."""

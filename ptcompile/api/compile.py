@@ -8,7 +8,7 @@ from functools import partial
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import Inputs
-from ptcompile.diagnostics import Diagnostic, Path
+from ptcompile.diagnostics import Diagnostic, Path, has_error
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.source import emitter, streams
 
@@ -50,7 +50,7 @@ class Result(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether there are no errors. Warnings are allowed."""
-        return not any(d.severity == "error" for d in self.diagnostics)
+        return not has_error(self.diagnostics)
 
     def yaml(self) -> str:
         """Return the manifests as one YAML stream."""

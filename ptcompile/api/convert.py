@@ -34,7 +34,7 @@ from ptcompile.converter.queueing import (
 from ptcompile.converter.runtimes import runtime_of, runtime_problems
 from ptcompile.converter.selectors import PodPair, rewrite_selectors
 from ptcompile.converter.settings import TIME_TO_LIVE, lost_settings, own_settings
-from ptcompile.diagnostics import Diagnostic, Problem, message_at, problem_at
+from ptcompile.diagnostics import Diagnostic, Problem, has_error, message_at, problem_at
 from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kinds.model import Kind
@@ -123,7 +123,7 @@ def convert_inputs(inputs: Inputs, target: str, *, lossy: bool = False) -> Resul
     if manifests:
         findings = list(_new_findings(output, imported, request))
         diagnostics += findings
-        output = [] if any(finding.severity == "error" for finding in findings) else output
+        output = [] if has_error(findings) else output
     limited = tuple(streams.limit_findings((*imported.diagnostics, *diagnostics), inputs.filename))
     return Result(tuple(output), limited)
 
@@ -236,7 +236,7 @@ def _convert_one(
             jobs = old_world.jobs[0], new_world.jobs[0]
             manifests, others, problems = _rewrite_references(manifests, objects, *jobs, request)
             diagnostics += [_from_problem(item, imported, request.filename, lossy=request.lossy) for item in problems]
-        if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        if not has_error(diagnostics):
             return replace_images(manifests, as_written), others, diagnostics
         outcomes.append(diagnostics)
     return [], objects, outcomes[0]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import Inputs, Item
-from ptcompile.diagnostics import Diagnostic, Path, Problem
+from ptcompile.diagnostics import Diagnostic, Path, Problem, has_error
 from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.applying import ApplyMode, apply_outcome
 from ptcompile.differ.model import Apply
@@ -101,7 +101,7 @@ def diff_inputs(
     old, old_problems = first.compile_specs(target, fallback=_target_of(second))
     new, new_problems = second.compile_specs(target, fallback=_target_of(first))
     mistakes = _unique([*first.limited(*old_problems), *second.limited(*new_problems)])
-    if any(diagnostic.severity == "error" for diagnostic in mistakes):
+    if has_error(mistakes):
         return Difference(names, (), mistakes, compared=False)
 
     before = DiffSide([item.manifest for item in old], first.versions)
@@ -158,7 +158,7 @@ def _apply(before: DiffSide, after: DiffSide, items: Sequence[Item], second: Inp
         outcome = apply_outcome(old, new, after.versions, how.mode, how.definitions)
         verdict = outcome.verdict
         problems = [*outcome.problems, *_namespace_notes(old, new, how.namespace)]
-        if verdict.outcome != "unchanged" and not any(problem.severity == "error" for problem in problems):
+        if verdict.outcome != "unchanged" and not has_error(problems):
             problems += admit(old, new if outcome.stored is None else outcome.stored)
         stamped = [_to_diagnostic(problem, by_id[id(new)]) for problem in problems]
         rejection = next((item for item in stamped if item.severity == "error"), None)

@@ -8,7 +8,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile
 from ptcompile.api.inputs import Inputs, Item
 from ptcompile.apiserver import validate
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, problem_at
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, has_error, problem_at
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_int, kind_of, nested_map, object_name
@@ -94,7 +94,7 @@ class Imported(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether there are no errors."""
-        return not any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+        return not has_error(self.diagnostics)
 
     def yaml(self) -> str:
         """Return the specs as one YAML stream, with comments."""

@@ -14,7 +14,7 @@ from functools import partial
 from ptcompile._internal import arguments
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, problem_at
+from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, has_error, problem_at
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import get, nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
@@ -380,7 +380,7 @@ def read_file(content: str | bytes, name: str | None, profile: ClusterProfile | 
 
 def is_empty(source: Source) -> bool:
     """Return whether a source has no document, and nothing wrong that would explain it."""
-    return not source.documents and not any(problem.severity == "error" for problem in source.problems)
+    return not source.documents and not has_error(source.problems)
 
 
 def text_problems(source: Source, problems: Iterable[Problem]) -> Iterator[Problem]:
@@ -453,7 +453,7 @@ def read_beside(sources: Iterable[StreamSource]) -> Objects:
 
 
 def _has_error(diagnostics: Iterable[Diagnostic]) -> bool:
-    return any(diagnostic.severity == "error" for diagnostic in diagnostics)
+    return has_error(diagnostics)
 
 
 def _definitions(

@@ -25,7 +25,7 @@ from ptcompile.api.inputs import (
 from ptcompile.api.lint_objects import ObjectLinter
 from ptcompile.api.options import LintOptions, read_options
 from ptcompile.apiserver import is_supported, structure_only_note
-from ptcompile.diagnostics import Diagnostic, Problem
+from ptcompile.diagnostics import Diagnostic, Problem, has_error
 from ptcompile.diagnostics.selection import Selection
 from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import ObjectIdentity, Objects
@@ -65,7 +65,7 @@ class Report(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether there are no errors. Warnings are allowed."""
-        return not any(d.severity == "error" for d in self.diagnostics)
+        return not has_error(self.diagnostics)
 
 
 def lint(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.apiserver import is_seen_by_webhooks, is_supported, validate
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_path, has_error
 from ptcompile.kinds.wrapped import manifest_texts, pod_of_template, wrapped_objects
 from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
@@ -121,7 +121,7 @@ class ObjectLinter:
                 return ()
         from ptcompile.apiserver.admission import admission_problems
 
-        valid = not any(problem.severity == "error" for problem in rejections)
+        valid = not has_error(rejections)
         return admission_problems(manifest, self._stream.cached(self._cluster_state), valid=valid)
 
     def _rule_findings(self, manifest: Json, rejections: Sequence[Problem]) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.compile import Result, compile_inputs
 from ptcompile.api.inputs import File, Inputs, read_profile
-from ptcompile.diagnostics import Diagnostic, Path
+from ptcompile.diagnostics import Diagnostic, Path, has_error
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import BY_TARGET, JOB_KINDS
 from ptcompile.requirements.dump import ProfileDraft, draft_profile
@@ -39,7 +39,7 @@ class Requirements(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether there are no errors. Warnings are allowed."""
-        return not any(d.severity == "error" for d in self.diagnostics)
+        return not has_error(self.diagnostics)
 
     def text(self) -> str:
         """Return the requirements as text, one per line."""
@@ -161,7 +161,7 @@ def platform(
     inputs = [Inputs([file], profile.profile, overrides=parsed_overrides, extensions=extensions) for file in files]
     jobs = [jobs_of(of_file, None) for of_file in inputs]
     diagnostics = (*profile.diagnostics, *(item for stream in jobs for item in stream.result.diagnostics))
-    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+    if has_error(diagnostics):
         return Setup((), {}, (), diagnostics)
     setup = plan_setup(settings.profile, [spec for stream in jobs for spec in stream.specs])
     return setup._replace(diagnostics=diagnostics)

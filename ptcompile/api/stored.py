@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import Inputs
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, has_error
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import get, kind_of, object_name
 from ptcompile.source import streams
@@ -42,7 +42,7 @@ class Stored(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether there is no error."""
-        return not any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+        return not has_error(self.diagnostics)
 
     def yaml(self) -> str:
         """Return the objects as YAML. A comment at each written value says who writes it."""

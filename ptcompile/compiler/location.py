@@ -13,7 +13,7 @@ from operator import attrgetter
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.parts import to_source_field, with_path
 from ptcompile.compiler.trace import Trace, existing_prefix
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, has_error
 from ptcompile.kubernetes.unstructured import get, has
 from ptcompile.spec.pod_fields import spec_fields_in
 
@@ -213,7 +213,7 @@ def locate_stages(
         located = locate(stage, data, trace)
         if spec is not None:
             located = restore_generate_name(located, spec)
-        if located and any(problem.severity == "error" for problem in all_located):
+        if located and has_error(all_located):
             from ptcompile.compiler.recovery import independent_errors
 
             kept += independent_errors(located, all_located, data)

@@ -11,7 +11,7 @@ from ptcompile.compiler.checks.kubernetes_fields import profile_template_problem
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
-from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, problem_at
+from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, has_error, problem_at
 from ptcompile.kubernetes.versions import first_stage, gates_of, is_group, stage_in
 from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
@@ -89,7 +89,7 @@ def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
     profile, problems = decode_profile(data)
     if profile is not None:
         problems += [*profile_template_problems(profile), *_unmodeled_releases(profile), *_gate_problems(profile)]
-    return (None if any(problem.severity == "error" for problem in problems) else profile), blocking(problems)
+    return (None if has_error(problems) else profile), blocking(problems)
 
 
 def _wrong_profile_kind(data: Any) -> Problem | None:
@@ -171,7 +171,7 @@ def load_profile(
 def profile_in(source: Source, filename: str | None) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """Return the ClusterProfile of a source that has been read, or None and its problems."""
     diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(source.problems)]
-    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+    if has_error(diagnostics):
         return None, diagnostics
 
     documents = streams.profile_documents(source)

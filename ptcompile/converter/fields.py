@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.converter.selectors import PodPair
 from ptcompile.diagnostics import Problem, problem_at
-from ptcompile.kubernetes.unstructured import kind_of, nested_map
+from ptcompile.kubernetes.unstructured import kind_of, nested_map, without_keys
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
@@ -119,7 +119,7 @@ def _replaced(value: Any, change: _Change) -> Any:
         if value.get("name") not in change.variables:
             return value
         if change.value is not None:
-            return {**{key: inner for key, inner in value.items() if key != "valueFrom"}, "value": change.value}
+            return {**without_keys(value, "valueFrom"), "value": change.value}
     if change.path is not None and value.get("fieldPath") == change.field:
         return {**value, "fieldPath": change.path}
     return {key: _replaced(inner, change) for key, inner in value.items()}

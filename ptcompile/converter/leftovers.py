@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.converter.selectors import PodPair
 from ptcompile.diagnostics import Problem, problem_at
-from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name, without_keys
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
 from ptcompile.operators.table import KINDS
 from ptcompile.simulator.meeting import short_names
@@ -91,7 +91,7 @@ def _without_metadata(value: Any, keys: set[str]) -> Any:
     if isinstance(metadata, dict):
         for field in _METADATA:
             if isinstance(metadata.get(field), dict):
-                metadata[field] = {key: inner for key, inner in metadata[field].items() if key not in keys}
+                metadata[field] = without_keys(metadata[field], *keys)
                 if not metadata[field]:
                     del metadata[field]
     return changed

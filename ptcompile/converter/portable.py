@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from ptcompile.converter.settings import set_values
 from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.importer.lifting import lift_launch
-from ptcompile.kubernetes.unstructured import as_mappings, get, has, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, get, has, nested_map, without_keys
 from ptcompile.operators.table import BY_TARGET
 from ptcompile.simulator.meeting import dns_names
 
@@ -34,10 +34,10 @@ def without_path(data: Any, path: Sequence[str | int]) -> Any:
     if not path or not isinstance(data, Mapping) or path[0] not in data:
         return data
     if len(path) == 1:
-        return {key: value for key, value in data.items() if key != path[0]}
+        return without_keys(data, path[0])
     inner = without_path(data[path[0]], path[1:])
     if inner == {} and data[path[0]] != {}:
-        return {key: value for key, value in data.items() if key != path[0]}
+        return without_keys(data, path[0])
     return {key: inner if key == path[0] else value for key, value in data.items()}
 
 
@@ -170,7 +170,7 @@ def _without_own_address(job: Json, hosts: Collection[str]) -> Json:
 def _without_address(container: Mapping[str, Any], hosts: Collection[str]) -> Mapping[str, Any]:
     variables = as_mappings(container.get("env"))
     kept = [item for item in variables if item.get("name") != "MASTER_ADDR" or item.get("value") not in hosts]
-    rest = {key: value for key, value in container.items() if key != "env"}
+    rest = without_keys(container, "env")
     return container if kept == variables else {**rest, "env": kept} if kept else rest
 
 
@@ -194,5 +194,5 @@ def _without_operator_port(job: Json, name: str, *, names_each: bool) -> Json:
             for port in ports
             if port.get("containerPort") != job.get("masterPort")
         ]
-    rest = {field: value for field, value in job.items() if field != "ports"}
+    rest = without_keys(job, "ports")
     return {**rest, "ports": ports} if ports else rest

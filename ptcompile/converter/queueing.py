@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.importer.profiles import MINIMAL
-from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, without_keys
 from ptcompile.operators.queues.queue_systems import QUEUE_ANNOTATION, QUEUE_LABELS
 from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET, kind_named
 from ptcompile.simulator.job import SimulatedJob
@@ -123,10 +123,10 @@ def without_queue(document: Json, system: str) -> Json:
     """Return the spec without its queue and priority, and without the system's labels."""
     labels = QUEUE_LABELS.get(system, ())
     metadata = {
-        field: {key: value for key, value in values.items() if key not in labels} if field == "labels" else values
+        field: without_keys(values, *labels) if field == "labels" else values
         for field, values in document["metadata"].items()
     }
-    job = {field: value for field, value in document["spec"].items() if field not in {"queue", "priority"}}
+    job = without_keys(document["spec"], "queue", "priority")
     return {**document, "metadata": metadata, "spec": job}
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name, string_map, without_keys
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
@@ -118,7 +118,7 @@ def _without_changed_keys(selector: Json, pairs: Sequence[PodPair]) -> Json:
         for key in {*pair.old.labels, *pair.new.labels}
         if pair.old.labels.get(key) != pair.new.labels.get(key)
     }
-    labels = {key: value for key, value in nested_map(selector, "matchLabels").items() if key not in changed}
+    labels = without_keys(nested_map(selector, "matchLabels"), *changed)
     expressions = [item for item in as_mappings(selector.get("matchExpressions")) if item.get("key") not in changed]
     return {
         **({"matchLabels": labels} if labels else {}),

@@ -142,6 +142,11 @@ def deduplicate(problems: Iterable[Problem]) -> list[Problem]:
     return [*distinct.values()]
 
 
+def has_error(problems: Iterable[Problem | Diagnostic]) -> bool:
+    """Return whether one of them is an error."""
+    return any(problem.severity == "error" for problem in problems)
+
+
 def blocking(problems: Iterable[Problem]) -> list[Problem]:
     """Return the problems of a spec or a profile, with errors marked as blocking `compile`."""
     return [problem._replace(blocks_compile=True) if problem.severity == "error" else problem for problem in problems]

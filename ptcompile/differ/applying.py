@@ -45,7 +45,7 @@ from ptcompile.apiserver.validation.updates import (
     stored_after_apply,
 )
 from ptcompile.apiserver.validation.volume_claims import claim_update
-from ptcompile.diagnostics import Path, Problem, deduplicate
+from ptcompile.diagnostics import Path, Problem, deduplicate, has_error
 from ptcompile.differ.changes import changed_paths, changes
 from ptcompile.differ.model import Apply, Change
 from ptcompile.differ.normal import normalize
@@ -124,7 +124,7 @@ def apply_verdict(
     old: Mapping[str, Any], new: Mapping[str, Any], touched: Sequence[tuple[str, ...]], problems: Sequence[Problem]
 ) -> Apply:
     """Return the verdict on an apply of `new` over `old`; `problems` are the reasons for a rejection."""
-    if any(problem.severity == "error" for problem in problems):
+    if has_error(problems):
         return Apply("refused", None)  # the caller shows why
     api_version, kind = kind_of(new)
     key = api_version.rpartition("/")[0], kind

@@ -9,6 +9,7 @@ from ptcompile.differ.model import Fact, KeyPath
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.quantity import Quantity
+from ptcompile.kubernetes.unstructured import without_keys
 from ptcompile.source.secrets.names import MASK
 from ptcompile.source.secrets.scanner import without_secrets
 
@@ -102,12 +103,12 @@ def normalize(manifest: Json) -> dict[str, Any]:
 
 def without_server_fields(manifest: Json) -> dict[str, Any]:
     """Return an object without what the server writes; the fields that stay are not in normal form."""
-    out = {key: value for key, value in manifest.items() if key != "status"}
+    out = without_keys(manifest, "status")
     metadata = out.get("metadata")
     if isinstance(metadata, Mapping):
-        out["metadata"] = kept = {key: value for key, value in metadata.items() if key not in SERVER_METADATA}
+        out["metadata"] = kept = without_keys(metadata, *SERVER_METADATA)
         if isinstance(annotations := metadata.get("annotations"), Mapping):
-            kept["annotations"] = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}
+            kept["annotations"] = without_keys(annotations, _LAST_APPLIED)
     return out
 
 

@@ -11,7 +11,7 @@ from ptcompile.differ.model import Fact
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import kind_of, without_keys
 from ptcompile.report.layout import shell_quote
 from ptcompile.shell.calls import single_command
 from ptcompile.simulator.as_json import env_sources, node_requirements
@@ -226,9 +226,7 @@ def _torchrun_settings(pod: Pod) -> tuple[object, ...] | None:
     shell_does_more = launch.in_shell and single_command([*(pod.command or ()), *(pod.args or ())]) is None
     if launch.launcher != "torchrun" or shell_does_more:
         return None
-    other_options = {
-        name: value for name, value in launch.options.items() if name not in (*DEFAULTS, "module", "standalone")
-    }
+    other_options = without_keys(launch.options, *DEFAULTS, "module", "standalone")
     rendezvous = pod.rendezvous
     options = {
         name: value for name, value in rendezvous.options.items() if name != "nnodes" or rendezvous.nodes is None

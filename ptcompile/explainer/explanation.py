@@ -11,7 +11,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes
 from ptcompile.compiler.advice import apply_suppressions, findings_of_rules
 from ptcompile.compiler.pipeline import compile_document
-from ptcompile.diagnostics import Diagnostic, Path, field_path
+from ptcompile.diagnostics import Diagnostic, Path, field_path, has_error
 from ptcompile.explainer.model import Cause, Explained, Input, InputText, PassChange, PassExplanation
 from ptcompile.explainer.provenance import InputLines, provenance
 from ptcompile.explainer.sensitivity import InputName
@@ -136,7 +136,7 @@ class Explanation(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether all diagnostics are warnings or notes."""
-        return not any(d.severity == "error" for d in self.diagnostics)
+        return not has_error(self.diagnostics)
 
     def at(self, query: str) -> tuple[Cause, ...]:
         """Return the causes at and below a path of a manifest, or, if no path begins so, wherever it occurs in a path.

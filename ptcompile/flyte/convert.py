@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, has_error
 from ptcompile.flyte import pods, resources as foreign
 from ptcompile.flyte.findings import shape_problems
 from ptcompile.flyte.keywords import (
@@ -49,7 +49,7 @@ class Converted:
     @property
     def ok(self) -> bool:
         """Whether there is a Spec; warnings are allowed."""
-        return all(problem.severity != "error" for problem in self.problems)
+        return not has_error(self.problems)
 
     def spec(self) -> Spec:
         """Return the task as a Spec. It does not include `objects`.
@@ -132,7 +132,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
         "spec": _without_unset(order_fields(spec)),
     }
     problems += shape_problems(document, problems, origins)
-    if any(problem.severity == "error" for problem in problems):
+    if has_error(problems):
         problems = [
             problem for problem in problems if problem.severity != "note"
         ]  # notes describe a job, but there is none

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, has_error
 from ptcompile.flyte.problems import call_error, call_warning
 from ptcompile.flyte.resources import CLASSES, DEVICES, WHOLE, as_dicts, device_slices, node_device_name
 from ptcompile.source import documents as source
@@ -204,7 +204,7 @@ class Platform:
     @property
     def ok(self) -> bool:
         """Whether there is no mistake; warnings are allowed."""
-        return all(problem.severity != "error" for problem in self.problems)
+        return not has_error(self.problems)
 
 
 def platform(

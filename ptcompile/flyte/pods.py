@@ -10,6 +10,7 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import resources as foreign
 from ptcompile.flyte.problems import call_error, call_note, call_warning
 from ptcompile.flyte.resources import Amounts
+from ptcompile.kubernetes.unstructured import without_keys
 from ptcompile.spec.checks import MAIN
 
 _IMAGE_TEMPLATE = re.compile(r"\{\{\s*\.images?\.([a-zA-Z0-9_-]+)(?:\.([a-zA-Z0-9_-]+))?\s*\}\}", re.IGNORECASE)
@@ -96,13 +97,13 @@ def read_template(
     main = next((dict(container) for container in containers if container.get("name") == primary), {})
     image = main.pop("image", None)
     dropped = _START_FIELDS if starts else frozenset()
-    main = {key: item for key, item in main.items() if key not in dropped}
+    main = without_keys(main, *dropped)
     main["resources"] = _without_named(
         main.get("resources") or {}, {*(_RESOURCE_NAMES.get(key, gpu) for key in amounts)}, gpu, amounts
     )
     main = {key: item for key, item in {**main, "name": MAIN}.items() if item not in ({}, [], None)}
     kept = [main] if len(main) > 1 else []
-    spec = {key: item for key, item in spec.items() if key != "containers"}
+    spec = without_keys(spec, "containers")
     if kept or sidecars:
         spec["containers"] = [*kept, *sidecars]
     return TaskPodTemplate(spec, labels, annotations, image_of(image, ("pod_template", "image"), images, problems))
@@ -131,7 +132,7 @@ def _without_named(resources: Any, named: set[str], gpu: str, task: Amounts) -> 
     if "gpu" in task:
         named = {*named, "gpu", gpu}
     halves = {half: foreign.as_dict(amounts) for half, amounts in foreign.as_dict(resources).items()}
-    lists = {half: {k: v for k, v in amounts.items() if k not in named} for half, amounts in halves.items()}
+    lists = {half: without_keys(amounts, *named) for half, amounts in halves.items()}
     return {half: quantities for half, quantities in lists.items() if quantities}
 
 

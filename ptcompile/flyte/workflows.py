@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 from ptcompile.api import compile as api
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, has_error
 from ptcompile.flyte import run
 from ptcompile.flyte.config import Resources
 from ptcompile.flyte.convert import Converted
@@ -190,8 +190,9 @@ class Workflow:
         results = [task.compile(cluster=cluster, **more) for task in self.tasks]
         problems = [streams.to_diagnostic(problem, None, None) for problem in self.problems]
         diagnostics = (*problems, *(diagnostic for result in results for diagnostic in result.diagnostics))
-        has_error = any(diagnostic.severity == "error" for diagnostic in diagnostics)
-        manifests = () if has_error else tuple(manifest for result in results for manifest in result.manifests)
+        manifests = (
+            () if has_error(diagnostics) else tuple(manifest for result in results for manifest in result.manifests)
+        )
         return api.Result((), ())._replace(manifests=manifests, diagnostics=diagnostics)
 
 

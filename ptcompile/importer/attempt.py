@@ -28,7 +28,7 @@ from ptcompile.importer.residue import (
 )
 from ptcompile.kinds.reading import Read
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name, without_keys
 from ptcompile.operators.table import kind_named
 from ptcompile.operators.trainer.read import read_with_runtime
 from ptcompile.shell.calls import single_command
@@ -236,7 +236,7 @@ def _candidate_specs(
             yield lifted_spec, True
     yield spec, False
     if "elastic" in spec["spec"]:  # the spec may have no field for the object's torchrun options
-        yield {**spec, "spec": {field: value for field, value in spec["spec"].items() if field != "elastic"}}, False
+        yield {**spec, "spec": without_keys(spec["spec"], "elastic")}, False
 
 
 def _refine_spec(

@@ -15,6 +15,7 @@ from ptcompile.compiler.checks.job import run_policy
 from ptcompile.compiler.frontend.lowering import lower, lower_run_policy
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_spec
+from ptcompile.diagnostics import has_error
 from ptcompile.ir.job import Context, Job, Target, backend
 from ptcompile.operators.targets import default_target, target_named
 from ptcompile.spec.reader import SPEC_FILE, Block, read
@@ -132,12 +133,12 @@ def _is_same_to_passes(a: Job, b: Job) -> bool:
 
 
 def _has_conflict(parts: SpecParts) -> bool:
-    return any(problem.severity == "error" for problem in run_policy(parts))
+    return has_error(run_policy(parts))
 
 
 def _target_of(parts: SpecParts, job: Job) -> Target | None:
     """Return the target of the job, or None if it does not support the job."""
     named, cluster = parts.job.target, parts.cluster
     target = target_named(named) if named is not None else default_target(job, cluster)
-    is_unsupported = any(problem.severity == "error" for problem in target.unsupported(job, cluster))
+    is_unsupported = has_error(target.unsupported(job, cluster))
     return None if is_unsupported else target

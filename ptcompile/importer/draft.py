@@ -12,7 +12,7 @@ from ptcompile.importer.pod_template import pod_fields
 from ptcompile.ir import pods as pod_template
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.kubernetes.images import is_placeholder
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_map, without_keys
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ _NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "po
 def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
     """Return the spec with everything that was read. `gpu` is the profile's resource name for GPUs."""
     metadata = nested_map(manifest, "metadata")
-    annotations = {k: v for k, v in nested_map(metadata, "annotations").items() if k != _LAST_APPLIED}
+    annotations = without_keys(nested_map(metadata, "annotations"), _LAST_APPLIED)
     name = as_string(metadata.get("name")) or as_string(metadata.get("generateName")).rstrip("-.")
     head = {"name": name, "namespace": metadata.get("namespace"), "labels": metadata.get("labels")}
     spec: SpecData = {"target": read.target, **_pod_blocks(read, gpu)}
@@ -109,7 +109,7 @@ def name_containers(read: Read) -> Read:
     if len({pods.main for pods in training}) < 2:
         return read
     by_role = {f"{pods.role}Container": pods.main for pods in training if pods.main != MAIN_CONTAINER}
-    names = {part: name for part, name in nested_map(read.fields, "names").items() if part != "container"}
+    names = without_keys(nested_map(read.fields, "names"), "container")
     return read._replace(fields={**read.fields, "names": {**names, **by_role}})
 
 
@@ -119,7 +119,7 @@ def _pod_blocks(read: Read, gpu: str) -> SpecData:
     shm = [block[_SHM_FIELD] for block in pod_blocks if _SHM_FIELD in block]
     if any(value != shm[0] for value in shm):  # no job-level field fits all roles
         pod_blocks, shm = [pod_fields(pods, gpu, shm=False) for pods in training], [False]
-    pod_blocks = [{field: value for field, value in block.items() if field != _SHM_FIELD} for block in pod_blocks]
+    pod_blocks = [without_keys(block, _SHM_FIELD) for block in pod_blocks]
     job = _common_fields(pod_blocks)
     out = job | ({_SHM_FIELD: shm[0]} if shm else {})
     for pods, block in zip(training, pod_blocks, strict=True) if len(training) > 1 else ():
@@ -133,7 +133,7 @@ def _pod_blocks(read: Read, gpu: str) -> SpecData:
         ]
         patch = _as_patch({field: out.pop(field) for field in unshared if field in out})
         out["podTemplate"] = pod_template.merge(patch, out.get("podTemplate", {}))
-        job = {field: value for field, value in job.items() if field not in unshared}
+        job = without_keys(job, *unshared)
         out["roles"] = {name: _auxiliary_block(pods, fields, job) for name, (pods, fields) in auxiliary.items()}
     return out
 
@@ -215,7 +215,7 @@ def without_compiled_env(spec: SpecData) -> SpecData:
         if any("$(" in str(value) for value in env.values()):
             return block
         kept = {name: value for name, value in env.items() if not may_be_compiled(name, job)}
-        rest = {field: value for field, value in block.items() if field != "env"}
+        rest = without_keys(block, "env")
         return {**rest, "env": kept} if kept else rest
 
     port = (job.get("env") or {}).get("MASTER_PORT")

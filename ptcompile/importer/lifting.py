@@ -28,6 +28,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     nested_map,
     object_name,
+    without_keys,
 )
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, QUEUE_ANNOTATION, QUEUE_LABELS
 from ptcompile.shell.calls import single_command
@@ -128,7 +129,7 @@ def _without_pods(manifest: Json, read: Read, holder: int) -> Json:
     if paths or holder or any(pods.holder for pods in read.pods):
         bare: Json = _without_templates(manifest, paths)
         return bare
-    return {key: value for key, value in manifest.items() if key != "spec"}
+    return without_keys(manifest, "spec")
 
 
 def _without_templates(value: Any, holders: Sequence[Path]) -> Any:
@@ -136,7 +137,7 @@ def _without_templates(value: Any, holders: Sequence[Path]) -> Any:
     if not isinstance(value, dict | list) or not holders:
         return value
     if isinstance(value, dict) and () in holders:
-        value = {key: inner for key, inner in value.items() if key not in {"template", "restartPolicy"}}
+        value = without_keys(value, "template", "restartPolicy")
     below: dict[str | int, list[Path]] = {}
     for path in holders:
         if path:
@@ -177,8 +178,8 @@ def _unrestricted_block(block: Json) -> dict[str, Any]:
         out["roles"] = {**out["roles"], name: _unrestricted_block(role)}
     if pod := nested_map(out, "podTemplate", "spec"):
         pod_patch = {"spec": _unrestricted_pod(pod)} if _unrestricted_pod(pod) else {}
-        template = {**{key: value for key, value in out["podTemplate"].items() if key != "spec"}, **pod_patch}
-        out = {**{key: value for key, value in out.items() if key != "podTemplate"}}
+        template = {**without_keys(out["podTemplate"], "spec"), **pod_patch}
+        out = without_keys(out, "podTemplate")
         out |= {"podTemplate": template} if template else {}
     return out
 
@@ -197,7 +198,7 @@ def _unrestricted_container(container: Json) -> dict[str, Any]:
     out = _without_defaults(container, "securityContext", _RESTRICTED_CONTAINER)
     added = nested_map(out, "securityContext", "capabilities")
     if added.get("drop") == ["ALL"]:
-        capabilities = {key: value for key, value in added.items() if key != "drop"}
+        capabilities = without_keys(added, "drop")
         out["securityContext"] = {**out["securityContext"], "capabilities": capabilities}
     return out
 
@@ -206,7 +207,7 @@ def _without_defaults(holder: Json, key: str, filled: Json) -> dict[str, Any]:
     """Return the mapping with the filled-in fields removed from its security context, and an empty context removed."""
     context = nested_map(holder, key)
     kept = {field: value for field, value in context.items() if field not in filled or value != filled[field]}
-    out = {name: value for name, value in holder.items() if name != key}
+    out = without_keys(holder, key)
     return {**out, key: kept} if kept else out
 
 
@@ -233,7 +234,7 @@ def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
     if entry.split() != [entry]:
         return None  # `script` takes no spaces
     start = {"module" if launch.options.get("module") else "script": entry}
-    kept = {field: value for field, value in fields.items() if field not in {"command", "args", "elastic"}}
+    kept = without_keys(fields, "command", "args", "elastic")
     lifted = {**kept, **start, **({"args": arguments} if arguments else {}), "elastic": elastic}
     return {**spec, "spec": {**lifted, **_master_port(roles[0][2], fields)}}
 
@@ -340,7 +341,7 @@ def _without_nulls(block: SpecData, path: Sequence[str], names: Collection[str] 
     if path:
         inner = _without_nulls(block[path[0]], path[1:], names)
         kept = {field: inner if field == path[0] else value for field, value in block.items()}
-        return kept if inner or path[0] in {"master", "worker"} else {k: v for k, v in kept.items() if k != path[0]}
+        return kept if inner or path[0] in {"master", "worker"} else without_keys(kept, path[0])
     kept = {
         field: _without_nulls(value, (), names) if isinstance(value, dict) else value for field, value in block.items()
     }

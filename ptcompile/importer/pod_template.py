@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ptcompile.kinds.reading import MAIN_CONTAINER, ReadRole, without_empty
 from ptcompile.kubernetes.pod_spec import SHM_PATH as _SHM
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, without_keys
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
@@ -125,7 +125,7 @@ def _template_patch(pods: ReadRole, pod: Json, metadata: Json, env: list[Json]) 
     containers = [_container_patch(container, pods, env) for container in as_mappings(pod.get("containers"))]
     if patched := [container for container in containers if container.keys() > {"name"}]:
         spec["containers"] = patched
-    rest = {key: value for key, value in metadata.items() if key not in {*_METADATA_FIELDS, "creationTimestamp"}}
+    rest = without_keys(metadata, *_METADATA_FIELDS, "creationTimestamp")
     return without_empty({"metadata": without_empty(rest), "spec": without_empty(spec)})
 
 

@@ -25,7 +25,7 @@ from ptcompile.importer.draft import blocks, may_be_compiled
 from ptcompile.ir.job import WAITS
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map, without_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -394,7 +394,7 @@ def _without(data: Any, path: KeyPath) -> Any:
     if not path or not isinstance(data, dict) or path[0] not in data:
         return data
     if len(path) == 1:
-        return {key: value for key, value in data.items() if key != path[0]}
+        return without_keys(data, path[0])
     inner = _without(data[path[0]], path[1:])
     kept = {key: inner if key == path[0] else value for key, value in data.items()}
     return kept if inner or path[0] in {"master", "worker", "spec"} else _without(kept, path[:1])

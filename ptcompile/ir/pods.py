@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS, OBJECT_KEYS
 from ptcompile.kubernetes.resources import never_shared
+from ptcompile.kubernetes.unstructured import without_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,15 +142,15 @@ def read(template: Json, main: str) -> PodTemplate:
         tolerations=tuple(spec.get("tolerations") or ()),
         node_selector=spec.get("nodeSelector") or {},
         affinity=spec.get("affinity") or {},
-        metadata={k: v for k, v in metadata.items() if k not in {"labels", "annotations"}} if metadata else metadata,
-        extra={k: v for k, v in spec.items() if k not in _POD_OWN},
+        metadata=without_keys(metadata, "labels", "annotations") if metadata else metadata,
+        extra=without_keys(spec, *_POD_OWN),
     )
 
 
 def _read_container(container: Json) -> Container:
     resources: Json = container.get("resources") or {}
     command, args = container.get("command"), container.get("args")
-    extra = {k: v for k, v in container.items() if k not in _CONTAINER_OWN}
+    extra = without_keys(container, *_CONTAINER_OWN)
     if "claims" in resources:
         extra["resources"] = {"claims": resources["claims"]}
     return Container(
@@ -348,7 +349,7 @@ def _hashable(value: Any) -> Any:
 
 def _without_source(entry: Json) -> Json:
     """Return an env entry without value and source: it has one or the other, and the patch's replaces both."""
-    return {k: v for k, v in entry.items() if k not in {"value", "valueFrom"}}
+    return without_keys(entry, "value", "valueFrom")
 
 
 _WHOLE = frozenset({"affinity", "dnsConfig"})
@@ -371,7 +372,7 @@ def _merge_over_base(value: Any, base: Any, key: str = "") -> Any:
     mixed.
     """
     if isinstance(value, Mapping) and isinstance(base, Mapping) and key not in _WHOLE:
-        added_fields = {k: v for k, v in base.items() if k not in value}
+        added_fields = without_keys(base, *value)
         return {**added_fields, **{k: _merge_over_base(v, base.get(k), k) for k, v in value.items()}}
     if key not in MERGE_KEYS or not isinstance(value, list) or not isinstance(base, list):
         return value

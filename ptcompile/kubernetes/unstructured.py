@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any, Final, TypeVar
+
+    T = TypeVar("T")
 
     Json = Mapping[str, Any]
     """A Kubernetes object or a part of one, as plain data. Never changed in place."""
@@ -74,6 +76,12 @@ def as_int(value: Any, default: int = 0) -> int:
 def string_map(value: Any) -> dict[str, str]:
     """Return the string values of a mapping; null becomes an empty string, and other values are dropped."""
     return {str(k): v or "" for k, v in as_mapping(value).items() if v is None or isinstance(v, str)}
+
+
+def without_keys(fields: Mapping[str, T], *keys: str | int) -> dict[str, T]:
+    """Return the entries of a mapping that have none of these keys."""
+    dropped = {*keys}
+    return {key: value for key, value in fields.items() if key not in dropped}
 
 
 def object_name(manifest: Json) -> str:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.index import SERVICE
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name, without_keys
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.rehearsal.volumes import PodSurroundings, claims_of, describe_surroundings, surroundings_of
 from ptcompile.simulator.job import SimulatedJob
@@ -199,7 +199,7 @@ def _actor(
     number: int, pod: Pod, max_processes: int, pods: int, claims: Mapping[str, str], *, own_command: bool
 ) -> Actor:
     processes = min(max_processes, pod.rendezvous.processes or max_processes)
-    env = {name: value for name, value in pod.variables.items() if name not in _DROPPED_VARIABLES}
+    env = without_keys(pod.variables, *_DROPPED_VARIABLES)
     if "PET_NPROC_PER_NODE" in env:
         env["PET_NPROC_PER_NODE"] = str(processes)
     if own_command:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.hardware.nodes import levels_of
 from ptcompile.kubernetes.unstructured import (
     as_int,
@@ -79,7 +79,7 @@ class ProfileDraft(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether all diagnostics are warnings or notes."""
-        return not any(d.severity == "error" for d in self.diagnostics)
+        return not has_error(self.diagnostics)
 
     def text(self) -> str:
         """Return the profile as YAML below a comment that lists what is unknown."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ptcompile.hardware.nodes import ARM, HOST, LEVELS, SPOT
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name, string_map, without_keys
 from ptcompile.world.nodes import karpenter_group
 
 TYPE_CHECKING = False
@@ -186,7 +186,7 @@ def _machine(labels: dict[str, str]) -> str | None:
 
 
 def _labels(node: Json) -> dict[str, str]:
-    return {key: value for key, value in string_map(nested_map(node, "metadata").get("labels")).items() if key != HOST}
+    return without_keys(string_map(nested_map(node, "metadata").get("labels")), HOST)
 
 
 def _taints(node: Json) -> list[dict[str, str]]:

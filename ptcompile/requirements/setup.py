@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.kinds.model import Operator, is_overridden
 from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.report.layout import join_escaped
@@ -52,7 +52,7 @@ class Setup(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether all diagnostics are warnings or notes."""
-        return not any(d.severity == "error" for d in self.diagnostics)
+        return not has_error(self.diagnostics)
 
     def text(self) -> str:
         """Return one YAML stream for kubectl, with the requirements and Helm values as comments at the top."""

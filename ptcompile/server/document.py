@@ -18,7 +18,7 @@ from lsprotocol.types import Position, Range
 from ptcompile.api.inputs import File, Inputs, Item
 from ptcompile.api.lint import Report, lint_inputs
 from ptcompile.apiserver.crds import Definitions
-from ptcompile.diagnostics import Path, Span
+from ptcompile.diagnostics import Path, Span, has_error
 from ptcompile.kubernetes.index import DECIDING, Objects
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.server.workspace import FileSettings, NamedObject, Surroundings, WorkspaceFile, named_objects
@@ -168,7 +168,7 @@ class OpenDocument:
     @property
     def sound(self) -> bool:
         """Whether the whole text can be parsed."""
-        return not any(problem.severity == "error" for problem in self.source.problems)
+        return not has_error(self.source.problems)
 
     def last_sound(self) -> OpenDocument | None:
         """Return this text, or its last version that could be parsed."""

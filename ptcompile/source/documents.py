@@ -11,7 +11,7 @@ from itertools import chain
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
-from ptcompile.diagnostics import Path, Problem, Span
+from ptcompile.diagnostics import Path, Problem, Span, has_error
 from ptcompile.diagnostics.fixes import DEDUPLICATED
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.source.fast_reader import read_document
@@ -374,7 +374,7 @@ def _read_yaml_after_json(
     result.is_json = bool(values)
     documents = _json_documents(result, values, problems)
     _read_stream(result, problems, parse, documents, _skip_line(result.text, values[-1].end) if values else 0)
-    if _looks_like_json(result.text) and any(problem.severity == "error" for problem in result.problems):
+    if _looks_like_json(result.text) and has_error(result.problems):
         result.problems = (_to_problem(result, 0, refusal),)
 
 

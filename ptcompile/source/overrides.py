@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Problem, problem_at
-from ptcompile.kubernetes.unstructured import has
+from ptcompile.kubernetes.unstructured import has, without_keys
 from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
 
@@ -160,7 +160,7 @@ def _without_generate_name(data: Any) -> Any:
     metadata = data.get("metadata") if isinstance(data, Mapping) else None
     if not isinstance(metadata, Mapping) or "generateName" not in metadata:
         return data
-    return {**data, "metadata": {key: value for key, value in metadata.items() if key != "generateName"}}
+    return {**data, "metadata": without_keys(metadata, "generateName")}
 
 
 class _NoPlaceError(ValueError):

@@ -13,7 +13,7 @@ from ptcompile.compiler.checks import devices, entry, job as checks, targets as 
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.compiler.location import TARGET, PlacedProblem, restore_generate_name
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.diagnostics import Problem, has_error, problem_at
 from ptcompile.ir.job import Context, Job
 from ptcompile.operators.shared import emitting, endings
 from ptcompile.operators.targets import TARGETS
@@ -72,7 +72,7 @@ def check(parts: SpecParts, target: str | None = None, extensions: Extensions | 
         problems.append(_unknown_target(target, targets))
     if checks.is_only_too_long(parts.spec.metadata.name):
         rest = [problem for problem in problems if problem.path != ("metadata", "name")]
-        problems = problems if any(problem.severity == "error" for problem in rest) else rest
+        problems = problems if has_error(rest) else rest
     return list(map(PlacedProblem, restore_generate_name(problems, parts.spec)))
 
 

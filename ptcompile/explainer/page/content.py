@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.advice import targets_by_finding
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path, has_error
 from ptcompile.explainer.explanation import Explanation, SharedInputs
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.page.queue import admissions
@@ -301,7 +301,7 @@ def _explain_targets(
 def _make_panel(file: InputName, filename: str, read: source.Source, explanation: Explanation) -> Panel:
     """Return a file with secrets masked; only the lines with errors if parts of it could not be parsed."""
     masked = explanation.texts.get(file)
-    if masked is None or any(problem.severity == "error" for problem in read.problems):
+    if masked is None or has_error(read.problems):
         quoted = lines_to_quote(explanation.diagnostics, read.text, filename)
         excerpt = SourceText(tuple(quoted.values()), frozenset(), tuple(quoted)) if quoted else None
         return Panel(file, filename, excerpt)
