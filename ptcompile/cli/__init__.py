@@ -133,7 +133,9 @@ def build_parser(name: str) -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    import_module(f"ptcompile.cli.commands.{command.module}").PARSERS[name](parser)
+    parser.epilog, add, run = import_module(f"ptcompile.cli.commands.{command.module}").PARSERS[name]
+    add(parser)
+    parser.set_defaults(run=run)
     parser.shorten_usage()
     return parser
 

@@ -26,7 +26,7 @@ ALL: Final = "all"
 """Value of --target for every target that can express the job."""
 
 
-def add_spec_options(parser: argparse.ArgumentParser, *, all_targets: bool = False) -> None:
+def add_spec_options(parser: Parser, *, all_targets: bool = False) -> None:
     """Add the options that decide how a spec is compiled: --target, also with the value "all", --name, --set,
     --set-string and --cluster.
     """
@@ -35,38 +35,37 @@ def add_spec_options(parser: argparse.ArgumentParser, *, all_targets: bool = Fal
     add_cluster(parser)
 
 
-def add_target(parser: argparse.ArgumentParser, *, all_targets: bool = False) -> None:
+def add_target(parser: Parser, *, all_targets: bool = False) -> None:
     """Add --target, also with the value "all"."""
     or_all = ", or all" if all_targets else ""
-    parser.add_argument(
+    parser.add_value(
         "--target",
-        metavar="T",
-        help=f"the operator to compile specs for{or_all} (see `ptcompile targets`; default: what the job needs)",
+        "T",
+        f"the operator to compile specs for{or_all} (see `ptcompile targets`; default: what the job needs)",
     )
 
 
-def add_cluster(parser: argparse.ArgumentParser, *, configured: bool = True) -> None:
+def add_cluster(parser: Parser, *, configured: bool = True) -> None:
     """Add --cluster. If `configured`, its default is the configuration's profile (see `config.profile_path`)."""
-    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    parser.add_value("--cluster", "FILE", "the cluster profile (kind: ClusterProfile)")
     parser.set_defaults(configured_cluster=configured)
 
 
-def add_related(parser: argparse.ArgumentParser) -> None:
+def add_related(parser: Parser) -> None:
     """Add --with."""
-    parser.add_argument(
-        "--with", dest="beside", action="append", default=[], metavar="FILE",
-        help="objects that are only looked up, such as a TrainJob's runtime (repeatable)",
-    )  # fmt: skip
+    parser.add_repeatable(
+        "--with", "FILE", "objects that are only looked up, such as a TrainJob's runtime (repeatable)", dest="beside"
+    )
 
 
-def add_format(parser: argparse.ArgumentParser, *formats: str) -> None:
+def add_format(parser: Parser, *formats: str) -> None:
     """Add --format, the form of the command's result; the first of `formats` is the default."""
     parser.add_argument(
         "--format", choices=formats, default=formats[0], help=f"format of the result (default: {formats[0]})"
     )
 
 
-def add_output_format(parser: argparse.ArgumentParser, *names: str) -> None:
+def add_output_format(parser: Parser, *names: str) -> None:
     """Add --output-format, the form of the findings, also under other names, and --untrusted."""
     parser.add_argument(
         "--output-format", *names, action="append", default=[], type=_report_format, metavar=REPORT_FORMAT,
@@ -90,32 +89,23 @@ def _report_format(text: str) -> ReportFormat:
     return ReportFormat(name, file or None)
 
 
-def add_untrusted(parser: argparse.ArgumentParser) -> None:
+def add_untrusted(parser: Parser) -> None:
     """Add --untrusted."""
-    parser.add_argument(
-        "--untrusted",
-        action="store_true",
-        help="for untrusted input: lower limits, no excerpts from files outside the tree",
-    )
+    parser.add_flag("--untrusted", "for untrusted input: lower limits, no excerpts from files outside the tree")
 
 
-def add_overrides(parser: argparse.ArgumentParser) -> None:
+def add_overrides(parser: Parser) -> None:
     """Add --name, --set and --set-string."""
-    parser.add_argument(
-        "--name", metavar="NAME", help="name the job for this run, before other names are derived from it"
-    )
-    parser.add_argument(
+    parser.add_value("--name", "NAME", "name the job for this run, before other names are derived from it")
+    parser.add_repeatable(
         "--set",
-        action="append",
-        default=[],
+        "PATH=VALUE",
+        'set a value before compiling, such as spec.nodes=4 or metadata.labels."a.b/c"=d (repeatable)',
         type=_set,
-        metavar="PATH=VALUE",
-        help='set a value before compiling, such as spec.nodes=4 or metadata.labels."a.b/c"=d (repeatable)',
     )
-    parser.add_argument(
-        "--set-string", action="append", default=[], dest="set", type=_set_string, metavar="PATH=TEXT",
-        help="like --set, but always take the value as a string",
-    )  # fmt: skip
+    parser.add_repeatable(
+        "--set-string", "PATH=TEXT", "like --set, but always take the value as a string", dest="set", type=_set_string
+    )
 
 
 def _set(text: str) -> Set:
@@ -132,13 +122,10 @@ def _set_string(text: str) -> Set:
     return overrides.parse_string(text)
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
+def add_jobs(parser: Parser) -> None:
     """Add --jobs, the number of processes."""
-    parser.add_argument(
-        "--jobs",
-        type=_parse_jobs,
-        metavar="N",
-        help="number of processes (default: one per core if there are many files)",
+    parser.add_value(
+        "--jobs", "N", "number of processes (default: one per core if there are many files)", type=_parse_jobs
     )
 
 
@@ -174,6 +161,18 @@ class Parser(argparse.ArgumentParser):
             arguments["color"] = False  # ours is the same on every version
         super().__init__(formatter_class=partial(formatter_class, width=terminal_width() - 2), **arguments)
         self._positionals.title, self._optionals.title = "Arguments", "Options"
+
+    def add_flag(self, name: str, help: str) -> None:
+        """Add an option without a value."""
+        self.add_argument(name, action="store_true", help=help)
+
+    def add_value(self, name: str, metavar: str, help: str, **more: Any) -> None:
+        """Add an argument, or an option with a value. `more`: what else `add_argument` takes."""
+        self.add_argument(name, metavar=metavar, help=help, **more)
+
+    def add_repeatable(self, name: str, metavar: str, help: str, **more: Any) -> None:
+        """Add an option whose values are collected in a list. `more`: what else `add_argument` takes."""
+        self.add_value(name, metavar, help, action="append", default=[], **more)
 
     def shorten_usage(self) -> None:
         """Make the usage one line: the options are listed below it in the help, and a mistake names its own."""

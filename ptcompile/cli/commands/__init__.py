@@ -1,6 +1,6 @@
 """The table of commands: the group, the module and the purpose of each. No module is imported before its command runs.
 
-A module has `PARSERS`: by command, a function that adds its options to a parser.
+A module has `PARSERS`: by command, its examples, a function that adds its options to a parser, and one that runs it.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import argparse
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
-from ptcompile.cli.options import add_cluster, add_format, add_output_format, add_overrides
+from ptcompile.cli.options import Parser, add_cluster, add_format, add_output_format, add_overrides
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 
@@ -29,21 +29,16 @@ clusters, provisioning, dynamic resources and admission fair sharing are not loo
 """
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
-    parser.add_argument(
-        "paths", nargs="*", metavar="FILE", help="specs, manifests and queues: files, directories, or -"
-    )
+    parser.add_value("paths", "FILE", "specs, manifests and queues: files, directories, or -", nargs="*")
     add_cluster(parser)
-    parser.add_argument(
-        "--state", action="append", default=[], metavar="DUMP",
-        help="the objects of the cluster, as kubectl get -o yaml prints them, or - (repeatable)",
-    )  # fmt: skip
+    parser.add_repeatable(
+        "--state", "DUMP", "the objects of the cluster, as kubectl get -o yaml prints them, or - (repeatable)"
+    )
     add_overrides(parser)
     add_format(parser, "text", "json")
     add_output_format(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,4 +67,4 @@ def run(options: argparse.Namespace) -> int:
     return max(status, presentation.write_result(text, options.format), int(not admission.ok))
 
 
-PARSERS: Final = {"admit": add}
+PARSERS: Final = {"admit": (_EPILOG, add, run)}

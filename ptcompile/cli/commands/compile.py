@@ -11,7 +11,16 @@ from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.inputs import inputs_of
-from ptcompile.cli.options import ALL, add_cluster, add_format, add_jobs, add_output_format, add_overrides, check_target
+from ptcompile.cli.options import (
+    ALL,
+    Parser,
+    add_cluster,
+    add_format,
+    add_jobs,
+    add_output_format,
+    add_overrides,
+    check_target,
+)
 from ptcompile.cli.reporter import Findings, map_files, quoted_lines
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
@@ -44,34 +53,24 @@ _EPILOG = """\
 """
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
-    parser.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
-    parser.add_argument(
+    parser.add_value("paths", "SPEC", "files, directories, globs, or - for standard input", nargs="*")
+    parser.add_repeatable(
         "--target",
-        action="append",
-        default=[],
-        metavar="T",
-        help="operator to write manifests for (see `ptcompile targets`); several or all with -o DIR/ or --format json",
+        "T",
+        "operator to write manifests for (see `ptcompile targets`); several or all with -o DIR/ or --format json",
     )
     add_overrides(parser)
     parser.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; print a diff and exit with status 1 if OUT is out of date"
-    )
-    parser.add_argument(
-        "--prune", action="store_true", help="delete the files in -o DIR/ that ptcompile wrote for specs that are gone"
-    )
+    parser.add_flag("--check", "write nothing; print a diff and exit with status 1 if OUT is out of date")
+    parser.add_flag("--prune", "delete the files in -o DIR/ that ptcompile wrote for specs that are gone")
     add_format(parser, "yaml", "json")
-    parser.add_argument(
-        "--allow-empty", action="store_true", help="exit with status 0 if there is no file or no TrainingJob to compile"
-    )
-    parser.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
+    parser.add_flag("--allow-empty", "exit with status 0 if there is no file or no TrainingJob to compile")
+    parser.add_flag("--no-lint", "do not run the lint rules on the compiled manifests")
     add_jobs(parser)
     add_cluster(parser)
     add_output_format(parser)
-    parser.set_defaults(run=run)
 
 
 def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
@@ -396,4 +395,4 @@ def _as_one_object(manifests: Manifests) -> dict[str, object]:
     return manifests[0] if len(manifests) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifests}
 
 
-PARSERS: Final = {"compile": add}
+PARSERS: Final = {"compile": (_EPILOG, add, run)}

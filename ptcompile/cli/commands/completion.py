@@ -8,7 +8,7 @@ from shlex import quote
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
-from ptcompile.cli.options import ALL, REPORT_FORMAT
+from ptcompile.cli.options import ALL, REPORT_FORMAT, Parser
 from ptcompile.report import FORMATS
 
 TYPE_CHECKING = False
@@ -52,11 +52,9 @@ class Command(NamedTuple):
     """Values of its positional arguments."""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
     parser.add_argument("shell", choices=SHELLS)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -76,7 +74,7 @@ def every_command() -> Iterator[Command]:
     yield Command("version", "print the version", (), Values())
 
 
-def _options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
+def _options_of(parser: Parser) -> Iterator[Option]:
     for action in parser._actions:
         if action.option_strings and action.help is not argparse.SUPPRESS:
             takes_value = action.nargs != 0
@@ -85,7 +83,7 @@ def _options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
             yield Option(tuple(action.option_strings), action.help or "", metavar, values)
 
 
-def _positional_values(command: str, parser: argparse.ArgumentParser) -> Values:
+def _positional_values(command: str, parser: Parser) -> Values:
     """Return the values of all positional arguments of a command; for `explain` also rules and fields."""
     positional = [_values_of(action, "") for action in parser._actions if not action.option_strings]
     words = tuple(word for values in positional for word in values.words)
@@ -312,4 +310,4 @@ _SHELLS: Final[dict[str, Callable[[Sequence[Command]], str]]] = {
 }
 SHELLS: Final = tuple(_SHELLS)
 
-PARSERS: Final = {"completion": add}
+PARSERS: Final = {"completion": (_EPILOG, add, run)}

@@ -7,7 +7,7 @@ import argparse
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import check_has_spec, keywords
-from ptcompile.cli.options import add_format, add_output_format, add_spec_options, check_target
+from ptcompile.cli.options import Parser, add_format, add_output_format, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 
@@ -33,30 +33,20 @@ Exits with status 0 if nothing differs, 1 if something does or a spec does not c
 """
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = EPILOG
-    parser.add_argument("a", metavar="A", help="the old side: a file, or -")
-    parser.add_argument(
-        "b", metavar="B", nargs="?", help="the new side (default: A again, with --set or under another profile)"
-    )
-    parser.add_argument(
-        "--live", metavar="FILE", help="the live object in place of A: the output of kubectl get -o yaml"
-    )
+    parser.add_value("a", "A", "the old side: a file, or -")
+    parser.add_value("b", "B", "the new side (default: A again, with --set or under another profile)", nargs="?")
+    parser.add_value("--live", "FILE", "the live object in place of A: the output of kubectl get -o yaml")
     add_spec_options(parser)
     parser.add_argument("-n", "--namespace", metavar="NS", help="the namespace of objects of B that name none")
-    parser.add_argument("--server-side", action="store_true", help="predict kubectl apply --server-side")
-    parser.add_argument(
-        "--force-conflicts", action="store_true", help="with --server-side: take over fields of other managers"
-    )
-    parser.add_argument(
-        "--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas (repeatable)"
-    )
-    parser.add_argument("--from-cluster", metavar="FILE", help="the cluster profile of side A")
-    parser.add_argument("--to-cluster", metavar="FILE", help="the cluster profile of side B")
+    parser.add_flag("--server-side", "predict kubectl apply --server-side")
+    parser.add_flag("--force-conflicts", "with --server-side: take over fields of other managers")
+    parser.add_repeatable("--schemas", "PATH", "CRDs or JSON Schemas (repeatable)")
+    parser.add_value("--from-cluster", "FILE", "the cluster profile of side A")
+    parser.add_value("--to-cluster", "FILE", "the cluster profile of side B")
     add_format(parser, "text", "json", "markdown")
     add_output_format(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -152,4 +142,4 @@ def _format_difference(difference: Difference, form: str) -> str:
     return difference.text() if form == "text" else difference.markdown()
 
 
-PARSERS: Final = {"diff": add}
+PARSERS: Final = {"diff": (EPILOG, add, run)}

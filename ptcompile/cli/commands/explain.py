@@ -11,7 +11,7 @@ from ptcompile.cli.commands import reference
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import keywords
-from ptcompile.cli.options import add_format, add_output_format, add_spec_options, check_target, terminal_width
+from ptcompile.cli.options import Parser, add_format, add_output_format, add_spec_options, check_target, terminal_width
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 
@@ -44,24 +44,18 @@ With the code or name of a rule: its page.
 """
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
-    parser.add_argument(
-        "spec",
-        metavar="SPEC",
-        help="a file, - for standard input, a field such as spec.elastic, or a rule such as PTC302",
+    parser.add_value(
+        "spec", "SPEC", "a file, - for standard input, a field such as spec.elastic, or a rule such as PTC302"
     )
-    parser.add_argument(
-        "path", nargs="?", metavar="PATH", help="path in a manifest, whole or partial: env.NCCL_DEBUG, volumes"
-    )
+    parser.add_value("path", "PATH", "path in a manifest, whole or partial: env.NCCL_DEBUG, volumes", nargs="?")
     add_spec_options(parser)
     parser.set_defaults(configured_cluster=False)  # a code is explained without the configuration
     add_format(parser, "text", "json")
-    parser.add_argument("--html", metavar="FILE", help="write a self-contained HTML page (- for standard output)")
-    parser.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
+    parser.add_value("--html", "FILE", "write a self-contained HTML page (- for standard output)")
+    parser.add_flag("--no-lint", "do not run the lint rules on the compiled manifests")
     add_output_format(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -205,4 +199,4 @@ def _causes_at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
     return causes
 
 
-PARSERS: Final = {"explain": add}
+PARSERS: Final = {"explain": (_EPILOG, add, run)}

@@ -13,7 +13,7 @@ from contextlib import redirect_stdout
 from ptcompile.cli import files
 from ptcompile.cli.commands.compile import write
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_cluster, add_format, add_output_format, check_target
+from ptcompile.cli.options import Parser, add_cluster, add_format, add_output_format, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.source import documents as source
 
@@ -36,35 +36,23 @@ ptcompile.flyte.run calls the task's function with its inputs, once per process.
 """
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
-    parser.add_argument("task", metavar="FILE.py:TASK", help="a task or a workflow, also as MODULE:TASK")
-    parser.add_argument(
-        "--input",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an input (repeatable); lists, dicts and dataclasses as JSON, or a .json or .yaml file",
+    parser.add_value("task", "FILE.py:TASK", "a task or a workflow, also as MODULE:TASK")
+    parser.add_repeatable(
+        "--input", "NAME=VALUE", "an input (repeatable); lists, dicts and dataclasses as JSON, or a .json or .yaml file"
     )
-    parser.add_argument("--target", metavar="T", help="operator to write manifests for (see `ptcompile targets`)")
-    parser.add_argument("--name", metavar="NAME", help="name of the job (default: the task's name)")
-    parser.add_argument("--namespace", metavar="NS", help="namespace of the job")
-    parser.add_argument("--module", metavar="M", help="the task's module inside the image (default: that of FILE.py)")
-    parser.add_argument("--embed", action="store_true", help="ship ptcompile.flyte.run in a ConfigMap")
-    parser.add_argument(
-        "--image",
-        action="append",
-        default=[],
-        metavar="[NAME=]IMAGE",
-        help="image for tasks without one, or for {{.image.NAME}}",
-    )
-    parser.add_argument("--result", metavar="FILE", help="the file in the pod that gets the return value, as JSON")
+    parser.add_value("--target", "T", "operator to write manifests for (see `ptcompile targets`)")
+    parser.add_value("--name", "NAME", "name of the job (default: the task's name)")
+    parser.add_value("--namespace", "NS", "namespace of the job")
+    parser.add_value("--module", "M", "the task's module inside the image (default: that of FILE.py)")
+    parser.add_flag("--embed", "ship ptcompile.flyte.run in a ConfigMap")
+    parser.add_repeatable("--image", "[NAME=]IMAGE", "image for tasks without one, or for {{.image.NAME}}")
+    parser.add_value("--result", "FILE", "the file in the pod that gets the return value, as JSON")
     add_cluster(parser, configured=False)
     parser.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
     add_format(parser, "yaml", "json")
     add_output_format(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -219,4 +207,4 @@ def _locate(
     return name, diagnostic._replace(filename=name, span=span)
 
 
-PARSERS: Final = {"flyte": add}
+PARSERS: Final = {"flyte": (_EPILOG, add, run)}

@@ -16,11 +16,19 @@ from ptcompile.api.inputs import Inputs, read_file, text_problems
 from ptcompile.cli import files
 from ptcompile.cli.config import load
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_cluster, add_output_format, add_target, check_target
+from ptcompile.cli.options import Parser, add_cluster, add_output_format, add_target, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.compiler.reader import load_profile
-from ptcompile.diagnostics import Diagnostic, field_path
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, kind_of, namespace_of, nested_map, object_name
+from ptcompile.diagnostics import Diagnostic, field_path, has_error
+from ptcompile.kubernetes.unstructured import (
+    as_mapping,
+    as_string,
+    kind_of,
+    namespace_of,
+    nested_map,
+    object_name,
+    without_keys,
+)
 from ptcompile.source import streams
 from ptcompile.source.emitter import emit, emit_all
 
@@ -61,16 +69,12 @@ _SEVERITIES: Final = {"error": "error", "warning": "warning", "note": "info"}
 """Severities of a function's results, by ours."""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
-    parser.add_argument(
-        "config", nargs="?", metavar="CONFIG", help="a TrainingJob to compile, or a ClusterProfile or ConfigMap to use"
-    )
+    parser.add_value("config", "CONFIG", "a TrainingJob to compile, or a ClusterProfile or ConfigMap to use", nargs="?")
     add_target(parser)
     add_cluster(parser, configured=False)
     add_output_format(parser)
-    parser.set_defaults(run=run)
 
 
 class _FunctionInput(NamedTuple):
@@ -160,8 +164,7 @@ def _read_documents(file: InputFile, report: Findings) -> list[Json] | None:
             problems = streams.not_objects(document.data)
             diagnostics += [streams.to_diagnostic(problem, document, file.name) for problem in problems]
     report.add(file, diagnostics)
-    has_error = any(diagnostic.severity == "error" for diagnostic in diagnostics)
-    return None if has_error else [document.data for document in parsed.documents]
+    return None if has_error(diagnostics) else [document.data for document in parsed.documents]
 
 
 def _is_resource_list(data: Json) -> bool:
@@ -299,7 +302,7 @@ def _as_file(item: Json) -> InputFile:
     path = _source_path(item)
     if _annotations(item):
         own = {key: value for key, value in _annotations(item).items() if not key.startswith(_CALLERS_ANNOTATIONS)}
-        metadata = {key: value for key, value in nested_map(item, "metadata").items() if key != "annotations"}
+        metadata = without_keys(nested_map(item, "metadata"), "annotations")
         item = {**item, "metadata": {**metadata, "annotations": own} if own else metadata}
     return InputFile(f"{name} in {path}" if path else name, emit(item).encode(), True)
 
@@ -332,4 +335,4 @@ def _as_result(finding: _Finding) -> Json:
     return result
 
 
-PARSERS: Final = {"krm": add}
+PARSERS: Final = {"krm": (_EPILOG, add, run)}

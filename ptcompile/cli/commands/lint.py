@@ -11,7 +11,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
-from ptcompile.cli.options import add_cluster, add_jobs, add_output_format
+from ptcompile.cli.options import Parser, add_cluster, add_jobs, add_output_format
 from ptcompile.cli.related import RelatedObjects, repeated_objects
 from ptcompile.cli.reporter import Findings, LintedFile, map_files, printed_format, quoted_lines, shows_lines
 from ptcompile.diagnostics.selection import selection
@@ -42,70 +42,53 @@ _EPILOG = """\
 """
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
-    parser.add_argument("paths", nargs="*", metavar="FILE", help="files, directories, globs, or - for standard input")
-    parser.add_argument("--kubernetes-version", metavar="V", help="server version, such as 1.34 (default: newest)")
-    parser.add_argument("--no-webhooks", action="store_true", help="check only what the API server and the CRDs check")
-    parser.add_argument(
-        "--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas (repeatable)"
-    )
+    parser.add_value("paths", "FILE", "files, directories, globs, or - for standard input", nargs="*")
+    parser.add_value("--kubernetes-version", "V", "server version, such as 1.34 (default: newest)")
+    parser.add_flag("--no-webhooks", "check only what the API server and the CRDs check")
+    parser.add_repeatable("--schemas", "PATH", "CRDs or JSON Schemas (repeatable)")
     parser.add_argument(
         "--unknown-kinds",
         choices=("count", "error"),
         default="count",
         help="count unknown kinds or report them as errors (default: count)",
     )
-    parser.add_argument(
-        "--select", action="append", default=[], metavar="R", help="report only these rules (code, code prefix or name)"
-    )
-    parser.add_argument("--extend-select", action="append", default=[], metavar="R", help="also report these rules")
-    parser.add_argument("--ignore", action="append", default=[], metavar="R", help="do not report these rules")
-    parser.add_argument("--config", metavar="FILE", help="use this configuration file instead of the nearest")
-    parser.add_argument("--isolated", action="store_true", help="read no configuration file")
+    parser.add_repeatable("--select", "R", "report only these rules (code, code prefix or name)")
+    parser.add_repeatable("--extend-select", "R", "also report these rules")
+    parser.add_repeatable("--ignore", "R", "do not report these rules")
+    parser.add_value("--config", "FILE", "use this configuration file instead of the nearest")
+    parser.add_flag("--isolated", "read no configuration file")
     _add_reports(parser)
-    parser.add_argument(
-        "--add-ignore", action="store_true", help="add an ignore comment for every finding to the files"
-    )
+    parser.add_flag("--add-ignore", "add an ignore comment for every finding to the files")
     add_jobs(parser)
-    parser.add_argument("--no-cache", action="store_true", help="check all files again, including unchanged ones")
-    parser.add_argument(
-        "--cache-dir", metavar="DIR", help="directory of cached results (default: the user's cache directory)"
-    )
-    parser.add_argument(
-        "--fix", action="store_true", help="apply safe fixes to the files and report the remaining findings"
-    )
-    parser.add_argument(
-        "--diff", action="store_true", help="print fixes as a patch; exit with status 1 if there are any"
-    )
-    parser.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change the job")
+    parser.add_flag("--no-cache", "check all files again, including unchanged ones")
+    parser.add_value("--cache-dir", "DIR", "directory of cached results (default: the user's cache directory)")
+    parser.add_flag("--fix", "apply safe fixes to the files and report the remaining findings")
+    parser.add_flag("--diff", "print fixes as a patch; exit with status 1 if there are any")
+    parser.add_flag("--unsafe-fixes", "also apply fixes that may change the job")
     add_cluster(parser, configured=False)
     add_output_format(parser, "--format")
-    parser.set_defaults(run=run)
 
 
-def _add_reports(parser: argparse.ArgumentParser) -> None:
+def _add_reports(parser: Parser) -> None:
     """Add the options of what is reported, and of what it means for the exit status."""
     parser.add_argument(
         "--fail-on",
         choices=("error", "warning"),
         help="severity that fails the run (default: error); style never does",
     )
-    parser.add_argument("--exit-zero", action="store_true", help="exit with status 0 even with findings")
-    parser.add_argument("--allow-empty", action="store_true", help="exit with status 0 if no file matches")
+    parser.add_flag("--exit-zero", "exit with status 0 even with findings")
+    parser.add_flag("--allow-empty", "exit with status 0 if no file matches")
     parser.add_argument(
         "-o", "--output", "--output-file", dest="output_file", metavar="OUT", help="write the findings to this file"
     )
-    parser.add_argument("--statistics", action="store_true", help="print only how often each rule was reported")
-    parser.add_argument(
-        "--by", action="append", default=[], metavar="GROUP",
-        help="group the statistics by rule, folder or label:KEY (repeatable, default: rule)",
-    )  # fmt: skip
-    parser.add_argument("--baseline", metavar="FILE", help="do not report the known findings of this file")
-    parser.add_argument(
-        "--write-baseline", metavar="FILE", help="write all findings to this file and exit with status 0"
+    parser.add_flag("--statistics", "print only how often each rule was reported")
+    parser.add_repeatable(
+        "--by", "GROUP", "group the statistics by rule, folder or label:KEY (repeatable, default: rule)"
     )
+    parser.add_value("--baseline", "FILE", "do not report the known findings of this file")
+    parser.add_value("--write-baseline", "FILE", "write all findings to this file and exit with status 0")
 
 
 MIN_FILES_TO_CACHE: Final = 16
@@ -500,4 +483,4 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Base
     return 2 if saved else max(findings.unreadable_status(), int(not_ignorable > 0))
 
 
-PARSERS: Final = {"lint": add}
+PARSERS: Final = {"lint": (_EPILOG, add, run)}

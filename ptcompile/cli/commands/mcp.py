@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ptcompile.cli.options import Parser
     from ptcompile.mcp.inputs import CallSettings
 
 _EPILOG = """\
@@ -24,14 +25,12 @@ The limits of --untrusted apply. It needs the extra: python -m pip install 'ptco
 """
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
     parser.add_argument(
         "--root", action="append", metavar="DIR",
         help="a folder whose YAML and JSON files may be read (repeatable, default: the current folder)",
     )  # fmt: skip
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -78,4 +77,4 @@ def _settings(root: str, filename: str, cluster: bytes | None) -> CallSettings:
         raise CallError(f"the configuration has an error: {error}") from None
 
 
-PARSERS: Final = {"mcp": add}
+PARSERS: Final = {"mcp": (_EPILOG, add, run)}

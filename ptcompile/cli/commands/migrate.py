@@ -17,7 +17,7 @@ from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
 from ptcompile.cli.config import Nearest
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import add_cluster, add_format, add_jobs, add_output_format, check_target
+from ptcompile.cli.options import Parser, add_cluster, add_format, add_jobs, add_output_format, check_target
 from ptcompile.cli.reporter import Findings, map_files
 from ptcompile.kubernetes.index import Objects
 
@@ -46,27 +46,21 @@ Exits with status 0 if everything is converted, 1 if not, else 2.
 """
 
 
-def add_convert(parser: argparse.ArgumentParser) -> None:
+def add_convert(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = CONVERT_EPILOG
-    parser.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, globs, or - for standard input")
-    parser.add_argument(
-        "--target", metavar="T", required=True, help="operator to write manifests for (see `ptcompile targets`)"
-    )
+    parser.add_value("paths", "FILE", "files, directories, globs, or - for standard input", nargs="+")
+    parser.add_value("--target", "T", "operator to write manifests for (see `ptcompile targets`)", required=True)
     parser.add_argument(
         "-o",
         "--output",
         metavar="OUT",
         help="write to this file, or a file for each input to this directory (default: standard output)",
     )
-    parser.add_argument("--report", metavar="FILE", help="write a table of what moved, what stayed and why (Markdown)")
+    parser.add_value("--report", "FILE", "write a table of what moved, what stayed and why (Markdown)")
     add_cluster(parser)
-    parser.add_argument(
-        "--lossy", action="store_true", help="drop what the target cannot express, with a warning instead of an error"
-    )
+    parser.add_flag("--lossy", "drop what the target cannot express, with a warning instead of an error")
     add_jobs(parser)
     add_output_format(parser)
-    parser.set_defaults(run=run_convert)
 
 
 def run_convert(options: argparse.Namespace) -> int:
@@ -177,28 +171,20 @@ Exits with status 0 if every spec is proved to mean the same, 1 if something is 
 """
 
 
-def add_import(parser: argparse.ArgumentParser) -> None:
+def add_import(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = IMPORT_EPILOG
-    parser.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, globs, or - for standard input")
+    parser.add_value("paths", "FILE", "files, directories, globs, or - for standard input", nargs="+")
     parser.add_argument(
         "-o", "--output", metavar="DIR", help="write the specs to this directory, or one spec to this file"
     )
-    parser.add_argument("--profile", metavar="FILE", help="write what all jobs have in common to this cluster profile")
+    parser.add_value("--profile", "FILE", "write what all jobs have in common to this cluster profile")
     add_cluster(parser)
-    parser.add_argument("--exact", action="store_true", help="keep every command as written")
-    parser.add_argument(
-        "--lossy",
-        action="store_true",
-        help="write a spec even if it cannot express everything, with a warning instead of an error",
-    )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="value of $NAME and ${NAME} (repeatable)"
-    )
+    parser.add_flag("--exact", "keep every command as written")
+    parser.add_flag("--lossy", "write a spec even if it cannot express everything, with a warning instead of an error")
+    parser.add_repeatable("--set", "NAME=VALUE", "value of $NAME and ${NAME} (repeatable)")
     add_jobs(parser)
     add_format(parser, "yaml", "json")
     add_output_format(parser)
-    parser.set_defaults(run=run_import)
 
 
 def run_import(options: argparse.Namespace) -> int:
@@ -383,4 +369,7 @@ def _print_summary(imports: Mapping[str, Imported], options: argparse.Namespace)
         )
 
 
-PARSERS: Final = {"import": add_import, "convert": add_convert}
+PARSERS: Final = {
+    "import": (IMPORT_EPILOG, add_import, run_import),
+    "convert": (CONVERT_EPILOG, add_convert, run_convert),
+}

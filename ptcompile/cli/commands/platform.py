@@ -8,7 +8,7 @@ from ptcompile.api.inputs import Inputs
 from ptcompile.cli import config, files, overrides
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
-from ptcompile.cli.options import add_output_format, add_overrides, add_spec_options, check_target
+from ptcompile.cli.options import Parser, add_output_format, add_overrides, add_spec_options, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import join_escaped
 
@@ -41,11 +41,10 @@ work as well as specs.
 """
 
 
-def add_platform(parser: argparse.ArgumentParser) -> None:
+def add_platform(parser: Parser) -> None:
     """Add the options of `platform`."""
-    parser.epilog = _PLATFORM_EPILOG
-    parser.add_argument("cluster", metavar="CLUSTER", nargs="?", help="the cluster profile (kind: ClusterProfile)")
-    parser.add_argument("paths", nargs="*", metavar="SPEC", help="the jobs: files, directories, globs, or -")
+    parser.add_value("cluster", "CLUSTER", "the cluster profile (kind: ClusterProfile)", nargs="?")
+    parser.add_value("paths", "SPEC", "the jobs: files, directories, globs, or -", nargs="*")
     add_overrides(parser)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--values", action="store_true", help="print only the Helm values of the operator's chart")
@@ -58,16 +57,13 @@ def add_platform(parser: argparse.ArgumentParser) -> None:
         " (repeatable)",
     )
     add_output_format(parser)
-    parser.set_defaults(run=platform)
 
 
-def add_requires(parser: argparse.ArgumentParser) -> None:
+def add_requires(parser: Parser) -> None:
     """Add the options of `requires`."""
-    parser.epilog = _REQUIRES_EPILOG
-    parser.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
+    parser.add_value("paths", "SPEC", "files, directories, globs, or - for standard input", nargs="*")
     add_spec_options(parser)
     add_output_format(parser)
-    parser.set_defaults(run=requires)
 
 
 def platform(options: argparse.Namespace) -> int:
@@ -183,4 +179,7 @@ def _read_jobs(
     return jobs
 
 
-PARSERS: Final = {"platform": add_platform, "requires": add_requires}
+PARSERS: Final = {
+    "platform": (_PLATFORM_EPILOG, add_platform, platform),
+    "requires": (_REQUIRES_EPILOG, add_requires, requires),
+}

@@ -10,7 +10,7 @@ from collections.abc import Container
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import add_format, check_target
+from ptcompile.cli.options import Parser, add_format, check_target
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -21,14 +21,12 @@ if TYPE_CHECKING:
     from ptcompile.extending.plugins import Plugin
 
 
-def add_init(parser: argparse.ArgumentParser) -> None:
+def add_init(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = "  ptcompile init --target job -o spec.yaml\n"
-    parser.add_argument("--target", metavar="T", help="write the spec for this operator (see `ptcompile targets`)")
+    parser.add_value("--target", "T", "write the spec for this operator (see `ptcompile targets`)")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write to this file, which must not exist (default: standard output)"
     )
-    parser.set_defaults(run=run_init)
 
 
 def run_init(options: argparse.Namespace) -> int:
@@ -46,11 +44,9 @@ def run_init(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_plugins(parser: argparse.ArgumentParser) -> None:
+def add_plugins(parser: Parser) -> None:
     """Add the options of `plugins`."""
-    parser.epilog = "  ptcompile plugins\n"
     add_format(parser, "text", "json")
-    parser.set_defaults(run=run_plugins)
 
 
 def run_plugins(options: argparse.Namespace) -> int:
@@ -92,9 +88,8 @@ def _format_plugin(plugin: Plugin, *, is_used: bool) -> str:
 _match_code = re.compile(r"(?i:PTC)[0-9]{3}|[A-Z]{2,8}[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
 
 
-def add_rules(parser: argparse.ArgumentParser) -> None:
+def add_rules(parser: Parser) -> None:
     """Add the options of `rules`."""
-    parser.epilog = "  ptcompile rules\n  ptcompile rules --format json\n"
     parser.add_argument(
         "--format",
         "--output-format",
@@ -103,7 +98,6 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="format of the list (default: text)",
     )
-    parser.set_defaults(run=run_rules)
 
 
 def is_code(word: str) -> bool:
@@ -150,9 +144,8 @@ def _rule_rows(extensions: Extensions | None) -> list[tuple[str, ...]]:
     return [(rule.code, rule.name, rule.severity, rule.stage, rule.authority) for rule in rules]
 
 
-def add_targets(parser: argparse.ArgumentParser) -> None:
+def add_targets(parser: Parser) -> None:
     """Add the options of `targets`."""
-    parser.epilog = "  ptcompile targets\n  ptcompile targets --accelerators\n"
     formats = ("text", "json", "markdown")
     parser.add_argument(
         "--format",
@@ -167,7 +160,6 @@ def add_targets(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="list the accelerators known by name, with their machine types, instead",
     )
-    parser.set_defaults(run=run_targets)
 
 
 def run_targets(options: argparse.Namespace) -> int:
@@ -199,12 +191,10 @@ def _to_json(data: object) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def add_schema(parser: argparse.ArgumentParser) -> None:
+def add_schema(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = "  ptcompile schema spec > spec.schema.json\n"
     schemas = ("spec", "cluster", "report", "world", "diff", "explanation", "handle", "rehearsal", "admission")
     parser.add_argument("schema", choices=schemas, help="the document or result to describe")
-    parser.set_defaults(run=run_schema)
 
 
 def run_schema(options: argparse.Namespace) -> int:
@@ -215,9 +205,9 @@ def run_schema(options: argparse.Namespace) -> int:
 
 
 PARSERS: Final = {
-    "rules": add_rules,
-    "targets": add_targets,
-    "plugins": add_plugins,
-    "schema": add_schema,
-    "init": add_init,
+    "rules": ("  ptcompile rules\n  ptcompile rules --format json\n", add_rules, run_rules),
+    "targets": ("  ptcompile targets\n  ptcompile targets --accelerators\n", add_targets, run_targets),
+    "plugins": ("  ptcompile plugins\n", add_plugins, run_plugins),
+    "schema": ("  ptcompile schema spec > spec.schema.json\n", add_schema, run_schema),
+    "init": ("  ptcompile init --target job -o spec.yaml\n", add_init, run_init),
 }

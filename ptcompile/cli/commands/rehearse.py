@@ -9,7 +9,7 @@ import signal
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of
-from ptcompile.cli.options import add_format, add_output_format, add_related, add_spec_options, check_target
+from ptcompile.cli.options import Parser, add_format, add_output_format, add_related, add_spec_options, check_target
 from ptcompile.cli.presentation import has_terminal, show_progress
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
@@ -46,40 +46,32 @@ script that uses none has created the file that PTCOMPILE_TRAINING_FILE names; d
 """
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
-    parser.add_argument("path", metavar="FILE", help="a spec or manifests with one job, or -")
+    parser.add_value("path", "FILE", "a spec or manifests with one job, or -")
     add_spec_options(parser)
     add_related(parser)
     for name, (form, help) in _FAULTS.items():
-        parser.add_argument(f"--{name}", action="append", default=[], metavar=form, help=f"{help} (repeatable)")
-    parser.add_argument("--dns-lag", metavar="TIME", help="publish the DNS names of pod 0 this long after it starts")
-    parser.add_argument("--python", metavar="FILE", help="the Python interpreter that has torch (default: python)")
+        parser.add_repeatable(f"--{name}", form, f"{help} (repeatable)")
+    parser.add_value("--dns-lag", "TIME", "publish the DNS names of pod 0 this long after it starts")
+    parser.add_value("--python", "FILE", "the Python interpreter that has torch (default: python)")
     parser.add_argument("--image", help="run the pods as containers of this image (docker or podman; never pulled)")
     command = parser.add_mutually_exclusive_group()
     command.add_argument("--script", metavar="FILE", help="run this script instead of the stand-in")
     command.add_argument("--own-command", action="store_true", help="run the manifest's own command")
-    parser.add_argument(
+    parser.add_repeatable(
         "--mount",
-        action="append",
-        default=[],
-        metavar="CLAIM=DIR",
-        help="give a PersistentVolumeClaim a folder of this machine, the same for all pods (repeatable)",
+        "CLAIM=DIR",
+        "give a PersistentVolumeClaim a folder of this machine, the same for all pods (repeatable)",
     )
-    parser.add_argument("--keep-logs", metavar="DIR", help="write the log of each pod to this folder")
-    parser.add_argument(
-        "--max-processes",
-        type=_parse_positive,
-        default=2,
-        metavar="N",
-        help="maximum number of processes per pod (default: 2)",
+    parser.add_value("--keep-logs", "DIR", "write the log of each pod to this folder")
+    parser.add_value(
+        "--max-processes", "N", "maximum number of processes per pod (default: 2)", type=_parse_positive, default=2
     )
-    parser.add_argument("--scale", type=_parse_factor, default=1.0, metavar="X", help="divide all waits by X")
-    parser.add_argument("--limit", metavar="TIME", help="stop after this time (default: 10m plus what the faults take)")
+    parser.add_value("--scale", "X", "divide all waits by X", type=_parse_factor, default=1.0)
+    parser.add_value("--limit", "TIME", "stop after this time (default: 10m plus what the faults take)")
     add_format(parser, "text", "json")
     add_output_format(parser)
-    parser.set_defaults(run=run)
 
 
 def _parse_positive(text: str) -> int:
@@ -200,4 +192,4 @@ def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault
         files.write_stderr("")  # erase the progress line
 
 
-PARSERS: Final = {"rehearse": add}
+PARSERS: Final = {"rehearse": (_EPILOG, add, run)}

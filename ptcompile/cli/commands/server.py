@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import add_untrusted
+from ptcompile.cli.options import Parser, add_untrusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,12 +21,10 @@ Neovim, Helix, Emacs and JetBrains. It needs the extra: python -m pip install 'p
 """
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
-    parser.add_argument("--stdio", action="store_true", help="use standard input and output (the only transport)")
+    parser.add_flag("--stdio", "use standard input and output (the only transport)")
     add_untrusted(parser)
-    parser.set_defaults(run=run)
 
 
 _MAX_MESSAGE_BYTES: Final = 1 << 26
@@ -84,4 +82,4 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-PARSERS: Final = {"server": add}
+PARSERS: Final = {"server": (_EPILOG, add, run)}

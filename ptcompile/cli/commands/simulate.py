@@ -10,7 +10,15 @@ from ptcompile.api.inputs import read_beside
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of
-from ptcompile.cli.options import ALL, add_format, add_output_format, add_related, add_spec_options, check_target
+from ptcompile.cli.options import (
+    ALL,
+    Parser,
+    add_format,
+    add_output_format,
+    add_related,
+    add_spec_options,
+    check_target,
+)
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 
@@ -34,10 +42,9 @@ _EPILOG = """\
 """
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
-    parser.add_argument("paths", nargs="*", metavar="FILE", help="specs or manifests: files, directories, globs, or -")
+    parser.add_value("paths", "FILE", "specs or manifests: files, directories, globs, or -", nargs="*")
     add_spec_options(parser, all_targets=True)
     add_related(parser)
     output = parser.add_mutually_exclusive_group()
@@ -46,9 +53,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--stored", action="store_true", help="print the objects as the server would keep them")
     output.add_argument("--graph", choices=("mermaid", "svg"), help="draw pods, Services, volumes and the rendezvous")
     add_format(parser, "text", "json")
-    parser.add_argument("--all", action="store_true", help="with JSON, list every pod of wide roles")
+    parser.add_flag("--all", "with JSON, list every pod of wide roles")
     add_output_format(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -148,4 +154,4 @@ def _find_pod(world: World, name: str) -> Pod:
     raise UsageError(f"no pod {name!r}; {help}" if names else f"no pod {name!r}: no object here creates pods")
 
 
-PARSERS: Final = {"simulate": add}
+PARSERS: Final = {"simulate": (_EPILOG, add, run)}

@@ -22,7 +22,7 @@ from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import keywords
-from ptcompile.cli.options import add_cluster, add_overrides, add_untrusted, check_target
+from ptcompile.cli.options import Parser, add_cluster, add_overrides, add_untrusted, check_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -229,16 +229,14 @@ _CHECK_SECONDS: Final = 0.25
 """Seconds between two checks of the files."""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.epilog = _EPILOG
-    parser.add_argument("spec", metavar="SPEC", help="a file with one or more specs")
-    parser.add_argument("--target", metavar="T", help="show only this target (default: every target)")
+    parser.add_value("spec", "SPEC", "a file with one or more specs")
+    parser.add_value("--target", "T", "show only this target (default: every target)")
     add_overrides(parser)
     add_cluster(parser)
     add_untrusted(parser)
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="port to listen on (default: a free one)")
-    parser.set_defaults(run=run)
+    parser.add_value("--port", "N", "port to listen on (default: a free one)", type=int, default=0)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -323,4 +321,4 @@ def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], set
     return explain_page(inputs, options.target, settings.selection(options.spec))
 
 
-PARSERS: Final = {"watch": add}
+PARSERS: Final = {"watch": (_EPILOG, add, run)}

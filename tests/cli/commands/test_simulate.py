@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
@@ -12,13 +11,14 @@ import yaml
 import ptcompile
 from ptcompile.cli.commands import simulate as simulate_command
 from ptcompile.cli.files import UsageError
+from ptcompile.cli.options import Parser
 from ptcompile.operators.targets import TARGETS
 from tests.simulator.worlds import SPEC, jobset, pytorchjob
 
 
 def simulate(*words: str) -> int:
     """Run the command with its own parser."""
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     simulate_command.add(parser)
     return simulate_command.run(parser.parse_args(words))
 
