@@ -161,3 +161,10 @@ def test_a_longer_spec_path_comes_before_its_beginnings() -> None:
     paths = [row["spec"] for row in load_table("flyte/origins.json")["origins"]]
     for index, path in enumerate(paths):
         assert not [before for before in paths[:index] if f"{path}.".startswith(f"{before}.")], path
+
+
+def test_pages_of_codes() -> None:
+    for page in load_table("linter/code_pages.json").values():
+        check(page, {"title": str, "fix": str}, {})
+        assert page["title"].endswith(".")
+        assert not page["fix"].endswith(".")

@@ -110,12 +110,19 @@ def _trees() -> dict[str, ast.Module]:
 
 @cache
 def _texts() -> list[tuple[str, int, str]]:
-    return [
+    """Return the texts of the code, and the lines of the tables of facts, with path and line."""
+    lines = [
+        (path.relative_to(PACKAGE).as_posix(), number, line)
+        for path in sorted(PACKAGE.rglob("*.json"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+    ]
+    constants = [
         (path, node.lineno, node.value)
         for path, tree in _trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
+    return constants + lines
 
 
 def _comments(path: str) -> Iterator[str]:
