@@ -168,6 +168,8 @@ class LaunchFields(NamedTuple):
     """The fields that the operator turns into options of torchrun, by option."""
     container: tuple[str, ...] = ()
     """Path of the training container, if it is not in a pod template."""
+    alone_help: str = ""
+    """How to make the operator tell torchrun the number of nodes, if it can leave it out."""
 
 
 class GroupMark(NamedTuple):

@@ -168,3 +168,13 @@ def test_tasks_of_one_name_have_their_own_templates() -> None:
     job = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
     commands = [(role.pod.command, role.template and role.template.containers[0].tokens) for role in subject(job).roles]
     assert commands == [(["a"], ("a",)), (["b"], ("b",))]
+
+
+def test_a_runtime_without_a_policy_for_torch_is_told_where_the_job_says_how_many_nodes() -> None:
+    plain = runtime(policy={"numNodes": 2})
+    job = train_job(trainer=trainer())
+    found = [problem for problem in run(job, stream=[plain, job]) if problem.name == "worlds-apart"]
+    assert [problem.path for problem in found] == [("spec", "trainer", "numNodes")]
+    assert "mlPolicy" in str(found[0].help)
+    torch = runtime(policy={"numNodes": 2, "torch": {}})
+    assert not [problem for problem in run(job, stream=[torch, job]) if problem.name == "worlds-apart"]

@@ -53,6 +53,7 @@ class TrainJob(Kind):
             "nnodes": (("spec", "trainer", "numNodes"),),
         },
         container=("spec", "trainer"),
+        alone_help="add torch: {} to mlPolicy of the runtime: without it no pod gets PET_* variables",
     )
 
     def pods(self, manifest: Json, request: KindContext) -> Expansion:

@@ -56,11 +56,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for role, obstacle in subject.obstacles_named(RULE.name):
         is_meant = subject.record.launch_fields.options or _knows_peers(role)
         if is_meant and obstacle.is_certain and role.is_torchrun and not role.is_standalone:
-            yield found_at(
-                role.path_of("nnodes") if role.source_of("nnodes") != "default" else role.command_path,
-                f"torchrun expects 1 node, but the job has {obstacle.pods} pods: each trains alone",
-                "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1",
-            )
+            yield _finding(role, obstacle.pods, subject.record.launch_fields.alone_help)
+
+
+def _finding(role: TrainingRole, pods: int, alone_help: str) -> Finding:
+    text = f"torchrun expects 1 node, but the job has {pods} pods: each trains alone"
+    if role.source_of("nnodes") != "default":
+        help = "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1"
+        return found_at(role.path_of("nnodes"), text, help)
+
+    help = alone_help or "add --nnodes, --node-rank and --master-addr"
+    field = role.operator_field("nnodes")
+    return found_at(field or role.command_path, text, help)
 
 
 def _knows_peers(role: TrainingRole) -> bool:
