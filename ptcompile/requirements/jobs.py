@@ -17,8 +17,6 @@ from ptcompile.kinds.model import Operator, QueueSystem
 from ptcompile.kinds.references import needed_objects
 from ptcompile.kubernetes import unstructured
 from ptcompile.kubernetes.unstructured import (
-    as_int,
-    as_mapping,
     as_mappings,
     as_string,
     kind_of,
@@ -35,8 +33,8 @@ from ptcompile.operators.table import (
     GROUP_MARKS,
     JOB_KINDS,
     KINDS,
-    templates_of,
 )
+from ptcompile.world.workload import Stream, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -373,13 +371,15 @@ def extended_resources(pods: Sequence[unstructured.Json]) -> list[str]:
 def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requirement, ...]:
     """Return the requirements of the jobs among the manifests, each once, except those that the manifests provide."""
     jobs = [manifest for manifest in manifests if kind_of(manifest) in JOB_KINDS]
+    stream = Stream(manifests, cluster.versions())
+    pods_by_job = [_pod_specs(Workload(job, stream=stream)) for job in jobs]
     classes = device_classes(manifests)
     operators = list(
         dict.fromkeys((*(operator for job in jobs for operator in _operators_of_job(job)), *drivers(classes)))
     )
     provided = {(kind_of(manifest)[1], object_name(manifest)) for manifest in manifests}
     out = [kubernetes_requirement(operators, (), cluster, manifests)] if jobs else []
-    named = [reference for job in jobs for reference in _referenced_by(job)]
+    named = [reference for job, pods in zip(jobs, pods_by_job, strict=True) for reference in _referenced_by(job, pods)]
     unused = _unused_runtimes({kind for kind, _ in (*named, *provided)})
     installed = [requirement for operator in operators for requirement in software_of(operator, cluster)]
     out += [item for item in installed if not item.name.startswith(unused)]
@@ -391,8 +391,8 @@ def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tu
     out += [Requirement(kind, name, "", why) for kind, name, why in class_objects(classes, queues, cluster)]
     queued = [kind_of(job) for job in jobs if any(_admitting_systems(job))]
     out += [Requirement("object", name, "", why) for name, why in framework_objects(queued, queues, cluster)]
-    pods = [pod for job in jobs for pod in _pod_specs(job)]
-    out += [Requirement("resource", name, "", "on its nodes") for name in extended_resources(pods)]
+    resources = extended_resources([pod for pods in pods_by_job for pod in pods])
+    out += [Requirement("resource", name, "", "on its nodes") for name in resources]
     return tuple(dict.fromkeys(out))
 
 
@@ -417,27 +417,21 @@ def _admitting_systems(job: Json) -> Iterator[tuple[Operator, str]]:
             yield operator, name
 
 
-def _referenced_by(job: Json) -> Iterator[tuple[str, str]]:
+def _referenced_by(job: Json, pods: Sequence[Json]) -> Iterator[tuple[str, str]]:
     """Yield kind and name of what a job references: its runtime, its queue, and the classes and objects of its pods."""
     runtime = nested_map(job, "spec", "runtimeRef")
     if runtime:
         yield as_string(runtime.get("kind")) or _RUNTIME_KINDS[0], as_string(runtime.get("name"))
     yield from ((operator.queues().kind, name) for operator, name in _admitting_systems(job))
-    pods = list(_pod_specs(job))
     yield from (("PriorityClass", name) for name in priority_classes(pods))
     for pod in pods:
         yield from needed_objects(pod)
         yield from needed_groups(pod)
 
 
-def _pod_specs(job: Json) -> Iterator[Json]:
-    """Yield the pod specs as written; for a TrainJob, one built from its trainer."""
-    trainer = nested_map(job, "spec", "trainer")
-    if trainer:
-        yield {"containers": [{**trainer, "resources": nested_map(trainer, "resourcesPerNode")}]}
-    for template in templates_of(kind_of(job), job):
-        if as_int(template.replicas, 1) > 0:
-            yield nested_map(as_mapping(template.template), "spec")
+def _pod_specs(job: Workload) -> list[Json]:
+    """Return the specs of the job's pods, as its controller and admission leave them."""
+    return [template.spec for template in job.templates if template.replicas > 0]
 
 
 def _requirement(kind: str, name: str) -> Requirement:

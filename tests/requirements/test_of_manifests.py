@@ -11,6 +11,7 @@ import ptcompile
 from tests.cli.running import here
 from tests.conftest import GOOD, Case
 from tests.operators.mpijob.test_pods import mpijob
+from tests.world.test_joined import runtime, train_job, trainer
 
 
 def said(source: Any, **options: Any) -> list[str]:
@@ -47,6 +48,14 @@ def test_only_the_kind_of_runtime_that_a_train_job_names_is_required() -> None:
     own_crd = "crd trainingruntimes.trainer.kubeflow.org/v1alpha1"
     assert [crd in said(own) for crd in (cluster_crd, own_crd)] == [False, True]
     assert [crd in said(of_cluster) for crd in (cluster_crd, own_crd)] == [True, False]
+
+
+def test_a_train_job_needs_what_the_pods_of_its_runtime_need() -> None:
+    claim = {"name": "data", "persistentVolumeClaim": {"claimName": "corpus"}}
+    mine = runtime(pod={"volumes": [claim]}, resources={"limits": {"rdma/hca": 1}})
+    job = train_job(trainer=trainer(resourcesPerNode={"limits": {"nvidia.com/gpu": 8}}))
+    needed = said([mine, job])
+    assert {"object PersistentVolumeClaim/corpus", "resource rdma/hca", "resource nvidia.com/gpu"} <= {*needed}
 
 
 def test_objects_in_the_same_stream_are_not_required() -> None:
