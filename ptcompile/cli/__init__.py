@@ -133,9 +133,9 @@ def build_parser(name: str) -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.epilog, add, run = import_module(f"ptcompile.cli.commands.{command.module}").PARSERS[name]
-    add(parser)
-    parser.set_defaults(run=run)
+    parser.epilog, add_options, run_command = import_module(f"ptcompile.cli.commands.{command.module}").PARSERS[name]
+    add_options(parser)
+    parser.set_defaults(run=run_command)
     parser.shorten_usage()
     return parser
 
