@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ptcompile.rehearsal.cast import HOSTFILE, MODULES, SCRIPT, Actor, scale_conf, with_fields
@@ -189,7 +189,7 @@ class Places:
         Files are overwritten in place and never get shorter, because processes read them meanwhile.
         """
         dns_lines = [
-            f"{self._addresses[actor.number]} {' '.join(actor.names)}"
+            f"{self._addresses[actor.number]} {' '.join(names_in_dns(actor.names))}"
             for actor in self._actors
             if actor.number in self.resolvable and actor.names
         ]
@@ -203,6 +203,14 @@ class Places:
                 os.path.join(self._root, f"hosts{actor.number}"),
                 "\n".join([*_LOOPBACK_HOSTS, *own_lines, *dns_lines]) + "\n",
             )
+
+
+def names_in_dns(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names of a pod in DNS; a full one may end in a dot, which a hosts file takes for another name."""
+    for name in names:
+        yield name
+        if name.endswith(".cluster.local"):
+            yield f"{name}."
 
 
 def _write(path: str, text: str) -> None:

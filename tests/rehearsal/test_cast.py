@@ -7,6 +7,7 @@ import pytest
 import ptcompile
 from ptcompile.operators.targets import TARGETS
 from ptcompile.rehearsal.cast import MAX_PODS, cast, scale_conf, with_fields
+from ptcompile.rehearsal.places import names_in_dns
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.simulator.job import SimulatedJob
 from tests.rehearsal.jobs import C10D, RANGE, job
@@ -156,3 +157,8 @@ def test_deepspeed_starts_without_ssh() -> None:
     assert "--no_ssh" in argv
     assert "--hostfile=/h" not in argv
     assert "a host file with all pods replaces deepspeed's" in company.stand_ins
+
+
+def test_a_full_name_in_dns_may_end_in_a_dot() -> None:
+    names = ["train-0.train", "train-0.train.default.svc.cluster.local"]
+    assert [*names_in_dns(names)] == [*names, f"{names[1]}."]
