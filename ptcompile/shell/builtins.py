@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _HARMLESS_FILE = re.compile(
     r"(?:.*/)?(?:activate|conda\.sh|mamba\.sh|\.?bashrc|\.?profile|\.bash_profile)$|/etc/profile(?:\.d/.*)?$"
-)
+).match
 """Files of the image that set PATH and prompts, and leave the launch's variables alone."""
 
 
@@ -92,7 +92,7 @@ def _source(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStat
     file = argv[1].text
     text = interpreter.file_text(file, state) if is_known(argv[1].value) else None
     if text is None:
-        if not _HARMLESS_FILE.match(file):
+        if not _HARMLESS_FILE(file):
             state.source_unknown(interpreter.doubt_at(argv[0].start, argv[-1].end, "file"))
         return None
 

@@ -62,7 +62,7 @@ _ASKING = frozenset(
     ["[", "test", "grep", "egrep", "command", "which", "type", "hash", "getent", "nc", "curl", "pgrep", "mountpoint"]
 )
 """Programs whose failure is an answer and no accident."""
-_ASSIGNS = re.compile(r"([A-Za-z_]\w*)\s*(?:[-+*/%]?=(?!=)|\+\+|--)")
+_ASSIGNS = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*(?:[-+*/%]?=(?!=)|\+\+|--)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _READERS = frozenset({"read", "mapfile", "readarray", "let", "unset"})
 

@@ -37,11 +37,13 @@ from ptcompile.shell.nodes import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Final
 
     from ptcompile.shell.nodes import Node, Part, Sequence
 
     Parts = list[Part]
+    MatchAt = Callable[[str, int], re.Match[str] | None]
 
 MAX_DEPTH: Final = 40
 """Commands and expansions inside one another; what is deeper is unreadable."""
@@ -50,25 +52,26 @@ DECLARATIONS: Final = frozenset({"export", "local", "declare", "readonly", "type
 """Commands whose arguments are assignments."""
 _NOT_FIRST = frozenset({"then", "else", "elif", "fi", "do", "done", "esac", "}", "in"})
 
-_BLANK = re.compile(r"(?:[ \t]|\\\n)+")
-_PLAIN = re.compile(r"[^ \t\n;&|<>()$`\"'\\?*+@!~#]+")
+_BLANK = re.compile(r"(?:[ \t]|\\\n)+").match
+_PLAIN = re.compile(r"[^ \t\n;&|<>()$`\"'\\?*+@!~#]+").match
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|()\n]")
-_REDIRECTION = re.compile(r"([0-9]{1,4}|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||<&|>&|<(?!\()|>(?!\())")
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?(\+?)=")
+_REDIRECTION = re.compile(r"([0-9]{1,4}|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||<&|>&|<(?!\()|>(?!\())").match
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?(\+?)=").match
 _PARAMETER = re.compile(
     r"([#!]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[([^\]]*)\])?"
     r"(:?[-=?+]|%%?|##?|//?|\^\^?|,,?|:|@)?"
-)
-_NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_FUNCTION = re.compile(r"([^\s;&|<>()$`\"'\\=]+)[ \t]*\([ \t]*\)")
-_FUNCTION_NAME = re.compile(r"([^\s;&|<>()]+)[ \t]*(?:\([ \t]*\))?")
-_ANSI_TEXT = re.compile(r"(?s)\$'(?:[^'\\]|\\.)*'")
-_SINGLE = re.compile(r"'([^']*)'")
-_BACKQUOTED = re.compile(r"(?s)`((?:[^`\\]|\\.)*)`")
+).match
+_NAMES = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_NAME = _NAMES.match
+_FUNCTION = re.compile(r"([^\s;&|<>()$`\"'\\=]+)[ \t]*\([ \t]*\)").match
+_FUNCTION_NAME = re.compile(r"([^\s;&|<>()]+)[ \t]*(?:\([ \t]*\))?").match
+_ANSI_TEXT = re.compile(r"(?s)\$'(?:[^'\\]|\\.)*'").match
+_SINGLE = re.compile(r"'([^']*)'").match
+_BACKQUOTED = re.compile(r"(?s)`((?:[^`\\]|\\.)*)`").match
 _BALANCED = re.compile(r"(?s)\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|[()]")
-_REGEX = re.compile(r"(?:\\.|\([^)]*\)|\[[^]]*\]|[^\s\\])+")
-_TEST_OPERATOR = re.compile(r"&&|\|\||[()<>]")
-_TEST_END = re.compile(r"\]\](?=[\s;&|)]|\Z)")
+_REGEX = re.compile(r"(?:\\.|\([^)]{0,200}\)|\[[^]]{0,200}\]|[^\s\\])+").match
+_TEST_OPERATOR = re.compile(r"&&|\|\||[()<>]").match
+_TEST_END = re.compile(r"\]\](?=[\s;&|)]|\Z)").match
 _RESERVED = re.compile(
     r"(?:if|then|elif|else|fi|do|done|case|esac|while|until|for|function|time|in|\[\[|[{}!])"
     r"(?=[\s;&|()<>]|\Z)"
@@ -133,14 +136,14 @@ class _ScriptParser:
     def has(self, sign: str) -> bool:
         return self.text.startswith(sign, self.at)
 
-    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        match = pattern.match(self.text, self.at)
+    def take(self, match_at: MatchAt) -> re.Match[str] | None:
+        match = match_at(self.text, self.at)
         if match is not None:
             self.at = match.end()
         return match
 
-    def taken(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        match = self.take(pattern)
+    def taken(self, match_at: MatchAt) -> re.Match[str]:
+        match = self.take(match_at)
         if match is None:
             raise self.fail()
         return match
@@ -401,7 +404,7 @@ class _ScriptParser:
         first = self.at
         end = self.at = self.end_of(first + 2, "))")
         self.skip_semicolon()
-        names = _NAME.findall(self.text, first, end)
+        names = _NAMES.findall(self.text, first, end)
         if not names:
             forever = (Started(Simple(start, end, (), (), ()), False),)
             return Loop(start, end, False, forever, self.loop_body())
@@ -606,9 +609,9 @@ class _ScriptParser:
         return None
 
 
-_IN_DOUBLE = re.compile(r'[^$`"\\]+|\\(?=[^$`"\\\n])')
-_IN_BODY = re.compile(r"[^$`\\]+|\\(?=[^$`\\\n])")
-_IN_BRACES = re.compile(r"[^$`\"'\\}]+")
+_IN_DOUBLE = re.compile(r'[^$`"\\]+|\\(?=[^$`"\\\n])').match
+_IN_BODY = re.compile(r"[^$`\\]+|\\(?=[^$`\\\n])").match
+_IN_BRACES = re.compile(r"[^$`\"'\\}]+").match
 _QUOTES = {
     "\\": _ScriptParser.escaped,
     "'": _ScriptParser.single,

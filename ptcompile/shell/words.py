@@ -36,7 +36,7 @@ MAX_ITEMS: Final = 1024
 _SPLIT = re.compile(r"[ \t\n]+")
 _PLACEHOLDER = re.compile(r"<[\w./:-]+>")
 """A value that no manifest holds, such as `<secret:hf/token>`."""
-_GLOB = re.compile(r"[*?]|\[.*\]|\{.*(?:,|\.\.).*\}|\A~")
+_GLOB = re.compile(r"[*?]|\[[^][]*\]|\{[^{},.]*+(?:\.(?!\.)[^{},.]*+)*+(?:,|\.\.)[^{}]*+\}|\A~")
 """What file names, words in braces, or the home folder may take the place of."""
 _DEFAULTS = frozenset({":-", "-", ":=", "="})
 
