@@ -53,7 +53,7 @@ ROOM_TOKENS = {
     "report": 5_500,
     "requirements": 11_000,
     "server": 18_600,
-    "shell": 20_300,
+    "shell": 20_400,
     "simulator": 37_900,
     "source": 26_750,
     "spec": 13_900,
@@ -62,7 +62,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 851_700
+MOST_TOKENS = 851_800
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

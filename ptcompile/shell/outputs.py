@@ -39,8 +39,9 @@ def _filtered(name: str, args: str, lines: list[str]) -> list[str] | None:
     """Return the lines that a filter prints, or None if that is not known."""
     if name == "head" and args in ("-n1", "-n 1", "-1"):
         return lines[:1]
-    if name == "grep" and (match := _NUMBER_AT_END.fullmatch(args)):
-        return re.findall(r"[0-9]+$", lines[-1])[:1]
+    if name == "grep" and _NUMBER_AT_END.fullmatch(args):
+        number = lines[-1][len(lines[-1].rstrip("0123456789")) :]
+        return [number] if number else []
     if name == "tr" and (match := _TRANSLATED.fullmatch(args)):
         old, new = (sign.replace("\\n", "\n") for sign in match.groups())
         return "\n".join(lines).replace(old, new).split("\n")
@@ -51,7 +52,10 @@ def _filtered(name: str, args: str, lines: list[str]) -> list[str] | None:
         return [_field(line.split(match[1]), index, "", "") for line in lines]
     if name == "sed" and (match := _REPLACED.fullmatch(args)):
         pattern, new, is_global = match.groups()
-        return [re.sub(pattern, new, line, count=not is_global) for line in lines] if pattern.count("*") < 2 else None
+        # the pattern is a stranger's: it may take the square of a line's length
+        if pattern.count("*") > 1 or any(len(line) > _LONGEST_LINE for line in lines):
+            return None
+        return [re.sub(pattern, new, line, count=not is_global) for line in lines]
     return None
 
 
@@ -62,6 +66,8 @@ def _field(fields: list[str], number: int, is_open: str, separator: str) -> str:
     return separator.join(fields[number - 1 :] if is_open else fields[number - 1 : number or None])
 
 
+_LONGEST_LINE = 1_000
+"""Longest line that sed is followed on, in characters."""
 _NUMBER_AT_END = re.compile(r"-(?:oE|Eo|oP|o) (?:\[0-9\][+*]|\\d\+)\$")
 _TRANSLATED = re.compile(r"([^\\]|\\n) ([^\\]|\\n)")
 _CUT = re.compile(r"-d ?(.) -f ?(\d)(-?)")
