@@ -270,11 +270,12 @@ def jobs_of(stream: Objects, versions: Versions) -> list[WorkloadPods]:
 
 def drop_jobs(stream: Objects) -> None:
     """Free all jobs of a stream: they lead back to it, and only garbage collection would free both."""
-    from ptcompile.simulator.job import drop_job
-
     jobs: list[WorkloadPods] = stream.cached(jobs_of, list)
-    for job in jobs:
-        drop_job(job)
+    if jobs:
+        from ptcompile.simulator.job import drop_job
+
+        for job in jobs:
+            drop_job(job)
     stream.forget()
 
 
