@@ -138,11 +138,6 @@ def environment(
     return out
 
 
-def entry_value(entry: Json, pod: PodView) -> str:
-    """Return the value of an env entry that refers to no other entry."""
-    return _expand_entry(entry, pod, {}, Budget())
-
-
 def _expand_entry(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) -> str:
     if entry.get("value"):
         return expand_vars(as_string(entry["value"]), env, budget)

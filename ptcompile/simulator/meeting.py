@@ -6,7 +6,7 @@ A role of one pod may name itself in any way, such as localhost, and the others 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
@@ -101,7 +101,7 @@ class Meeting(NamedTuple):
     @property
     def guide(self) -> MeetingMember:
         """The first member whose host leads other pods to the address too, else the first one."""
-        return next((member for member in self.members if not member.address.is_blind), self.members[0])
+        return guide_among(self.members)
 
     @property
     def is_local(self) -> bool:
@@ -116,6 +116,11 @@ class Meeting(NamedTuple):
             return ""
         host = self.members[0].rendezvous.host
         return "local-endpoint" if not host or is_loopback(host) else "own-host-endpoint"
+
+
+def guide_among(members: Sequence[MeetingMember]) -> MeetingMember:
+    """Return the first member whose host leads other pods to the address too, else the first one."""
+    return next((member for member in members if not member.address.is_blind), members[0])
 
 
 def training_roles(job: WorkloadPods) -> list[Lead]:

@@ -15,6 +15,7 @@ from ptcompile.simulator.meeting import (
     Meeting,
     MeetingMember,
     dns_names,
+    guide_among,
     numbers_in,
     peers_of,
     pod_with_hostname,
@@ -73,7 +74,7 @@ class Gathering(NamedTuple):
     @property
     def guide(self) -> MeetingMember:
         """The first role whose host leads other pods to the address too, else the first one."""
-        return next((member for member in self.members if not member.address.is_blind), self.first)
+        return guide_among(self.members)
 
     @property
     def job(self) -> WorkloadPods:

@@ -173,8 +173,8 @@ def test_tasks_of_one_name_have_their_own_templates() -> None:
 def test_a_runtime_without_a_policy_for_torch_is_told_where_the_job_says_how_many_nodes() -> None:
     plain = runtime(policy={"numNodes": 2})
     job = train_job(trainer=trainer())
-    found = [problem for problem in run(job, stream=[plain, job]) if problem.name == "worlds-apart"]
-    assert [problem.path for problem in found] == [("spec", "trainer", "numNodes")]
-    assert "mlPolicy" in str(found[0].help)
+    (problem,) = (problem for problem in run(job, stream=[plain, job]) if problem.name == "worlds-apart")
+    assert problem.path == ("spec", "trainer", "numNodes")
+    assert "mlPolicy" in str(problem.help)
     torch = runtime(policy={"numNodes": 2, "torch": {}})
     assert not [problem for problem in run(job, stream=[torch, job]) if problem.name == "worlds-apart"]
