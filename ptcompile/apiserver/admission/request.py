@@ -173,11 +173,11 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterat
             if count > 0:
                 yield Request(_pod(manifest, meta, spec), path, {"metadata": meta, "spec": spec}, count)
         return
-    templates = {template.role: template for template in reversed(list(templates_of(kind, manifest)))}
+    templates = {template.role.lower(): template for template in reversed(list(templates_of(kind, manifest)))}
     for role in expand(manifest, versions=state.versions, related=state.objects).roles:
         if role.count <= 0:
             continue
-        view, template = role.pod(0), templates.get(role.name) or next(iter(templates.values()), None)
+        view, template = role.pod(0), templates.get(role.name.lower()) or next(iter(templates.values()), None)
         pod = _pod(manifest, {"labels": view.labels, "annotations": view.annotations}, view.spec, view.name)
         if template is None:
             yield Request(pod, pods=role.count)

@@ -114,8 +114,8 @@ def is_in_version(field: Schema, version: str) -> bool:
     return "x-until" not in field or as_tuple(field["x-until"]) >= as_tuple(version)
 
 
-def fields_of(schema: Schema, scope: SchemaScope) -> Json:
-    """Return the fields of a node, following references, list items and map values."""
+def fields_of(schema: Schema, scope: SchemaScope) -> tuple[Json, SchemaScope]:
+    """Return the fields of a node and the scope of their schemas, following references, list items and map values."""
     for _ in range(4):
         if "$ref" in schema:
             document, name = resolve(scope.document, schema["$ref"])
@@ -127,7 +127,7 @@ def fields_of(schema: Schema, scope: SchemaScope) -> Json:
         else:
             break
     fields: Mapping[str, Schema] = schema.get("properties", {})
-    return {name: field for name, field in fields.items() if is_known(field, scope)}
+    return {name: field for name, field in fields.items() if is_known(field, scope)}, scope
 
 
 SCALAR_DEFINITIONS: Final[dict[tuple[str, bool], ValueCheck]] = {
@@ -170,7 +170,7 @@ class Checks(dict[str, "ValueCheck | None"]):
     def known(self) -> KnownFields:
         """Fields that hints about unknown fields use."""
         usable = {name: field for name, field in self.properties.items() if is_known(field, self.scope)}
-        return known_fields(usable, lambda field: fields_of(field, self.scope))
+        return known_fields(usable, self.scope, fields_of)
 
     def __missing__(self, key: str) -> ValueCheck | None:
         field = self.properties.get(key)
@@ -457,4 +457,4 @@ def _null_item(expected: str) -> SchemaViolation:
 
 def _item_defaults(items: Schema, scope: SchemaScope) -> dict[str, Any]:
     """Return the defaults of a list item's fields, which the server sets before it compares list-map keys."""
-    return {name: field["default"] for name, field in fields_of(items, scope).items() if "default" in field}
+    return {name: field["default"] for name, field in fields_of(items, scope)[0].items() if "default" in field}

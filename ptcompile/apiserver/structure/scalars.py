@@ -130,7 +130,7 @@ def check_crd_quantity(value: Any) -> Violations:
         return None
     violation = type_mismatch("integer or string", value)
     if isinstance(value, float):
-        violation.help = f'quote the value: "{value}"'
+        violation.help = "put the value in quotes"
         violation.fix_template = QUOTES
     return [violation]
 

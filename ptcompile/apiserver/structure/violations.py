@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.kinds import Schema
+    from ptcompile.apiserver.structure.checks import SchemaScope
     from ptcompile.diagnostics.terms import Severity, Stage
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Switches, Version
 
-    FieldsOf = Callable[[Schema], Json]
-    """Returns the fields of a schema node, following references, list items and map values."""
+    FieldsOf = Callable[[Schema, SchemaScope], tuple[Json, SchemaScope]]
+    """Returns the fields of a schema node and their scope, following references, list items and map values."""
 
 
 class SchemaViolation:
@@ -51,8 +52,8 @@ class SchemaViolation:
         self.on_key = False
         self.suggestion: str | None = None
         """Field of the same object that was probably meant, if this one is unknown."""
-        self.home: int | None = None
-        """Number of steps up to an object that has the field, if it is unknown here."""
+        self.home: tuple[int, str] | None = None
+        """Number of steps up to an object that has the field, and its name there, if it is unknown here."""
         self.fix_template: FixTemplate | None = None
         self.moved_value: str | int | None = None
         """Scalar value of an unknown field whose home does not set it."""
@@ -102,7 +103,7 @@ def _type_help(expected: str, got: str, value: Any) -> str:
     if got == "null":
         return "remove the empty item"
     if expected == "string" and got in _QUOTED_TYPES:
-        return f'quote the value: "{format_value(value)}"'
+        return "put the value in quotes"
     if expected in {"integer", "int32", "int64", "boolean"} and got == "string":
         return "remove the quotes" if _is_bare(expected, value) else f"write a plain {expected}"
     if expected == "array":
@@ -122,7 +123,8 @@ def to_problem(violation: SchemaViolation) -> Problem:
     help_text = violation.help
     fix = violation.fix_template.at(path) if violation.fix_template else None
     if violation.home is not None:
-        home = (*path[: len(path) - violation.home], violation.path[0])
+        depth, name = violation.home
+        home = (*path[: len(path) - depth], name)
         help_text = f"move it to {field_path(home)}"
         if violation.moved_value is not None:
             edits = (Edit("set", home, violation.moved_value), Edit("remove", path))
@@ -169,20 +171,36 @@ class KnownFields(NamedTuple):
 
     properties: Json
     homes: Mapping[str, str]
-    """The child, such as `containers[]`, that has a field of this name; the first one if several do."""
+    """The nearest descendant, such as `template.spec.containers[]`, that has a field of this name."""
 
 
-def known_fields(properties: Json, fields: FieldsOf) -> KnownFields:
+_HOME_DEPTH: Final = 3
+"""How many levels below an unknown field its home is looked for."""
+
+
+def known_fields(properties: Json, scope: SchemaScope, fields_of: FieldsOf) -> KnownFields:
     """Return the fields that hints about a node may name. It is slow, so callers keep the result for all unknown fields
     of the node.
     """
     homes: dict[str, str] = {}
-    for child, schema in properties.items():
-        if child != "status":
-            child_label = f"{child}[]" if "items" in schema else child
-            for name in fields(schema):
-                homes.setdefault(name, child_label)
+    level: Iterable[tuple[str, Json, SchemaScope]] = [("", properties, scope)]
+    for _ in range(_HOME_DEPTH):
+        level = [*_children(level, fields_of)]
+        for place, names, _ in level:
+            for name in names:
+                homes.setdefault(name, place)
     return KnownFields(properties, homes)
+
+
+def _children(
+    level: Iterable[tuple[str, Json, SchemaScope]], fields_of: FieldsOf
+) -> Iterator[tuple[str, Json, SchemaScope]]:
+    """Yield the fields of the nodes one level below, each with the node's place, such as `template.spec`."""
+    for place, properties, scope in level:
+        prefix = f"{place}." if place else ""
+        for child, schema in properties.items():
+            if child != "status":
+                yield f"{prefix}{child}[]" if "items" in schema else f"{prefix}{child}", *fields_of(schema, scope)
 
 
 def bare_unknown_field(key: object) -> SchemaViolation:
@@ -211,8 +229,9 @@ def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViol
         violation.help = f'did you mean "{same_letters}"?'
         violation.fix_template = fix_key(name, same_letters, siblings)
         return violation
-    if name in known.homes:
-        violation.help = f"move it into {known.homes[name]}"
+    home = known.homes.get(name, "")
+    if home and "." not in home:
+        violation.help = f"move it into {home}"
         return violation
     if name in _MOUNT_FIELDS and "persistentVolumeClaim" in properties:
         violation.help = f"move it into volumeMounts: [{{name: ..., {name}: ...}}]"
@@ -220,7 +239,10 @@ def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViol
     similar = closest(name, properties)
     violation.suggestion = similar
     violation.fix_template = fix_key(name, similar, siblings)
-    violation.help = f'did you mean "{similar}"?' if similar else _NO_HINT
+    if similar:
+        violation.help = f'did you mean "{similar}"?'
+    elif home:
+        violation.help = f"move it into {home}"
     return violation
 
 
@@ -229,10 +251,11 @@ def set_homes(violations: Iterable[SchemaViolation], properties: Json, parent: J
     for violation in violations:
         if violation.name != "unknown-field" or violation.home is not None or violation.suggestion is not None:
             continue
-        key = violation.path[0]
-        if key in properties and key != "name":
-            violation.home = len(violation.path)
-            if key not in parent:
+        key = str(violation.path[0])
+        name = key if key in properties else _find_same_letters(key, properties)
+        if name and name != "name":
+            violation.home = (len(violation.path), name)
+            if name not in parent:
                 violation.moved_value = _scalar_at(parent, violation.path)
 
 

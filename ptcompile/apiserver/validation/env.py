@@ -118,6 +118,18 @@ def _check_file_volume(name: Any, path: Path, scope: PodContext) -> None:
         f.invalid(scope.problems, path, name, "referenced volume must be of type emptyDir", "use an emptyDir")
 
 
+def _field_help(field: str, allowed: frozenset[str]) -> str:
+    """Return what to write instead of a field that the pod does not have."""
+    for subscripted in _SUBSCRIPTED_FIELDS:
+        key = field.removeprefix(f"{subscripted}.")
+        if key != field:
+            return f"did you mean {subscripted}['{key}']?"
+    suggestion = closest_match(field, allowed)
+    if suggestion and suggestion != field:
+        return f"did you mean {suggestion}?"
+    return f"use one of {', '.join(sorted(allowed))}"
+
+
 def check_field_ref(ref: Any, path: Path, problems: f.Problems, allowed: frozenset[str] = ENV_FIELDS) -> None:
     """Check a `fieldRef`: the pod field must be one of `allowed`, or a single label or annotation."""
     version, field = ref.get("apiVersion"), ref.get("fieldPath")
@@ -130,16 +142,11 @@ def check_field_ref(ref: Any, path: Path, problems: f.Problems, allowed: frozens
     head, subscript = _split_subscript(field)
     bad_version = type(version) is str and version not in ("", "v1")
     if bad_version or (head not in _SUBSCRIPTED_FIELDS if subscript is not None else field not in _FIELD_LABELS):
-        suggestion = closest_match(field, allowed)
-        help = (
-            f"did you mean {suggestion}?"
-            if suggestion and suggestion != field
-            else f"use one of {', '.join(sorted(allowed))}"
-        )
-        f.invalid(problems, ref_path, field, "error converting fieldPath: field label not supported", help)
+        why = "error converting fieldPath: field label not supported"
+        f.invalid(problems, ref_path, field, why, _field_help(field, allowed))
     elif subscript is not None:
-        if why := why_not_key(subscript.lower() if head == "metadata.annotations" else subscript):
-            f.invalid(problems, path, subscript, why)
+        if mistake := why_not_key(subscript.lower() if head == "metadata.annotations" else subscript):
+            f.invalid(problems, path, subscript, mistake)
     elif field not in allowed and not (field == "spec.host" and "spec.nodeName" in allowed):
         f.unsupported(problems, ref_path, field, allowed, f"use one of {', '.join(sorted(allowed))}")
 

@@ -202,7 +202,18 @@ def check_job_selector(meta: Json, spec: Json, path: Path, problems: f.Problems)
             f.invalid(problems, labels_path, labels, "`selector` does not match template `labels`")
         return
     check_selector(selector, selector_path, problems)
-    if type(selector) is dict and not selects(selector, _generated_labels(meta)):
+    generated = _generated_labels(meta)
+    if type(selector) is dict and meta.get("resourceVersion") and selects(selector, generated):
+        problems.append(
+            problem_at(
+                "invalid-value",
+                selector_path,
+                "the server generated it for this Job, and refuses it in a new one",
+                "to create the Job again, remove the selector and the labels with the controller's uid",
+                severity="note",
+            )
+        )
+    elif type(selector) is dict and not selects(selector, generated):
         f.invalid(
             problems,
             selector_path,
@@ -217,14 +228,16 @@ def check_job_selector(meta: Json, spec: Json, path: Path, problems: f.Problems)
             f.invalid(problems, (*labels_path, key), value, why, "remove the label", f.key_path((*labels_path, key)))
     for key in _UID_LABELS:
         value = labels.get(key)
-        if type(value) is str:
+        if type(value) is str and value != generated[key]:
             why = "must be the Job's uid, which the server gives"
             f.invalid(problems, (*labels_path, key), value, why, "remove the label", f.key_path((*labels_path, key)))
 
 
 def _generated_labels(meta: Json) -> Json:
-    """Return the labels that the server adds to a Job's pods; the uid is a placeholder."""
-    return {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, object())}
+    """Return the labels that the server adds to a Job's pods; a Job that no server stored has a placeholder as uid."""
+    is_stored = meta.get("resourceVersion") and meta.get("uid")
+    uid = meta["uid"] if is_stored else object()
+    return {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, uid)}
 
 
 def check_job_template_metadata(meta: Any, path: Path, problems: f.Problems) -> None:

@@ -512,7 +512,7 @@ def test_numbers_at_their_bounds() -> None:
         ("boolean", "5", "write a plain boolean"),
         ("integer", "-5", "remove the quotes"),
         ("int32", "true", "write a plain int32"),
-        ("string", 5, 'quote the value: "5"'),
+        ("string", 5, "put the value in quotes"),
         ("string", [], "write a value of type string"),
         ("integer", [], "write a value of type integer"),
         ("object", "5", "write a value of type object"),
