@@ -146,6 +146,10 @@ class RendezvousSettings(NamedTuple):
     """Whether more pods may join than the object has: the object can be scaled, or is one of several."""
     fixed_size: bool = False
     """Whether the kind has a field for the number of nodes, but none for a range."""
+    nameless: str = ""
+    """Why pods of the kind have no subdomain, if they have none."""
+    naming: str = ""
+    """How to make the operator give them one."""
 
 
 class Additions(NamedTuple):

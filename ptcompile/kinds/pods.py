@@ -317,3 +317,12 @@ def remember_first(build: Callable[[int], PodView]) -> Callable[[int], PodView]:
         return pod_view
 
     return pod
+
+
+def unreadable_names(items: Sequence[Json]) -> tuple[str, ...]:
+    """Return why the API server rejects items whose names are not strings, such as the boolean `n`."""
+    return tuple(
+        f"the API server rejects a name that is not a string, {item['name']!r}"
+        for item in items
+        if not isinstance(item.get("name", ""), str) and item["name"] is not None
+    )

@@ -57,6 +57,11 @@ def as_string(value: Any, default: str = "") -> str:
     return value if isinstance(value, str) else default
 
 
+def as_text(value: Any) -> str:
+    """Return a string, or an integer as the text that was meant; empty for anything else."""
+    return str(value) if type(value) is int else as_string(value)
+
+
 def as_strings(value: Any) -> list[str]:
     """Return the strings of a list; null becomes an empty string, as in Go, and other items are dropped."""
     if type(value) is list and {*map(type, value)} == _ONLY_STRINGS:  # nearly always

@@ -21,7 +21,6 @@ _REASONS: Final = {
     ),
     "namespace of Service": "Service {written} is in namespace {known}, but the pods are in {namespace}",
     "subdomain": "the pods' subdomain is {known}, not {written}",
-    "no subdomain": "the pods have no subdomain",
     "pod": "the job has no pod named {written}",
     "pod as Service": "no Service has the pod's name, {written}",
     "spelling": "no Service is named {written}, but {known} exists",
@@ -42,14 +41,23 @@ _HELP: Final = {
 
 def sentence_of(mistake: HostMistake, subject: Subject) -> str:
     """Return why nothing answers to the host."""
-    is_unset = mistake.name.startswith("subdomain") and not mistake.known
+    if _is_nameless(mistake):
+        return subject.record.rendezvous.nameless or "the pods have no subdomain"
+    is_unset = mistake.name == "subdomain of pods" and not mistake.known
     return _filled(_REASONS[f"no {mistake.name}" if is_unset else mistake.name], mistake, subject)
 
 
 def help_of(mistake: HostMistake, subject: Subject, otherwise: str) -> str:
     """Return what to do about a host; `otherwise` if the files have no better name."""
+    if _is_nameless(mistake):
+        return subject.record.rendezvous.naming or otherwise
     fallback = "write {better}" if mistake.better else otherwise
     return _filled(_HELP.get(mistake.name, fallback), mistake, subject)
+
+
+def _is_nameless(mistake: HostMistake) -> bool:
+    """Return whether no pod of the job has a subdomain."""
+    return mistake.name == "subdomain" and not mistake.known
 
 
 def _filled(text: str, mistake: HostMistake, subject: Subject) -> str:

@@ -12,7 +12,7 @@ from ptcompile._internal.limits import Budget
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ContainerView, PodView, reference
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, as_text, nested_map
 from ptcompile.simulator.mounted import data_keys
 
 TYPE_CHECKING = False
@@ -139,8 +139,8 @@ def environment(
 
 
 def _expand_entry(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) -> str:
-    if entry.get("value"):
-        return expand_vars(as_string(entry["value"]), env, budget)
+    if entry.get("value") not in (None, ""):
+        return expand_vars(as_text(entry["value"]), env, budget)
     source = as_mapping(entry.get("valueFrom"))
     if "fieldRef" not in source:
         source_name = reference(source)

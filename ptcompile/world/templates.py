@@ -10,7 +10,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import unwrap
 from ptcompile.kubernetes.resources import count_accelerators
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, as_text, namespace_of, nested_map
 from ptcompile.shell.calls import no_files, shell_call
 
 TYPE_CHECKING = False
@@ -196,7 +196,7 @@ class ManifestContainer:
             EnvEntry(
                 (*self.path, "env", i),
                 as_string(entry.get("name")),
-                None if (source := nested_map(entry, "valueFrom")) else as_string(entry.get("value")),
+                None if (source := nested_map(entry, "valueFrom")) else as_text(entry.get("value")),
                 source,
             )
             for i, entry in _mappings(self.spec.get("env"))

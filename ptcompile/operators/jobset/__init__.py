@@ -48,7 +48,12 @@ class JobSet(Kind):
     name = "JobSet"
     schema = "jobset.x-k8s.io/jobset_v1alpha2.json"
     rules = (*POD_RULES, "operators.jobset.rules", *LAUNCH_RULES)
-    rendezvous = RendezvousSettings(roles=True, across_objects=True)
+    rendezvous = RendezvousSettings(
+        roles=True,
+        across_objects=True,
+        nameless="the pods have no host names, since network.enableDNSHostnames is false",
+        naming="set enableDNSHostnames to true",
+    )
     additions = Additions(job_label="jobset.sigs.k8s.io/jobset-name")
 
     def templates(self, manifest: Json) -> Iterator[Template]:

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import KindContext, LostPod, Retry
-from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, unreadable_names
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences
 from ptcompile.kubernetes.unstructured import (
     as_int,
@@ -49,7 +49,12 @@ def expand(manifest: Json, request: KindContext, *, main: str | None = None) -> 
     training container, which Trainer knows.
     """
     spec = nested_map(manifest, "spec")
-    jobs = [_with_defaults(rj) for rj in as_mappings(spec.get("replicatedJobs"))]
+    replicated_jobs = as_mappings(spec.get("replicatedJobs"))
+    failures = unreadable_names(replicated_jobs)
+    if failures:
+        return Expansion(refused=failures)
+
+    jobs = [_with_defaults(rj) for rj in replicated_jobs]
     jobset = _JobSetExpansion(manifest, spec, jobs, request, main)
     roles = tuple(jobset.role(position) for position in range(len(jobs)))
     notes = ["suspended: the pods are created when spec.suspend becomes false"] if spec.get("suspend") is True else []

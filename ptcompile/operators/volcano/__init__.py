@@ -42,7 +42,13 @@ class VolcanoJob(Kind):
     schema = "batch.volcano.sh/job_v1alpha1.json"
     rules = (*POD_RULES, "operators.volcano.rules", *LAUNCH_RULES)
     word = "volcano"
-    rendezvous = RendezvousSettings(roles=True, ranked_by=("RANK", "MASTER_ADDR"), across_objects=True)
+    rendezvous = RendezvousSettings(
+        roles=True,
+        ranked_by=("RANK", "MASTER_ADDR"),
+        across_objects=True,
+        nameless="the pods have no host names, since the job does not have the plugin svc",
+        naming="add svc: [] to spec.plugins",
+    )
     additions = Additions(env_of="Volcano", dns_policy=True, mounts=("/etc/volcano",), job_label="volcano.sh/job-name")
     requests_default = False
 

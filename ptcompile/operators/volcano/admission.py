@@ -247,7 +247,7 @@ def _default_task(task: Any, index: int) -> Any:
     if not isinstance(task, Mapping):
         return task
     defaulted = {**task}
-    if not defaulted.get("name"):
+    if defaulted.get("name") in (None, ""):
         defaulted["name"] = f"default{index}"
     if not defaulted.get("maxRetry"):
         defaulted["maxRetry"] = 3

@@ -8,7 +8,7 @@ from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
-from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts, unreadable_names
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 from ptcompile.kubernetes.unstructured import (
     as_int,
@@ -51,6 +51,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     notes = [note for p in plugins.values() for note in p.notes]
     notes.extend(f"unknown plugin {name!r}: it does nothing" for name in job.plugins if name not in PLUGINS)
     failures = tuple(p.failure for p in plugins.values() if p.failure)
+    failures += unreadable_names([task.source for task in job.tasks])
     return Expansion(
         roles=() if failures else roles,
         services=tuple(s for p in plugins.values() for s in p.services),
@@ -66,7 +67,7 @@ def read_job(manifest: Json, request: KindContext) -> DefaultedJob:
     spec = nested_map(manifest, "spec")
     tasks = tuple(
         VolcanoTask(
-            name=as_string(t.get("name")) or f"default{i}",
+            name=_task_name(t, i),
             replicas=max(0, as_int(t.get("replicas"))),
             metadata=template_parts(t.get("template"))[0],
             spec=template_parts(t.get("template"))[1],
@@ -300,7 +301,7 @@ def _policy_retry(spec: Json, event: str, action: str) -> tuple[Retry, ...]:
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the tasks' pod templates; a task without a name is called `default` and its index."""
     for i, task in indexed_mappings(nested_map(manifest, "spec").get("tasks")):
-        name = as_string(task.get("name")) or f"default{i}"
+        name = _task_name(task, i)
         yield Template(("spec", "tasks", i, "template"), task.get("template"), name, as_int(task.get("replicas")))
 
 

@@ -64,20 +64,31 @@ def _check(subject: Subject) -> Iterator[Finding]:
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
                 volume = volume_of(template, mount[1]) if mount is not None else None
-                if mount is not None and volume is not None and _is_read_only(mount[1], volume[1]):
+                if mount is None or volume is None:
+                    continue
+
+                help_text = _help_if_read_only(mount[1], volume[1])
+                if help_text is not None:
                     yield found_at(
                         checkpoint.path,
-                        f"{checkpoint.folder} is on {mount_path(mount[1])}, which is mounted read-only: no "
-                        "checkpoint can be written",
-                        "mount it without readOnly, or write elsewhere",
+                        f"no checkpoint can be written to {checkpoint.folder}: the volume at {mount_path(mount[1])} is "
+                        "read-only",
+                        help_text,
                         severity=None if checkpoint.is_output else "warning",
                     )
 
 
-def _is_read_only(mount: Json, volume: Json) -> bool:
-    if mount.get("readOnly") is True or any(key in volume for key in _READ_ONLY_SOURCES):
-        return True
-    return any(as_mapping(source).get("readOnly") is True for source in volume.values())
+def _help_if_read_only(mount: Json, volume: Json) -> str | None:
+    """Return how to write to a volume that is mounted read-only, or None if it is writable."""
+    for source in _READ_ONLY_SOURCES:
+        if source in volume:
+            return f"write to another volume: pods cannot write to a {source}"
+    if mount.get("readOnly") is True:
+        return "remove readOnly from the mount, or write elsewhere"
+    for source, fields in volume.items():
+        if as_mapping(fields).get("readOnly") is True:
+            return f"remove readOnly from the volume's {source}, or write elsewhere"
+    return None
 
 
 RULE = Rule("read-only-checkpoint", _check, severity="error", stage="run", authority="kubelet")

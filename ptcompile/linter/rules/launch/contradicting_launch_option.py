@@ -69,6 +69,9 @@ def _overridden_path(role: TrainingRole, option: str) -> Path | None:
 def _is_same(flag: str, overridden: str) -> bool:
     if not is_literal(flag) or not is_literal(overridden):
         return True
+    if overridden == "auto":
+        # training-operator's default in every stored job: it asks for no certain number
+        return True
     a, b = flag.strip(), overridden.strip()
     return a == b or a == f"{b}:{b}" or b == f"{a}:{a}"
 

@@ -52,9 +52,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path,
                 f"{role.launcher_name} starts {processes} {'process' if processes == 1 else 'processes'} on a "
                 f"node with {gpus} GPUs",
-                f"write --nproc-per-node={gpus}" if role.is_torchrun else "start one process per GPU of each node",
+                _help(role, gpus),
                 _fix(role, gpus),
             )
+
+
+def _help(role: TrainingRole, gpus: int) -> str:
+    if role.is_torchrun:
+        return f"write --nproc-per-node={gpus}"
+    nodes = role.rendezvous.nodes
+    if role.launch.launcher == "accelerate" and nodes is not None:
+        return f"write --num_processes={gpus * nodes[1]}: it counts the processes of all nodes"
+    return "start one process per GPU of each node"
 
 
 def _fix(role: TrainingRole, gpus: int) -> Fix | None:

@@ -66,6 +66,7 @@ _HELP = {
     "deepspeed": "start the script with torchrun, which DeepSpeed supports, or pass --num_nodes and --node_rank too",
     "image": "write the command that the image runs",
     "ray": "compare the number of workers in the script with the GPUs of the pods",
+    "torchrun": "write what decides the launch into the files, or ignore this note",
 }
 _OTHER_HELP = "start torchrun in the command itself, or ignore this note"
 """How to have the launch checked, by launcher and for others."""

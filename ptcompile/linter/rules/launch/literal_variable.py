@@ -94,10 +94,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 continue
             position = indexes[id(entry)] if id(entry) in indexes else _index_of(env, entry)
             late = [name for name in names if first_indexes.get(name, position) >= position]
-            if late:
-                yield _late_reference(
-                    subject, (*path, "env", i, "value"), late, entry, is_known=known_names >= set(late)
-                )
+            if not late:
+                continue
+
+            written_names = {as_string(item.get("name")) for item in entries}
+            yield _late_reference(
+                subject,
+                (*path, "env", i, "value"),
+                late,
+                entry,
+                is_known=known_names >= set(late),
+                is_written=written_names >= set(late),
+            )
         for key, i, word in words:
             missing = _unknown_names(subject, word, known_names)
             severity = _severity(subject, missing) if missing else None
@@ -161,9 +169,11 @@ def _severity(subject: Subject, names: list[str]) -> Severity | None:
     return None if any(f"$({name})" in value for name in names for value in read) else "warning"
 
 
-def _late_reference(subject: Subject, path: Path, late: list[str], entry: Json, *, is_known: bool) -> Finding:
+def _late_reference(
+    subject: Subject, path: Path, late: list[str], entry: Json, *, is_known: bool, is_written: bool
+) -> Finding:
     references = ", ".join(f"$({name})" for name in late)
-    operators = any(_LAUNCH_VARIABLE.fullmatch(name) for name in late)
+    operators = not is_written and any(_LAUNCH_VARIABLE.fullmatch(name) for name in late)
     reason = "the operator's variables come after those of the manifest" if operators else "it is set further down"
     fix = None
     if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not nested_map(entry, "valueFrom"):

@@ -54,12 +54,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
         nodes = first.rendezvous.nodes
         is_range = nodes is not None and nodes[0] < nodes[1] and first.rendezvous.backend != "static"
         if is_range and first.rendezvous.max_restarts == "0" and not first.is_standalone:
-            path = first.path_of("nnodes")
+            raised = "add --max-restarts=3" if first.source_of("max-restarts") == "default" else "raise it to 3"
             yield found_at(
-                path,
+                first.path_of("nnodes"),
                 f"{first.rendezvous.nodes_text} nodes are a range, but with max-restarts 0 the first lost node "
                 "ends the training on all nodes",
-                "add --max-restarts=3, or write one number of nodes",
+                f"{raised}, or write one number of nodes",
             )
 
 

@@ -61,10 +61,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
         # with other roles, a smaller number may make one training several
         edit = role.edit_to("nnodes", str(total)) if len(subject.training_roles) == 1 else None
         pods = "1 pod" if total == 1 else f"{total} pods"
+        processes = role.rendezvous.processes or 1
+        help_text = f"write {total}, or use {needed} pods"
+        if processes > 1 and needed == total * processes:
+            help_text = f"write {total}: {needed} is the number of processes, not of nodes"
         yield found_at(
             role.path_of("nnodes"),
             f"{role.launcher_name} waits for {needed} nodes, but the job has {pods}",
-            f"write {total}, or use {needed} pods",
+            help_text,
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit else None,
         )
 

@@ -2,8 +2,9 @@
 
 What: a pod without accelerators has a nodeSelector that names an accelerator, such as cloud.google.com/gke-accelerator.
 
-Why: without a request the container gets no device: it sees no GPU, and the node's accelerators stay idle. Cloud node
-pools keep such pods out with a taint, so it stays Pending there.
+Why: without a request the container gets no device: it sees no GPU, and the node's accelerators stay idle. Where
+NVIDIA's runtime is the node's default and the image sets NVIDIA_VISIBLE_DEVICES=all, as CUDA images do, it sees all
+GPUs of the node, which other pods use too. Cloud node pools keep such pods out with a taint, so it stays Pending there.
 
 Example:
 
@@ -23,7 +24,8 @@ Example:
 
 Fix: request the accelerators, or let the pod run elsewhere.
 
-Source: GKE, EKS and NVIDIA GPU feature discovery 0.17, labels of nodes; Kubernetes 1.36, device plugins.
+Source: GKE, EKS and NVIDIA GPU feature discovery 0.17, labels of nodes; Kubernetes 1.36, device plugins;
+NVIDIA/k8s-device-plugin issues 87 and 195.
 """
 
 from __future__ import annotations
@@ -46,6 +48,10 @@ _ACCELERATOR_LABELS = frozenset(
     }
 )
 
+_SHARED_WITHOUT_REQUEST = (
+    "none gets one, or, where NVIDIA's container runtime is the default, all of the node's, shared with other pods"
+)
+
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
@@ -54,10 +60,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
         selector = string_map(template.spec.get("nodeSelector"))
         label = next((key for key in selector if key in _ACCELERATOR_LABELS), None)
         if label is not None and template.containers and not _requests_devices(template):
-            path = (*template.path, "spec", "nodeSelector", label)
+            is_nvidia = "nvidia" in label + selector[label]
             yield found_at(
-                path,
-                f"selects nodes with {selector[label]}, but no container requests an accelerator, so none gets one",
+                (*template.path, "spec", "nodeSelector", label),
+                f"selects nodes with {selector[label]}, but no container requests an accelerator: "
+                + (_SHARED_WITHOUT_REQUEST if is_nvidia else "none gets one"),
                 "add the accelerator to the limits of the container that trains",
             )
 

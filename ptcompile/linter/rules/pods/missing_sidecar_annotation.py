@@ -55,7 +55,7 @@ _CLASS = ("storage.k8s.io/v1", "StorageClass")
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
-            path, driver = _find_driver(subject, (*volume_path,), volume)
+            path, driver = find_driver(subject, volume_path, volume)
             annotation = SIDECAR_ANNOTATIONS.get(driver)
             if annotation is None or _has_annotation(template, annotation) or _has_sidecar(template):
                 continue
@@ -67,7 +67,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _find_driver(subject: Subject, volume_path: Path, volume: Json) -> tuple[Path, str]:
+def find_driver(subject: Subject, volume_path: Path, volume: Json) -> tuple[Path, str]:
     """Return the path that names a volume's CSI driver, and the driver, or "" if the stream does not contain it."""
     inline = as_string(nested_map(volume, "csi").get("driver"))
     if inline:

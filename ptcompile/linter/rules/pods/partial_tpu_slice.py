@@ -48,6 +48,10 @@ from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.diagnostics.terms import Severity
+
 _TPU = "google.com/tpu"
 _TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 _MAX_SIDES = 3
@@ -72,14 +76,17 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if totals[topology] % _chips_in(topology):
             count = totals[topology] // _chips_of_pod(template)
             text = f"{count} pod{'s' if count > 1 else ''} with {_chips_of_pod(template)} each make {totals[topology]}"
-            yield _finding(path, topology, text)
+            is_short = totals[topology] < _chips_in(topology)
+            # pods of other objects may be on the rest of the last slice
+            yield _finding(path, topology, text, severity=None if is_short else "warning")
 
 
-def _finding(path: Path, topology: str, text: str) -> Finding:
+def _finding(path: Path, topology: str, text: str, severity: Severity | None = None) -> Finding:
     return found_at(
         path,
         f"a {topology} slice has {_chips_in(topology)} chips, but {text}",
         "request all chips of the slice: it starts only if all its hosts run",
+        severity=severity,
     )
 
 
@@ -103,4 +110,4 @@ def _chips_of_pod(template: ManifestTemplate) -> int:
     return sum(amounts)
 
 
-RULE = Rule("partial-tpu-slice", _check, severity="warning", stage="run", authority="ptcompile")
+RULE = Rule("partial-tpu-slice", _check, severity="error", stage="run", authority="ptcompile")

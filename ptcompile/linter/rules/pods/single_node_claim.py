@@ -66,12 +66,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
             name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
             modes = [mode for claim in subject.neighbors.by_name(_CLAIM, name)[-1:] for mode in _access_modes(claim)]
             if modes and set(modes) <= _SINGLE_NODE_MODES:
-                path = (*volume_path, "persistentVolumeClaim", "claimName")
+                is_for_one_pod = modes == ["ReadWriteOncePod"]
+                waiting = "all but the first" if is_for_one_pod else "pods on other nodes"
                 yield found_at(
-                    path,
-                    f"{name} is {', '.join(modes)}, but {pods} pods share it: pods on other nodes never start",
+                    (*volume_path, "persistentVolumeClaim", "claimName"),
+                    f"{name} is {', '.join(modes)}, but {pods} pods share it: {waiting} never start",
                     "use a claim with ReadWriteMany or ReadOnlyMany, or an ephemeral volume per pod",
-                    severity="error" if modes == ["ReadWriteOncePod"] and subject.min_nodes_to_start > 1 else None,
+                    severity="error" if is_for_one_pod and subject.min_nodes_to_start > 1 else None,
                 )
 
 

@@ -9,11 +9,12 @@ Example:
       apiVersion: v1
       kind: Service
       metadata: {name: train}
-      spec:
+    - spec:  # <--
+    + spec:
     +   clusterIP: None
         selector: {app: train}
         publishNotReadyAddresses: true
-    -   ports: [{port: 29500}]  # <--
+        ports: [{port: 29500}]
       ---
       apiVersion: v1
       kind: Pod
@@ -48,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     user = next(iter(subject.cached(service_users)), None)
     if user is not None:
-        path = ("spec", "clusterIP") if address else ("spec", "ports") if "ports" in subject.spec else ("spec",)
+        path = ("spec", "clusterIP") if address else ("spec",)
         yield found_at(
             path,
             f"{user.title} uses this Service as its subdomain, but only a headless Service gives pods names",

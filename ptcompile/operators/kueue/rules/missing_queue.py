@@ -91,10 +91,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _closed(subject: Subject, queues: StreamQueues) -> Iterator[Finding]:
     """Yield a finding if the queue of a job takes nothing."""
     for workload in queues.workloads(subject)[:1]:
-        why = why_closed(queues.cluster, workload)[1]
-        if why:
-            help = "use another queue, or open this one"
-            yield found_at(("metadata", "labels", QUEUE), why, help)
+        name, why = why_closed(queues.cluster, workload)
+        if not why:
+            continue
+
+        queue = queues.cluster.queues.get(name)
+        takes_no_namespace = queue is not None and queue.spec.get("namespaceSelector") is None
+        yield found_at(
+            ("metadata", "labels", QUEUE),
+            why,
+            "use another queue, or open this one",
+            severity="error" if takes_no_namespace else None,
+        )
 
 
 def _missing_priority(subject: Subject) -> Iterator[Finding]:

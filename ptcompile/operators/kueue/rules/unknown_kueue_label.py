@@ -68,6 +68,7 @@ _KNOWN: Final = (
     "max-exec-time-seconds",
     "multikueue",
     "multikueue-origin",
+    "multikueue-origin-uid",
     "node-avoidance-label",
     "original-node-selectors",
     "original-pod-sets-info",

@@ -28,8 +28,9 @@ def why_closed(cluster: Cluster, workload: Workload) -> tuple[str, str]:
     if local is None:
         return "", f"LocalQueue {workload.queue} doesn't exist"
     name = as_string(nested_map(local, "spec").get("clusterQueue"))
-    if nested_map(local, "spec").get("stopPolicy") in _STOPPED:
-        return name, f"LocalQueue {workload.queue} is inactive"
+    policy = nested_map(local, "spec").get("stopPolicy")
+    if policy in _STOPPED:
+        return name, f"LocalQueue {workload.queue} is inactive: stopPolicy is {policy}"
     queue = cluster.queues.get(name)
     if queue is None:
         return name, f"ClusterQueue {name} doesn't exist"

@@ -32,6 +32,7 @@ def reported(manifest: Json) -> list[tuple[str, str | None]]:
     ("word", "meant"),
     [
         ("queue-name", None),
+        ("multikueue-origin-uid", None),
         ("queue_name", "queue-name"),
         ("queueName", "queue-name"),
         ("queue", "queue-name"),

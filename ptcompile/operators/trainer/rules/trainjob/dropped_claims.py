@@ -1,8 +1,9 @@
 """Resource claims of a TrainJob are dropped.
 
-What: trainer.resourcesPerNode has claims.
+What: trainer.resourcesPerNode has claims, or it is set and the container node of the runtime has claims.
 
-Why: Trainer passes on only limits and requests: the pods get no device from the claim.
+Why: Trainer writes only the limits and requests of resourcesPerNode into the container, and drops the claims of both.
+The pod keeps its resourceClaims, but no container gets a device from them.
 
 Example:
 
@@ -14,31 +15,57 @@ Example:
         trainer:
           numNodes: 1
           numProcPerNode: 1
-          resourcesPerNode:
-            limits: {cpu: 4, memory: 16Gi}
+    -     resourcesPerNode:
+    -       limits: {cpu: 4, memory: 16Gi}
     -       claims: [{name: gpu}]  # <--
 
-Fix: write the claim into the runtime's pod template.
+Fix: write the claims and the limits into the runtime's pod template, and remove resourcesPerNode.
 
-Source: Trainer 2.3, JobSet builder.
+Source: Trainer 2.3, pkg/runtime/core/trainingruntime.go; Trainer 2.2, JobSet builder; NVIDIA/aicr issue 2277.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.rules.reading import runtime_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_PATH = ("spec", "trainer", "resourcesPerNode")
+_HELP = "write limits and claims into the runtime's pod template, and remove resourcesPerNode"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if nested_map(subject.spec, "trainer", "resourcesPerNode").get("claims"):
-        path = ("spec", "trainer", "resourcesPerNode", "claims")
-        yield found_at(
-            path,
-            "Trainer passes on limits and requests but drops claims: no pod gets the device",
-            "write the claims into the runtime's pod template",
+    resources = nested_map(subject.spec, "trainer").get("resourcesPerNode")
+    if not isinstance(resources, Mapping):
+        return
+    if resources.get("claims"):
+        text = "Trainer passes on limits and requests but drops claims: no pod gets the device"
+        yield found_at((*_PATH, "claims"), text, _HELP)
+
+    runtime, is_assumed = runtime_of(subject)
+    lost = [] if is_assumed else _claims_of(runtime)
+    if lost:
+        text = f"removes the claims of the runtime's container node ({', '.join(lost)}): no container gets the device"
+        yield found_at(_PATH, text, _HELP, on_key=True)
+
+
+def _claims_of(runtime: Json) -> list[str]:
+    """Return the names of the claims of the containers that train."""
+    return [
+        as_string(claim.get("name"))
+        for replicated in runtimes.replicated_jobs(runtime)
+        if runtimes.step_label(replicated) == "trainer"
+        for claim in as_mappings(
+            nested_map(runtimes.find_container(replicated, "node") or {}, "resources").get("claims")
         )
+    ]
 
 
 RULE = Rule("dropped-claims", _check, severity="error", stage="run", authority="trainer")
