@@ -27,10 +27,10 @@ MOST_FILES = {"jobset": 15, "kueue": 16, "mpijob": 3, "pytorchjob": 14, "trainjo
 `operators/shared/`, `operators/queues/` and the tables beside them are counted.
 """
 ROOM_TOKENS = {
-    "_internal": 4_560,
-    "adapters": 5_700,
+    "_internal": 4_550,
+    "adapters": 5_650,
     "api": 23_700,
-    "apiserver": 167_900,
+    "apiserver": 168_200,
     "cli": 48_950,
     "compiler": 44_550,
     "converter": 8_950,
@@ -40,29 +40,29 @@ ROOM_TOKENS = {
     "extending": 3_550,
     "fixer": 12_400,
     "flyte": 25_400,
-    "graph": 4_900,
-    "hardware": 8_810,
+    "graph": 4_850,
+    "hardware": 8_850,
     "importer": 16_800,
     "ir": 5_050,
     "kinds": 9_500,
-    "kubernetes": 12_250,
-    "linter": 71_400,
+    "kubernetes": 12_300,
+    "linter": 71_800,
     "mcp": 4_200,
-    "operators": 167_600,
+    "operators": 167_800,
     "rehearsal": 21_100,
     "report": 5_500,
     "requirements": 11_000,
     "server": 18_600,
-    "shell": 20_400,
+    "shell": 20_350,
     "simulator": 37_900,
     "source": 26_750,
     "spec": 13_900,
-    "world": 6_600,
+    "world": 6_550,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 851_800
+MOST_TOKENS = 852_800
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
