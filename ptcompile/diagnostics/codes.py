@@ -147,6 +147,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "two-gang-schedulers": ("PTC255", "differs"),
     "pod-group-priority": ("PTC256", "differs"),
     "gang-in-order": ("PTC257", "waits"),
+    "misplaced-key": ("PTC258", "differs"),
     "never-fits-queue": ("PTC290", "waits"),
     "exceeds-cohort": ("PTC291", "waits"),
     "missing-queue": ("PTC292", "waits"),

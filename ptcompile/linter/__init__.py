@@ -36,6 +36,7 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     ("v1", "Service"): ("linter.rules.objects", "linter.rules.services", "linter.rules.selectors"),
     ("policy/v1", "PodDisruptionBudget"): ("linter.rules.objects", "linter.rules.selectors"),
     ("v1", "ConfigMap"): ("linter.rules.objects",),
+    ("v1", "Namespace"): ("linter.rules.objects",),
     ("v1", "Secret"): ("linter.rules.objects",),
     ("v1", "PersistentVolumeClaim"): ("linter.rules.objects",),
     ("v1", "PersistentVolume"): ("linter.rules.objects",),

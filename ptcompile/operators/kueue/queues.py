@@ -13,10 +13,7 @@ from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import (
-    KUEUE_POD_SET_GROUP,
     KUEUE_QUEUE,
-    KUEUE_SLICE,
-    KUEUE_SLICE_SIZE,
     KUEUE_TOPOLOGY,
 )
 
@@ -53,22 +50,8 @@ def unmanaged_text(kind: GroupVersionKind, versions: Versions, switched_on: Coll
 PREFIX: Final = "kueue.x-k8s.io/"
 QUEUE: Final = KUEUE_QUEUE
 
-LABELS: Final = tuple(PREFIX + name for name in ("queue-name", "priority-class", "max-exec-time-seconds"))
-"""Labels of the queued object. Since 0.18 pod-group-name and prebuilt-workload-name may be annotations."""
-
 REQUESTS: Final = tuple(KUEUE_TOPOLOGY.values())
 """Annotations of a pod template, one of which is its topology request."""
-
-TOPOLOGY: Final = (*REQUESTS, KUEUE_SLICE, KUEUE_SLICE_SIZE, f"{KUEUE_SLICE}-constraints", KUEUE_POD_SET_GROUP)
-"""All placement annotations of a pod template."""
-
-ANNOTATIONS: Final = (
-    *TOPOLOGY,
-    *(PREFIX + name for name in ("pod-group-total-count", "pod-group-fast-admission", "retriable-in-group")),
-    *(PREFIX + name for name in ("job-min-parallelism", "job-completions-equal-parallelism", "elastic-job")),
-    f"{PREFIX}admission-gated-by",
-)
-"""Annotations of the object or of its pod template."""
 
 
 def queue_of(metadata: Json) -> str:

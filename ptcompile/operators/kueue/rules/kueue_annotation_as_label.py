@@ -37,37 +37,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.operators.kueue.queues import ANNOTATIONS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.linter.key_places import unread_keys
+from ptcompile.linter.rule import Finding, Rule, Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    yield from _check_holder((), subject.manifest)
-    for template in subject.templates:
-        if template.path:
-            yield from _check_holder(template.path, template.data)
-
-
-def _check_holder(base: Path, holder: Json) -> Iterator[Finding]:
-    labels = string_map(nested_map(holder, "metadata").get("labels"))
-    annotations = nested_map(holder, "metadata", "annotations")
-    for name in ANNOTATIONS:
-        if name in labels and name not in annotations:
-            path = (*base, "metadata", "labels", name)
-            edits = (Edit("set", (*base, "metadata", "annotations", name), labels[name]), Edit("remove", path))
-            yield found_at(
-                path,
-                "Kueue reads it from the annotations, and ignores the label",
-                "make it an annotation",
-                Fix("make it an annotation", edits, safe=False),
-                on_key=True,
-            )
+    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == RULE.name)
 
 
 RULE = Rule("kueue-annotation-as-label", _check, severity="warning", stage="run", authority="kueue")

@@ -33,25 +33,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.operators.kueue.queues import LABELS
+from ptcompile.linter.key_places import unread_keys
+from ptcompile.linter.rule import Finding, Rule, Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    annotations, labels = string_map(subject.metadata.get("annotations")), string_map(subject.metadata.get("labels"))
-    for name in LABELS:
-        if name in annotations and name not in labels:
-            path = ("metadata", "annotations", name)
-            edits = (Edit("set", ("metadata", "labels", name), annotations[name]), Edit("remove", path))
-            yield found_at(
-                path,
-                "Kueue reads it from the labels, and ignores the annotation",
-                "make it a label",
-                Fix("make it a label", edits, safe=False),
-                on_key=True,
-            )
+    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == RULE.name)
 
 
 RULE = Rule("kueue-label-as-annotation", _check, severity="warning", stage="run", authority="kueue")

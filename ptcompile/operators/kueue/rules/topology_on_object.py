@@ -38,30 +38,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.operators.kueue.queues import TOPOLOGY
-from ptcompile.world.workload import POD
+from ptcompile.linter.key_places import unread_keys
+from ptcompile.linter.rule import Finding, Rule, Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if subject.kind == POD:
-        return
-    annotations = string_map(subject.metadata.get("annotations"))
-    for name in TOPOLOGY:
-        if name in annotations:
-            path = ("metadata", "annotations", name)
-            additions = (Edit("set", (*t.path, "metadata", "annotations", name), annotations[name])
-                     for t in subject.templates)  # fmt: skip
-            fix = Fix("move it to the pod template", (*additions, Edit("remove", path)), safe=False)
-            yield found_at(
-                path,
-                "Kueue looks for it only in the pod template",
-                "move it to the metadata of the pod template",
-                fix if len(subject.templates) == 1 else None,
-                on_key=True,
-            )
+    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == RULE.name)
 
 
 RULE = Rule("topology-on-object", _check, severity="warning", stage="run", authority="kueue")

@@ -35,10 +35,12 @@ apis/kueue/v1beta2.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.key_places import keys_with_prefix
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
@@ -50,68 +52,14 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_KNOWN: Final = (
-    "admission-gated-by",
-    "cluster-queue-name",
-    "component-name",
-    "component-workload-index",
-    "elastic-job",
-    "elastic-job-scale-up-strategy",
-    "is-group-workload",
-    "job-completions-equal-parallelism",
-    "job-min-parallelism",
-    "job-owner-gvk",
-    "job-owner-name",
-    "job-uid",
-    "local-queue-name",
-    "managed",
-    "max-exec-time-seconds",
-    "multikueue",
-    "multikueue-origin",
-    "multikueue-origin-uid",
-    "node-avoidance-label",
-    "original-node-selectors",
-    "original-pod-sets-info",
-    "parent-workload",
-    "pod-group-fast-admission",
-    "pod-group-min-ready-count",
-    "pod-group-name",
-    "pod-group-pod-index",
-    "pod-group-pod-index-label",
-    "pod-group-role",
-    "pod-group-serving",
-    "pod-group-sets",
-    "pod-group-total-count",
-    "pod-index-offset",
-    "pod-suspending-parent",
-    "podset",
-    "podset-group-name",
-    "podset-preferred-topology",
-    "podset-required-topology",
-    "podset-slice-required-topology",
-    "podset-slice-required-topology-constraints",
-    "podset-slice-size",
-    "podset-unconstrained-topology",
-    "prebuilt-workload-name",
-    "priority-boost",
-    "priority-class",
-    "queue-name",
-    "raycluster-generation",
-    "raycluster-podset-replica-sizes",
-    "retriable-in-group",
-    "role-hash",
-    "safe-to-forcefully-delete",
-    "tas",
-    "wait-for-pods-ready",
-    "workload",
-    "workload-allowed-resource-flavors",
-    "workload-slice-name",
-    "workload-slice-replacement-for",
-)
-"""Keys after the prefix, whether people or Kueue write them."""
-
 _OTHER_WORDS: Final = {"local-queue": "queue-name", "priority": "priority-class", "queue": "queue-name"}
 """Words for a key that do not resemble it."""
+
+
+@cache
+def _known() -> tuple[str, ...]:
+    """Return the keys after the prefix, whether people or Kueue write them."""
+    return tuple(key.removeprefix(PREFIX) for key in keys_with_prefix(PREFIX))
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -126,9 +74,9 @@ def _check_holder(base: Path, holder: Json) -> Iterator[Finding]:
         keys = nested_map(holder, "metadata", part)
         for key in keys:
             word = str(key).partition(PREFIX)[2] if str(key).startswith(PREFIX) else ""
-            if not word or word in _KNOWN:
+            if not word or word in _known():
                 continue
-            near = _OTHER_WORDS.get(word) or closest_match(word, _KNOWN) or _longer_or_shorter(word)
+            near = _OTHER_WORDS.get(word) or closest_match(word, _known()) or _longer_or_shorter(word)
             if near is not None:
                 path = (*base, "metadata", part, key)
                 fix = Fix(f"rename it to {near}", (Edit("rename", path, PREFIX + near),), safe=False)
@@ -145,9 +93,9 @@ def _check_holder(base: Path, holder: Json) -> Iterator[Finding]:
 def _longer_or_shorter(word: str) -> str | None:
     """Return the key that has one word more or less at its end, such as priority-class for priority-class-name."""
     shorter = word.rpartition("-")[0]
-    if shorter in _KNOWN:
+    if shorter in _known():
         return shorter
-    longer = [known for known in _KNOWN if known.rpartition("-")[0] == word]
+    longer = [known for known in _known() if known.rpartition("-")[0] == word]
     return longer[0] if len(longer) == 1 else None
 
 

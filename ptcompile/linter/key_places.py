@@ -1,0 +1,275 @@
+"""Labels, annotations and node labels that are read in one place only, and those of an object that are not read.
+
+The table is `key_places.json`: by reader, the keys with the part of the metadata that they belong to, the places that
+are looked at, and the values that mean something. A row from memory leads to a note without a fix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes.pod_spec import pinned_values
+from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.linter.rule import Finding, Subject, found_at
+from ptcompile.world.templates import ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Literal
+
+    from ptcompile.diagnostics.terms import Severity
+    from ptcompile.kubernetes.unstructured import Json
+
+    Way = Literal["labels", "annotations", "pods", "object", "kind", "name", "value"]
+
+POD: Final = "pod"
+"""The place of keys that are read from pods, so from pod templates."""
+OBJECT: Final = "object"
+"""The place of keys that are read from whatever object is applied."""
+_SELECTOR: Final = "nodeSelector"
+_EITHER: Final = "either"
+_DURATION: Final = "<duration>"
+_is_duration = Pattern(r"(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+").fullmatch
+_PARTS: Final[tuple[Literal["labels", "annotations"], ...]] = ("labels", "annotations")
+
+
+class KeyPlace(NamedTuple):
+    """Where a key is read."""
+
+    key: str
+    """The key, or what such keys begin with and `*`."""
+    reader: str
+    """Who reads it, for sentences."""
+    part: str
+    """labels, annotations, either, or nodeSelector for a label of nodes."""
+    on: Sequence[str] = ()
+    """The kinds of objects that are looked at, `pod` or `object`; nothing for a key that is no longer read."""
+    values: Sequence[str] = ()
+    """The values that mean something, if others mean nothing."""
+    is_list: bool = False
+    """Whether the value is a comma-separated list of them."""
+    now: str = ""
+    """The key that replaced it."""
+    help: str = ""
+    """What to write instead, if it is not a key."""
+    written: bool = False
+    """Whether a controller writes it, so that people only copy it."""
+    memory: bool = False
+    """Whether it was not checked in a source."""
+    source: str = ""
+    rules: Mapping[str, str] = {}  # never changed
+    """The rules that report it, by `Unread.way`; misplaced-key reports all others."""
+
+
+class Unread(NamedTuple):
+    """A key of an object that no program reads as it is written."""
+
+    place: KeyPlace
+    way: Way
+    """What is wrong: that it is among the labels, or among the annotations; that it is read from pods, from the object
+    itself, or from other kinds; its name; or its value.
+    """
+    finding: Finding
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule that reports it."""
+        return self.place.rules.get(self.way, "misplaced-key")
+
+
+class _Holder(NamedTuple):
+    """One metadata with labels and annotations."""
+
+    path: Path
+    data: Json
+    places: frozenset[str]
+    template: ManifestTemplate | None = None
+
+
+@cache
+def _table() -> tuple[Mapping[str, Sequence[KeyPlace]], Mapping[str, Sequence[KeyPlace]]]:
+    """Return the rows by key, and those of families by what their keys begin with."""
+    keys: dict[str, list[KeyPlace]] = {}
+    families: dict[str, list[KeyPlace]] = {}
+    for group in load_table("linter/key_places.json").values():
+        for row in group["rows"]:
+            place = KeyPlace(**{"rules": group.get("rules", {}), **row})
+            if place.key.endswith("*"):
+                families.setdefault(place.key.removesuffix("*"), []).append(place)
+            else:
+                keys.setdefault(place.key, []).append(place)
+    return keys, families
+
+
+def places_of(key: str) -> Sequence[KeyPlace]:
+    """Return the rows of the table about a key; none if it is not in the table."""
+    keys, families = _table()
+    if key in keys:
+        return keys[key]
+    return next((rows for start, rows in families.items() if key.startswith(start)), ())
+
+
+def keys_with_prefix(prefix: str) -> list[str]:
+    """Return the keys of the table that begin with a prefix, in its order."""
+    return [key for key in _table()[0] if key.startswith(prefix)]
+
+
+def unread_keys(subject: Subject) -> tuple[Unread, ...]:
+    """Return the keys of an object and of its pod templates that no program reads as they are written."""
+    return tuple(item for holder in _holders(subject) for item in _unread_of(subject, holder))
+
+
+def _holders(subject: Subject) -> Iterator[_Holder]:
+    kind = subject.kind[1]
+    if kind == "Pod":
+        yield _Holder((), subject.manifest, frozenset({OBJECT, POD, kind}), next(iter(subject.templates), None))
+        return
+
+    yield _Holder((), subject.manifest, frozenset({OBJECT, kind}))
+    for template in subject.templates if subject.origins is None else ():
+        yield _Holder(template.path, template.data, frozenset({POD}), template)
+
+
+def _unread_of(subject: Subject, holder: _Holder) -> Iterator[Unread]:
+    metadata = nested_map(holder.data, "metadata")
+    for part in _PARTS:
+        for key, value in string_map(metadata.get(part)).items():
+            rows = places_of(key)
+            if rows and not any(row.written for row in rows):
+                yield from _check_key(subject, holder, part, key, value, rows)
+
+    if holder.template is None:
+        return
+    for key in string_map(holder.template.spec.get(_SELECTOR)):
+        for row in places_of(key):
+            if row.part == _SELECTOR and not row.on:
+                path = (*holder.path, "spec", _SELECTOR, key)
+                yield Unread(row, "name", _renamed(row, path, holder.template.spec))
+
+
+def _check_key(
+    subject: Subject,
+    holder: _Holder,
+    part: Literal["labels", "annotations"],
+    key: str,
+    value: str,
+    rows: Sequence[KeyPlace],
+) -> Iterator[Unread]:
+    """Yield what is wrong with one label or annotation."""
+    path = (*holder.path, "metadata", part, key)
+    row = rows[0]
+    if not any(candidate.on for candidate in rows):
+        yield Unread(row, "name", _renamed(row, path, nested_map(holder.data, "metadata")))
+        return
+
+    here = [candidate for candidate in rows if not holder.places.isdisjoint(candidate.on)]
+    fitting = [candidate for candidate in here if candidate.part in (part, _EITHER)]
+    if fitting:
+        if not any(_is_read(candidate, value) for candidate in fitting):
+            yield Unread(fitting[0], "value", _unread_value(fitting[0], path, value))
+    elif row.part == _SELECTOR:
+        if subject.templates and not _selects_nodes_by(subject, key):
+            yield Unread(row, part, _node_label(row, path))
+    elif here:
+        if key not in nested_map(holder.data, "metadata", here[0].part):
+            yield Unread(here[0], part, _wrong_part(here[0], path, value))
+    elif not _is_also_in_place(subject, holder, row, key):
+        yield _wrong_place(subject, holder, row, path, value)
+
+
+def _finding(row: KeyPlace, path: Path, text: str, help_text: str, edits: Sequence[Edit] = ()) -> Finding:
+    """Return a finding at a key; a note without a fix if the row was not checked in a source."""
+    severity: Severity | None = "note" if row.memory else None
+    fix = Fix(help_text, tuple(edits), safe=False) if edits and not row.memory else None
+    return found_at(path, text, help_text, fix, on_key=True, severity=severity)
+
+
+def _renamed(row: KeyPlace, path: Path, siblings: Json) -> Finding:
+    text = f"{row.reader} does not read it"
+    if not row.now:
+        return _finding(row, path, text, row.help or "remove it")
+    edits = () if row.now in nested_map(siblings, str(path[-2])) else (Edit("rename", path, row.now),)
+    return _finding(row, path, text, f"write {row.now}", edits)
+
+
+def _is_read(row: KeyPlace, value: str) -> bool:
+    """Return whether a value means something to the reader."""
+    values = [item.strip() for item in value.split(",")] if row.is_list else [value]
+    return not row.values or all(
+        item in row.values or (_DURATION in row.values and _is_duration(item)) for item in values
+    )
+
+
+def _unread_value(row: KeyPlace, path: Path, value: str) -> Finding:
+    text = f"{row.reader} does not know the value {value!r}"
+    meant = next((item for item in row.values if item.lower() == value.lower()), None)
+    if meant is not None:
+        return _finding(row, path, text, f'write "{meant}"', (Edit("set", path, meant),))
+    known = [item for item in row.values if item != _DURATION]
+    durations = ", or a duration such as 4h" if _DURATION in row.values else ""
+    return _finding(row, path, text, f"write {' or '.join(known)}{durations}")
+
+
+def _selects_nodes_by(subject: Subject, key: str) -> bool:
+    """Return whether a pod template selects nodes by a label."""
+    return any(any(pinned_values(template.spec, key)) for template in subject.templates)
+
+
+def _node_label(row: KeyPlace, path: Path) -> Finding:
+    text = "it is a label of nodes, which does nothing on pods and jobs"
+    return _finding(row, path, text, "select nodes with it: nodeSelector in the pod template")
+
+
+def _wrong_part(row: KeyPlace, path: Path, value: str) -> Finding:
+    written = str(path[-2])
+    singular = row.part.removesuffix("s")
+    article = "an" if row.part == "annotations" else "a"
+    edits = (Edit("set", (*path[:-2], row.part, path[-1]), value), Edit("remove", path))
+    return _finding(
+        row,
+        path,
+        f"{row.reader} reads it from the {row.part}, and ignores the {written.removesuffix('s')}",
+        f"make it {article} {singular}",
+        edits,
+    )
+
+
+def _is_also_in_place(subject: Subject, holder: _Holder, row: KeyPlace, key: str) -> bool:
+    """Return whether the key is also where it is read, or a controller copies it there."""
+    if OBJECT in row.on:
+        return _has_key(subject.manifest, key)
+    if POD not in row.on or holder.template is not None:
+        return False
+    if any(_has_key(template.data, key) for template in subject.templates):
+        return True
+    pods = subject.job.first_pods() if subject.job is not None else ()
+    return any(key in pod.view.labels or key in pod.view.annotations for _, pod in pods)
+
+
+def _has_key(data: Json, key: str) -> bool:
+    return any(key in nested_map(data, "metadata", part) for part in _PARTS)
+
+
+def _wrong_place(subject: Subject, holder: _Holder, row: KeyPlace, path: Path, value: str) -> Unread:
+    part = str(path[-2]) if row.part == _EITHER else row.part
+    removal = Edit("remove", path)
+    if POD in row.on and holder.template is None:
+        targets = [template.path for template in subject.templates]
+        edits = [*(Edit("set", (*target, "metadata", part, path[-1]), value) for target in targets), removal]
+        is_movable = len(targets) == 1 and subject.origins is None
+        text = f"{row.reader} looks for it only in the pod template"
+        help_text = "move it to the metadata of the pod template"
+        return Unread(row, "pods", _finding(row, path, text, help_text, edits if is_movable else ()))
+    if OBJECT in row.on:
+        edits = [Edit("set", ("metadata", part, path[-1]), value), removal]
+        text = f"{row.reader} looks for it only in the {subject.kind[1]}, not in its pods"
+        help_text = f"move it to the metadata of the {subject.kind[1]}"
+        return Unread(row, "object", _finding(row, path, text, help_text, edits))
+    kinds = " or ".join("pod" if place == POD else place for place in row.on)
+    text = f"{row.reader} looks for it only in a {kinds}"
+    return Unread(row, "kind", _finding(row, path, text, f"write it in the {kinds}"))

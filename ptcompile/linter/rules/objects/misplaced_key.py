@@ -1,0 +1,48 @@
+"""A label or annotation is where no program reads it.
+
+What: a key that one program reads in one place only is in another: on the job instead of its pods, on the pods instead
+of the object, among the labels instead of the annotations, on pods though it is a label of nodes. Or it has a name that
+the program no longer reads, or a value that means nothing to it. Reported as a note if the place is known from memory.
+
+Why: a label or annotation that no program reads is accepted by every API server and does nothing. The pods get no second
+network, no sidecar and no protection from the autoscaler, and nothing says so.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+    -   annotations: {karpenter.sh/do-not-disrupt: "true"}  # <--
+      spec:
+        backoffLimit: 0
+        template:
+    +     metadata:
+    +       annotations: {karpenter.sh/do-not-disrupt: "true"}
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: move it to where it is read.
+
+Source: ptcompile/linter/key_places.json, which names the source of each key. A webhook of the cluster that copies
+annotations is not seen here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.key_places import unread_keys
+from ptcompile.linter.rule import Finding, Rule, Subject
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == RULE.name)
+
+
+RULE = Rule("misplaced-key", _check, severity="warning", stage="run", authority="ptcompile")
