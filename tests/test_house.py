@@ -46,9 +46,9 @@ ROOM_TOKENS = {
     "ir": 5_050,
     "kinds": 9_500,
     "kubernetes": 12_300,
-    "linter": 71_800,
+    "linter": 74_050,
     "mcp": 4_200,
-    "operators": 167_800,
+    "operators": 167_250,
     "rehearsal": 21_100,
     "report": 5_500,
     "requirements": 11_000,
@@ -62,7 +62,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 852_800
+MOST_TOKENS = 854_400
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
