@@ -37,6 +37,7 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     ("policy/v1", "PodDisruptionBudget"): ("linter.rules.objects", "linter.rules.selectors"),
     ("v1", "ConfigMap"): ("linter.rules.objects",),
     ("v1", "Namespace"): ("linter.rules.objects",),
+    ("v1", "ResourceQuota"): ("linter.rules.objects",),
     ("v1", "Secret"): ("linter.rules.objects",),
     ("v1", "PersistentVolumeClaim"): ("linter.rules.objects",),
     ("v1", "PersistentVolume"): ("linter.rules.objects",),

@@ -145,11 +145,13 @@ def _unread_of(subject: Subject, holder: _Holder) -> Iterator[Unread]:
 
     if holder.template is None:
         return
-    for key in string_map(holder.template.spec.get(_SELECTOR)):
+    for key, value in string_map(holder.template.spec.get(_SELECTOR)).items():
+        path = (*holder.path, "spec", _SELECTOR, key)
         for row in places_of(key):
             if row.part == _SELECTOR and not row.on:
-                path = (*holder.path, "spec", _SELECTOR, key)
                 yield Unread(row, "name", _renamed(row, path, holder.template.spec))
+            elif row.part == _SELECTOR and not _is_read(row, value):
+                yield Unread(row, "value", _unread_value(row, path, value))
 
 
 def _check_key(

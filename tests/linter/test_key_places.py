@@ -114,6 +114,12 @@ def test_a_key_in_the_other_part(row: KeyPlace) -> None:
             "write karpenter.sh/nodepool",
         ),
         (
+            job(nodeSelector={"kubernetes.azure.com/scalesetpriority": "regular"}),
+            "warning",
+            "AKS does not know the value 'regular'",
+            "write spot",
+        ),
+        (
             job(on_pods={"annotations": {"karpenter.sh/do-not-disrupt": "yes"}}),
             "warning",
             "does not know the value 'yes'",

@@ -16,6 +16,11 @@ _KEY_WORDS: Final = (
 RULES: Final[dict[str, str]] = {
     "repeated_object": "name",
     "misplaced_key": _KEY_WORDS,
+    "misspelt_reference": (
+        "@PersistentVolumeClaim/@ConfigMap/@Secret/@ServiceAccount/@PriorityClass/@RuntimeClass/@StorageClass"
+    ),
+    "uncounted_quota": "ResourceQuota hard",
+    "unbound_claim": "PersistentVolumeClaim @PersistentVolume",
     "secret_in_env": "",
     "block_storage_shared": "ReadWriteMany",
     "bucket_url": "gcsfuse",

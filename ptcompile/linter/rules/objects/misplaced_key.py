@@ -4,8 +4,8 @@ What: a key that one program reads in one place only is in another: on the job i
 of the object, among the labels instead of the annotations, on pods though it is a label of nodes. Or it has a name that
 the program no longer reads, or a value that means nothing to it. Reported as a note if the place is known from memory.
 
-Why: a label or annotation that no program reads is accepted by every API server and does nothing. The pods get no second
-network, no sidecar and no protection from the autoscaler, and nothing says so.
+Why: a label or annotation that no program reads is accepted by every API server and does nothing. The pods get no
+second network, no sidecar and no protection from the autoscaler, and no message says so.
 
 Example:
 

@@ -39,17 +39,14 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.linter.claims import CLAIM, driver_of_claim
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
-
-_CLAIM = ("v1", "PersistentVolumeClaim")
-_VOLUME = ("v1", "PersistentVolume")
-_CLASS = ("storage.k8s.io/v1", "StorageClass")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -73,23 +70,9 @@ def find_driver(subject: Subject, volume_path: Path, volume: Json) -> tuple[Path
     if inline:
         return (*volume_path, "csi", "driver"), inline
     name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
-    claim = subject.objects.find(_CLAIM, name, subject.namespace)
-    drivers = _drivers_of_claim(subject, claim) if claim is not None else iter(())
-    return (*volume_path, "persistentVolumeClaim", "claimName"), next(drivers, "")
-
-
-def _drivers_of_claim(subject: Subject, claim: Json) -> Iterator[str]:
-    """Yield the driver of the volume that a claim names or that names it, and the provisioner of its class."""
-    spec = nested_map(claim, "spec")
-    for manifest in subject.objects.of_kind(_VOLUME):
-        bound = nested_map(manifest, "spec", "claimRef")
-        namespace = bound.get("namespace", subject.namespace)
-        is_bound = bound.get("name") == object_name(claim) and namespace == subject.namespace
-        if is_bound or object_name(manifest) == spec.get("volumeName"):
-            yield as_string(nested_map(manifest, "spec", "csi").get("driver"))
-    storage = subject.objects.find(_CLASS, as_string(spec.get("storageClassName")), "")
-    if storage is not None:
-        yield as_string(storage.get("provisioner"))
+    claim = subject.objects.find(CLAIM, name, subject.namespace)
+    driver = driver_of_claim(subject.stream, claim) if claim is not None else ""
+    return (*volume_path, "persistentVolumeClaim", "claimName"), driver
 
 
 def _has_annotation(template: ManifestTemplate, annotation: str) -> bool:

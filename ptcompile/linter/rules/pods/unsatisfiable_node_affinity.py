@@ -66,6 +66,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
     """Return why no node can match both the term and the selector, or None if one may."""
+    if not term.get("matchExpressions") and not term.get("matchFields"):
+        return "an empty term selects none"
     allowed: dict[str, set[str]] = {key: {value} for key, value in selector.items()}
     for expression in as_mappings(term.get("matchExpressions")):
         key, operator, values = (

@@ -1,0 +1,76 @@
+"""The persistent volumes and storage classes behind the claims of pods, as far as the stream has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name
+from ptcompile.linter.rule import Subject
+from ptcompile.world.templates import ManifestTemplate
+from ptcompile.world.workload import Stream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+CLAIM: Final = ("v1", "PersistentVolumeClaim")
+_VOLUME: Final = ("v1", "PersistentVolume")
+_CLASS: Final = ("storage.k8s.io/v1", "StorageClass")
+_BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+
+
+class PodClaim(NamedTuple):
+    """A claim that a pod mounts."""
+
+    path: Path
+    """The path of its name in the pod's object."""
+    claim: Json
+
+
+def claims_of_pod(subject: Subject, template: ManifestTemplate) -> Iterator[PodClaim]:
+    """Yield the claims of the stream that a pod template mounts."""
+    for volume_path, volume in template.volumes.values():
+        name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
+        claim = subject.objects.find(CLAIM, name, subject.namespace) if name else None
+        if claim is not None:
+            yield PodClaim((*volume_path, "persistentVolumeClaim", "claimName"), claim)
+
+
+def volumes_of_claim(stream: Stream, claim: Json) -> Iterator[Json]:
+    """Yield the volumes of the stream that a claim names, or that name it."""
+    named = nested_map(claim, "spec").get("volumeName")
+    for volume in stream.objects.of_kind(_VOLUME):
+        if object_name(volume) == named or belongs_to(volume, claim):
+            yield volume
+
+
+def belongs_to(volume: Json, claim: Json) -> bool:
+    """Return whether a volume names the claim."""
+    reference = nested_map(volume, "spec", "claimRef")
+    namespace = reference.get("namespace", namespace_of(claim))
+    return bool(reference.get("name") == object_name(claim) and namespace == namespace_of(claim))
+
+
+def class_name(manifest: Json) -> str | None:
+    """Return the storage class of a claim or a volume; None if it is unset, which for a claim is the default class."""
+    beta = nested_map(manifest, "metadata", "annotations").get(_BETA_CLASS)
+    written = nested_map(manifest, "spec").get("storageClassName") if beta is None else beta
+    return written if isinstance(written, str) else None
+
+
+def class_of_claim(stream: Stream, claim: Json) -> Json | None:
+    """Return the storage class of a claim if the stream has it."""
+    name = class_name(claim)
+    return stream.objects.find(_CLASS, name, "") if name else None
+
+
+def driver_of_claim(stream: Stream, claim: Json) -> str:
+    """Return the CSI driver behind a claim, or an empty string if the stream does not say."""
+    for volume in volumes_of_claim(stream, claim):
+        return as_string(nested_map(volume, "spec", "csi").get("driver"))
+    storage_class = class_of_claim(stream, claim)
+    return as_string(storage_class.get("provisioner")) if storage_class is not None else ""

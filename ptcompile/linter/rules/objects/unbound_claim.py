@@ -1,0 +1,112 @@
+"""A claim and the volume that is meant for it can never be bound.
+
+What: a claim names a volume of the stream, or the volume names the claim, and they differ in what the controller
+compares: the volume is smaller, of another storage class, of another volumeMode, without an access mode of the claim,
+or it belongs to another claim. If each names the other, nothing is compared, and nothing is reported.
+
+Why: the claim stays Pending ("VolumeMismatch"), and so do all pods that mount it. A claim without storageClassName gets
+the cluster's default class, so it does not match a volume without one.
+
+Example:
+
+      apiVersion: v1
+      kind: PersistentVolume
+      metadata: {name: imagenet}
+      spec:
+        capacity: {storage: 1Ti}
+        accessModes: [ReadWriteMany]
+        storageClassName: ""
+        nfs: {server: 10.0.0.5, path: /imagenet}
+      ---
+      apiVersion: v1
+      kind: PersistentVolumeClaim
+      metadata: {name: imagenet}
+      spec:
+        volumeName: imagenet
+        storageClassName: ""
+        accessModes: [ReadWriteMany]
+    -   resources: {requests: {storage: 2Ti}}  # <--
+    +   resources: {requests: {storage: 1Ti}}
+
+Fix: write in the claim what the volume has, or name the claim in the volume's claimRef too.
+
+Source: Kubernetes 1.36, pkg/controller/volume/persistentvolume/pv_controller.go: syncUnboundClaim,
+checkVolumeSatisfyClaim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import as_string, as_strings, nested_map, object_name
+from ptcompile.linter.claims import belongs_to, class_name, volumes_of_claim
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_SIZE = ("spec", "resources", "requests", "storage")
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    claim = subject.manifest
+    if subject.kind != ("v1", "PersistentVolumeClaim"):
+        return
+    for volume in volumes_of_claim(subject.stream, claim):
+        owner = as_string(nested_map(volume, "spec", "claimRef").get("name"))
+        is_named = subject.spec.get("volumeName") == object_name(volume)
+        if is_named and belongs_to(volume, claim):
+            continue
+        if is_named and owner:
+            text = f"never bound: the volume {object_name(volume)} belongs to the claim {owner}"
+            yield found_at(("spec", "volumeName"), text, "name a volume that is free, or change its claimRef")
+            continue
+
+        yield from _differences(claim, volume)
+        if is_named:
+            yield from _class_difference(claim, volume)
+
+
+def _differences(claim: Json, volume: Json) -> Iterator[Finding]:
+    """Yield what is compared whichever of the two names the other."""
+    name = object_name(volume)
+    requested = quantity.parse(nested_map(claim, *_SIZE[:-1]).get("storage"))
+    capacity = nested_map(volume, "spec", "capacity").get("storage")
+    size = quantity.parse(capacity)
+    if requested is not None and size is not None and requested.nano > size.nano:
+        yield found_at(_SIZE, f"never bound: the volume {name} has {capacity}", f"request {capacity} or less")
+
+    mode = as_string(nested_map(claim, "spec").get("volumeMode")) or "Filesystem"
+    volume_mode = as_string(nested_map(volume, "spec").get("volumeMode")) or "Filesystem"
+    if mode != volume_mode:
+        text = f"never bound: the volume {name} has volumeMode {volume_mode}, the claim {mode}"
+        yield found_at(("spec", "volumeMode"), text, f"write volumeMode: {volume_mode}")
+
+    modes = as_strings(nested_map(volume, "spec").get("accessModes"))
+    missing = [item for item in as_strings(nested_map(claim, "spec").get("accessModes")) if item not in modes]
+    if missing and modes:
+        text = f"never bound: the volume {name} has {', '.join(modes)}, not {', '.join(missing)}"
+        yield found_at(("spec", "accessModes"), text, f"write {', '.join(modes)}")
+
+
+def _class_difference(claim: Json, volume: Json) -> Iterator[Finding]:
+    """Yield the difference in storage class, which is compared if only the claim names the volume."""
+    wanted = class_name(claim)
+    offered = class_name(volume) or ""
+    if wanted == offered:
+        return
+
+    name = object_name(volume)
+    path = ("spec", "storageClassName") if "storageClassName" in nested_map(claim, "spec") else ("spec", "volumeName")
+    of_volume = f"storageClassName {offered!r}"
+    if wanted is None:
+        text = f"the claim gets the default storage class, but the volume {name} has {of_volume}"
+        yield found_at(path, text, f"write storageClassName: {offered!r}", severity="warning")
+    else:
+        text = f"never bound: the volume {name} has {of_volume}, the claim {wanted!r}"
+        yield found_at(path, text, f"write storageClassName: {offered!r}")
+
+
+RULE = Rule("unbound-claim", _check, severity="error", stage="run", authority="ptcompile")

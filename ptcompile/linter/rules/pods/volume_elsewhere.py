@@ -1,0 +1,127 @@
+"""A volume is in another zone than the pods that mount it.
+
+What: pods select nodes of one zone (or region, or another label), and a claim of the same stream is on a volume, or of
+a storage class, that exists in another one only; or two volumes of a pod have no zone in common.
+
+Why: a disk is attached only to machines of its zone. The scheduler finds no node ("had volume node affinity conflict"),
+and the pods stay Pending.
+
+Example:
+
+      apiVersion: v1
+      kind: PersistentVolume
+      metadata: {name: disk}
+      spec:
+        capacity: {storage: 1Ti}
+        accessModes: [ReadWriteOnce]
+        storageClassName: ""
+        claimRef: {name: ckpt, namespace: default}
+        csi: {driver: ebs.csi.aws.com, volumeHandle: vol-0123456789abcdef0}
+        nodeAffinity:
+          required:
+            nodeSelectorTerms:
+              - matchExpressions:
+                  - {key: topology.kubernetes.io/zone, operator: In, values: [us-east-1c]}
+      ---
+      apiVersion: v1
+      kind: PersistentVolumeClaim
+      metadata: {name: ckpt}
+      spec:
+        volumeName: disk
+        storageClassName: ""
+        accessModes: [ReadWriteOnce]
+        resources: {requests: {storage: 1Ti}}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector:
+    -     topology.kubernetes.io/zone: us-east-1b
+    +     topology.kubernetes.io/zone: us-east-1c
+        volumes:
+          - name: ckpt
+            persistentVolumeClaim:
+    -         claimName: ckpt  # <--
+    +         claimName: ckpt
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: ckpt, mountPath: /ckpt}]
+
+Fix: run the pods where the volume is, or use storage that every zone mounts.
+
+Source: Kubernetes 1.36, scheduler plugins volumebinding and volumezone; StorageClass allowedTopologies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.pod_spec import pinned_values
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, object_name, string_map
+from ptcompile.linter.claims import claims_of_pod, class_of_claim, volumes_of_claim
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.world.workload import Stream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        allowed: dict[str, tuple[str, frozenset[str]]] = {}
+        for path, claim in claims_of_pod(subject, template):
+            for label, places, owner in _places_of_claim(subject.stream, claim):
+                if label not in allowed:
+                    pins = [values for _, values in pinned_values(template.spec, label)]
+                    allowed[label] = ("the pods select", frozenset(pins[0])) if pins else (owner, places)
+                other, values = allowed[label]
+                if values.isdisjoint(places):
+                    yield found_at(
+                        path,
+                        f"{owner} {_listed(places)} ({label}), but {other} {_listed(values)}: no node has both",
+                        "run the pods where the volume is, or use storage that every zone mounts",
+                    )
+
+
+def _listed(values: frozenset[str]) -> str:
+    return " or ".join(sorted(values))
+
+
+def _places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozenset[str], str]]:
+    """Yield the labels of the nodes that can mount a claim: each with its values and who says so."""
+    volumes = [*volumes_of_claim(stream, claim)]
+    for volume in volumes:
+        owner = f"the volume {object_name(volume)} is in"
+        labels = string_map(nested_map(volume, "metadata").get("labels"))
+        for label in _ZONE_LABELS:
+            if label in labels:
+                yield label, frozenset(labels[label].split("__")), owner
+        affinity = nested_map(volume, "spec", "nodeAffinity", "required")
+        yield from ((label, values, owner) for label, values in _required(affinity))
+
+    storage_class = class_of_claim(stream, claim)
+    terms = as_mappings(storage_class.get("allowedTopologies")) if storage_class is not None else []
+    if volumes or len(terms) != 1:
+        return
+    for expression in as_mappings(terms[0].get("matchLabelExpressions")):
+        values = frozenset(as_strings(expression.get("values")))
+        yield as_string(expression.get("key")), values, f"the storage class {object_name(storage_class or {})} is for"
+
+
+def _required(affinity: Json) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the labels that a volume's only term requires, with their values."""
+    terms = as_mappings(affinity.get("nodeSelectorTerms"))
+    for expression in as_mappings(terms[0].get("matchExpressions")) if len(terms) == 1 else ():
+        if expression.get("operator") == "In":
+            yield as_string(expression.get("key")), frozenset(as_strings(expression.get("values")))
+
+
+RULE = Rule("volume-elsewhere", _check, severity="error", stage="run", authority="ptcompile")
