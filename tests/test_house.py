@@ -46,7 +46,7 @@ ROOM_TOKENS = {
     "ir": 5_050,
     "kinds": 9_500,
     "kubernetes": 12_300,
-    "linter": 74_050,
+    "linter": 76_400,
     "mcp": 4_200,
     "operators": 167_250,
     "rehearsal": 21_100,
@@ -62,7 +62,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 854_400
+MOST_TOKENS = 856_900
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
