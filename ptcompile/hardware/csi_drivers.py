@@ -1,4 +1,4 @@
-"""CSI drivers: those whose webhook acts only on pods with an annotation, and those that ignore fsGroup.
+"""CSI drivers that act only on pods with an annotation, and CSI drivers that ignore fsGroup.
 
 Cloud Storage FUSE mounts a bucket by a sidecar, which its webhook adds to pods with the annotation. Without it the
 kubelet fails to mount the volume: "failed to find the sidecar container in Pod spec" (GoogleCloudPlatform/

@@ -1,4 +1,4 @@
-"""The persistent volumes and storage classes behind the claims of pods, as far as the stream has them."""
+"""The persistent volumes and storage classes of the claims that pods mount, as far as the stream has them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CLASS: Final = ("storage.k8s.io/v1", "StorageClass")
 _BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 
 
-class PodClaim(NamedTuple):
+class MountedClaim(NamedTuple):
     """A claim that a pod mounts."""
 
     path: Path
@@ -31,13 +31,13 @@ class PodClaim(NamedTuple):
     claim: Json
 
 
-def claims_of_pod(subject: Subject, template: ManifestTemplate) -> Iterator[PodClaim]:
+def claims_of_pod(subject: Subject, template: ManifestTemplate) -> Iterator[MountedClaim]:
     """Yield the claims of the stream that a pod template mounts."""
     for volume_path, volume in template.volumes.values():
         name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
         claim = subject.objects.find(CLAIM, name, subject.namespace) if name else None
         if claim is not None:
-            yield PodClaim((*volume_path, "persistentVolumeClaim", "claimName"), claim)
+            yield MountedClaim((*volume_path, "persistentVolumeClaim", "claimName"), claim)
 
 
 def volumes_of_claim(stream: Stream, claim: Json) -> Iterator[Json]:
@@ -69,7 +69,7 @@ def class_of_claim(stream: Stream, claim: Json) -> Json | None:
 
 
 def driver_of_claim(stream: Stream, claim: Json) -> str:
-    """Return the CSI driver behind a claim, or an empty string if the stream does not say."""
+    """Return the CSI driver of a claim, or an empty string if the stream does not say."""
     for volume in volumes_of_claim(stream, claim):
         return as_string(nested_map(volume, "spec", "csi").get("driver"))
     storage_class = class_of_claim(stream, claim)
