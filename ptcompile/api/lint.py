@@ -24,13 +24,10 @@ from ptcompile.api.inputs import (
 )
 from ptcompile.api.lint_objects import ObjectLinter
 from ptcompile.api.options import LintOptions, read_options
-from ptcompile.apiserver import is_supported, structure_only_note
 from ptcompile.diagnostics import Diagnostic, Problem, has_error
 from ptcompile.diagnostics.selection import Selection
 from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import ObjectIdentity, Objects
-from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import Stream
 from ptcompile.linter.foreign import foreign_kind, may_be_template, placeholder_note
 from ptcompile.linter.unrendered import unrendered_file, without_verdicts_on_marks
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.api.options import UnknownKinds
     from ptcompile.extending import Extensions
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -271,7 +267,6 @@ def _object_diagnostics(
     marked = may_have_marks(file.source.text)
     specs: set[tuple[str, str]] = set()
     reported: set[ObjectIdentity] = set()
-    noted_kinds: set[tuple[str, str]] = set()
 
     yield from _document_diagnostics(file, templates)
     for item in inputs.items:
@@ -288,11 +283,7 @@ def _object_diagnostics(
             *_defined_earlier(item, inputs, earlier, reported),
         ]
         problems = linter.problems(manifest, unchecked, is_template=item.document.index in templates)
-        findings = [*repeated, *problems]
-        notes = _structure_only_notes(manifest, inputs.versions, noted_kinds)
-        all_problems = [*findings, *notes, *_server_warnings(manifest, findings, inputs)]
-
-        stamped = map(item.to_diagnostic, without_verdicts_on_marks(all_problems, manifest, marked))
+        stamped = map(item.to_diagnostic, without_verdicts_on_marks([*repeated, *problems], manifest, marked))
         yield from _once_per_template(stamped)
     stream.release()
 
@@ -321,16 +312,6 @@ def _once_per_template(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic
         yield diagnostic
 
 
-def _structure_only_notes(manifest: Json, versions: Versions, noted_kinds: set[tuple[str, str]]) -> list[Problem]:
-    """Return the note on a kind that is not checked by field rules, once per kind."""
-    kind = kind_of(manifest)
-    if kind in noted_kinds:
-        return []
-    noted_kinds.add(kind)
-    note = structure_only_note(kind, versions.kubernetes)
-    return [] if note is None else [note]
-
-
 def _defined_earlier(
     item: Item, inputs: Inputs, earlier: Mapping[ObjectIdentity, str], reported: set[ObjectIdentity]
 ) -> list[Problem]:
@@ -344,12 +325,3 @@ def _defined_earlier(
         return []
     reported.add(key)
     return [repeated_in_folder(item.manifest, earlier[key])]
-
-
-def _server_warnings(manifest: Json, findings: Sequence[Problem], inputs: Inputs) -> Iterable[Problem]:
-    """Return the warnings that the API server sends and that are not among the findings."""
-    if streams.is_ours(manifest) or not is_supported(manifest, inputs.definitions):
-        return ()
-    from ptcompile.apiserver.warnings import unreported_warnings
-
-    return unreported_warnings(manifest, findings, inputs.versions, inputs.definitions)

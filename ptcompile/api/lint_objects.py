@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ptcompile.apiserver import is_seen_by_webhooks, is_supported, validate
+from ptcompile.apiserver import is_seen_by_webhooks, is_supported, structure_only_note, validate
 from ptcompile.diagnostics import Path, Problem, field_path, has_error
 from ptcompile.kinds.wrapped import manifest_texts, pod_of_template, wrapped_objects
 from ptcompile.kubernetes.resources import count_accelerators
@@ -54,9 +54,12 @@ class ObjectLinter:
         profile = inputs.given_profile
         self._has_cluster_state = profile is not None and bool(profile.spec.objects or profile.spec.pod_security)
         """Whether the profile has something that makes admission plugins reject objects."""
+        self._noted_kinds: set[tuple[str, str]] = set()
 
     def problems(self, manifest: Json, unchecked: list[str], *, is_template: bool) -> list[Problem]:
-        """Return the problems of one object; if its kind is unknown, its name is appended to `unchecked`."""
+        """Return the problems of one object and of those inside it; the names of those of an unknown kind are appended
+        to `unchecked`.
+        """
         problems: Iterable[Problem] | None
         problems = streams.missing_keys(manifest) or self._own_problems(manifest)
         if problems is not None and is_template:
@@ -67,13 +70,14 @@ class ObjectLinter:
 
         # compiling has run them for a spec
         of_extensions = () if streams.is_ours(manifest) else self._extension_findings(manifest)
-        return [
+        findings = [
             *problems,
             *of_extensions,
-            *self._problems_inside(manifest),
+            *self._problems_inside(manifest, unchecked, is_template=is_template),
             *self._problems_of_templates(manifest),
             *self._problems_in_texts(manifest),
         ]
+        return [*findings, *self._structure_only_notes(manifest), *self._server_warnings(manifest, findings)]
 
     def _own_problems(self, manifest: Json) -> Iterable[Problem] | None:
         """Return the problems of one object itself, or None if its kind is unknown."""
@@ -162,14 +166,29 @@ class ObjectLinter:
             problems += validate(manifest, versions=self._inputs.versions, others=self._stream.objects)
         return [*problems, *self._rule_findings(manifest, problems)]
 
-    def _problems_inside(self, manifest: Json) -> Iterator[Problem]:
+    def _structure_only_notes(self, manifest: Json) -> Iterator[Problem]:
+        """Yield the note on a kind that is not checked by field rules, once per kind."""
+        kind = kind_of(manifest)
+        if kind not in self._noted_kinds:
+            self._noted_kinds.add(kind)
+            note = structure_only_note(kind, self._inputs.versions.kubernetes)
+            yield from () if note is None else (note,)
+
+    def _server_warnings(self, manifest: Json, findings: Sequence[Problem]) -> Iterable[Problem]:
+        """Return the warnings that the API server sends and that are not among the findings."""
+        if streams.is_ours(manifest) or not is_supported(manifest, self._inputs.definitions):
+            return ()
+        from ptcompile.apiserver.warnings import unreported_warnings
+
+        return unreported_warnings(manifest, findings, self._inputs.versions, self._inputs.definitions)
+
+    def _problems_inside(self, manifest: Json, unchecked: list[str], *, is_template: bool) -> Iterator[Problem]:
         """Yield the problems of the objects that a controller creates from this one, with paths in this one."""
         for path, inner, is_carried in wrapped_objects(manifest):
-            problems = [*_after_creation(self._own_problems(inner) or (), manifest)]
-            problems += self._extension_findings(inner)
-            problems += self._problems_inside(inner)
-            kept = problems if is_carried else [problem._replace(fix=None) for problem in problems]
-            yield from (_at_outer_path(problem, path) for problem in kept)
+            problems = self.problems(inner, unchecked, is_template=is_template)
+            for problem in _after_creation(problems, manifest):
+                kept = problem if is_carried else problem._replace(fix=None)
+                yield _at_outer_path(kept, path)
 
     def _problems_of_templates(self, manifest: Json) -> Iterator[Problem]:
         """Yield the problems of the pods of a kind whose own rules look at no pods."""
@@ -209,13 +228,16 @@ class ObjectLinter:
 
 
 def _after_creation(problems: Iterable[Problem], outer: Json) -> Iterator[Problem]:
-    """Yield the problems of an object that a controller creates from `outer`. What the API server rejects of its parts
-    is reported for `outer` itself; admission plugins and webhooks see the object only when it is created.
+    """Yield the problems of an object that a controller creates from `outer`: what rejects it does so then.
+
+    If the API server knows the parts of `outer`, what it rejects of them is reported for `outer` itself.
     """
+    is_checked = is_supported(outer)
     for problem in problems:
-        if problem.stage != "apply" or not is_supported(outer):
+        is_of_server = problem.authority in ("kube-apiserver", "ptcompile") and problem.name not in _ADMISSION_RULES
+        if problem.stage != "apply":
             yield problem
-        elif problem.authority not in ("kube-apiserver", "ptcompile") or problem.name in _ADMISSION_RULES:
+        elif not (is_checked and is_of_server):
             yield problem._replace(stage="pod")
 
 

@@ -193,6 +193,34 @@ def test_findings_of_carried_objects_have_paths_in_the_file(kind: str, under: st
     assert paths["fractional-bytes"] == f"{under}.spec.template.spec.containers.0.resources.limits.memory"
 
 
+@pytest.mark.parametrize("kind", ["AppWrapper", "ManifestWork"])
+def test_what_rejects_a_carried_object_does_so_when_it_is_created(kind: str) -> None:
+    job = yaml.safe_load(JOB)
+    job["metadata"]["name"] = "Train"
+    job["spec"]["template"]["metadata"] = {"annotations": {"kueue.x-k8s.io/podset-slice-size": "1"}}
+    stages = {d.code: d.stage for d in ptcompile.lint(job).diagnostics if d.stage == "apply"}
+    assert stages.keys() >= {"PTC511", "PTC224"}
+    carried = ptcompile.lint(_carried(kind, job)).diagnostics
+    assert {d.code: d.stage for d in carried if d.code in stages} == dict.fromkeys(stages, "pod")
+
+
+def test_carried_objects_are_judged_as_documents_are() -> None:
+    """Kinds without a schema, warnings of the server, texts that are manifests, and placeholders."""
+    texts = [
+        "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, spec: {capability: {mem: 1}}}",
+        "{apiVersion: kueue.x-k8s.io/v1beta1, kind: ResourceFlavor, metadata: {name: h100}}",
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: 'a-${ID}'}, spec: {template: {spec: {containers: []}}}}",
+        "{apiVersion: acme.io/v1, kind: Thing, metadata: {name: x}}",
+    ]
+    carried = [yaml.safe_load(text) for text in texts]
+    carried.append({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"job": JOB}})
+    bare = ptcompile.lint(yaml.safe_dump_all(carried))
+    inside = ptcompile.lint(yaml.safe_dump(_carried("ManifestWork", *carried)))
+    assert {d.code for d in bare.diagnostics} >= {"PTC269", "PTC851", "PTC076"}
+    assert sorted(d.code for d in inside.diagnostics) == sorted(d.code for d in bare.diagnostics)
+    assert inside.unchecked == ("ManifestWork/w", *bare.unchecked)
+
+
 def test_the_job_of_a_trial_has_its_parameters() -> None:
     job = yaml.safe_load(JOB)
     container = job["spec"]["template"]["spec"]["containers"][0]
