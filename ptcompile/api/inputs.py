@@ -15,6 +15,7 @@ from ptcompile._internal import arguments
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, has_error, problem_at
+from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import get, nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
@@ -226,6 +227,11 @@ class Inputs:
     def objects(self) -> list[Item]:
         """The objects that are no kind of ptcompile's own."""
         return [item for item in self.items if not streams.is_ours(item.manifest)]
+
+    @cached_property
+    def created(self) -> list[Json]:
+        """All objects, those that others carry to the API server in the place of these."""
+        return [created for item in self.items for created in unwrapped(item.manifest)]
 
     @cached_property
     def documents(self) -> list[OverriddenDocument]:

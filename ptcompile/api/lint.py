@@ -26,7 +26,6 @@ from ptcompile.api.lint_objects import ObjectLinter
 from ptcompile.api.options import LintOptions, read_options
 from ptcompile.diagnostics import Diagnostic, Problem, has_error
 from ptcompile.diagnostics.selection import Selection
-from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import ObjectIdentity, Objects
 from ptcompile.linter import Stream
 from ptcompile.linter.foreign import foreign_kind, may_be_template, placeholder_note
@@ -256,11 +255,9 @@ def _object_diagnostics(
 ) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a file's objects; names of objects of unknown kinds are appended to `unchecked`."""
     (file,) = inputs.files
-    manifests = [item.manifest for item in inputs.items]
     texts = {id(document.data): document.texts for document in file.source.documents}
-    objects = [inner for manifest in manifests for inner in unwrapped(manifest)]
     stream = Stream(
-        objects, inputs.versions, texts, related=inputs.beside, frameworks=inputs.frameworks, pools=inputs.pools
+        inputs.created, inputs.versions, texts, related=inputs.beside, frameworks=inputs.frameworks, pools=inputs.pools
     )
     linter = ObjectLinter(inputs, options, stream)
     templates = _templates(file.source)

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.apiserver import is_seen_by_webhooks, is_supported, structure_only_note, validate
 from ptcompile.diagnostics import Path, Problem, field_path, has_error
-from ptcompile.kinds.wrapped import manifest_texts, pod_of_template, wrapped_objects
+from ptcompile.kinds.wrapped import WrappedObject, manifest_texts, pod_of_template, wrapped_objects
 from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
 from ptcompile.linter import ANY_POD_RULES, Stream, run
 from ptcompile.linter.foreign import is_about_written_text
+from ptcompile.linter.unrendered import without_verdicts_on_marks
 from ptcompile.operators.pod import POD_RULES
 from ptcompile.operators.table import kind_named
 from ptcompile.source import streams
@@ -184,11 +185,16 @@ class ObjectLinter:
 
     def _problems_inside(self, manifest: Json, unchecked: list[str], *, is_template: bool) -> Iterator[Problem]:
         """Yield the problems of the objects that a controller creates from this one, with paths in this one."""
-        for path, inner, is_carried in wrapped_objects(manifest):
-            problems = self.problems(inner, unchecked, is_template=is_template)
-            for problem in _after_creation(problems, manifest):
-                kept = problem if is_carried else problem._replace(fix=None)
-                yield _at_outer_path(kept, path)
+        for item in wrapped_objects(manifest):
+            if item.moves and not _starts_launcher(item.manifest):
+                continue
+
+            problems = self.problems(item.manifest, unchecked, is_template=is_template)
+            # the values of a step's parameters are known when it runs
+            certain = without_verdicts_on_marks(problems, item.manifest, marked=bool(item.moves))
+            for problem in _after_creation(certain, manifest):
+                kept = problem if item.is_carried else problem._replace(fix=None)
+                yield _at_outer_path(kept, item)
 
     def _problems_of_templates(self, manifest: Json) -> Iterator[Problem]:
         """Yield the problems of the pods of a kind whose own rules look at no pods."""
@@ -203,7 +209,7 @@ class ObjectLinter:
             pod = pod_of_template(manifest, template)
             if pod is not None:
                 problems = run(pod, versions=self._inputs.versions, stream=self._stream, only=rules)
-                yield from (_at_outer_path(problem, path) for problem in problems)
+                yield from (_at_outer_path(problem, WrappedObject(path, pod)) for problem in problems)
 
     def _problems_in_texts(self, manifest: Json) -> Iterator[Problem]:
         """Yield the problems of manifests inside the texts of an object."""
@@ -246,13 +252,24 @@ def _has_accelerators(template: Json) -> bool:
     return any(count_accelerators(nested_map(container, "resources", "limits")) for container in containers)
 
 
-def _at_outer_path(problem: Problem, parent: Path) -> Problem:
+def _starts_launcher(pod: Json) -> bool:
+    from ptcompile.simulator.launchers.command import starts_launcher
+
+    return starts_launcher(pod)
+
+
+def _at_outer_path(problem: Problem, item: WrappedObject) -> Problem:
     """Return a problem of an inner object as one of the outer object."""
-    field = problem.field and f"{field_path(parent)}.{problem.field}"
-    fix = problem.fix and problem.fix._replace(
-        edits=tuple(edit._replace(path=(*parent, *edit.path)) for edit in problem.fix.edits)
-    )
-    return problem._replace(path=(*parent, *problem.path), field=field, fix=fix)
+
+    def outer(path: Path) -> Path:
+        part, place = item.move(path)
+        return (*place, *path[len(part) :])
+
+    part, place = item.move(problem.path)
+    field = problem.field and f"{field_path(place)}.{problem.field.removeprefix(field_path(part)).removeprefix('.')}"
+    edits = problem.fix.edits if problem.fix is not None else ()
+    fix = problem.fix and problem.fix._replace(edits=tuple(edit._replace(path=outer(edit.path)) for edit in edits))
+    return problem._replace(path=outer(problem.path), field=field, fix=fix)
 
 
 def _unknown_kind(manifest: Json) -> Problem:

@@ -89,7 +89,7 @@ def requires(
 
 def jobs_of(inputs: Inputs, target: str | None) -> StreamJobs:
     """Return the jobs of a file, whose specs compile for `target`, else for their own one."""
-    objects = [item.manifest for item in inputs.items]
+    objects = inputs.created
     has_spec = any(map(streams.is_ours, objects))
     has_job = any(kind_of(manifest) in JOB_KINDS for manifest in objects)
     if has_job and not has_spec:

@@ -34,7 +34,18 @@ Source: AppWrapper 1.1, api/v1beta2; Open Cluster Management 1.0, api/work/v1.
 _TRIAL: Final[Path] = ("spec", "trialTemplate", "trialSpec")
 """Path of the job that Katib creates for each trial (Katib 0.18, pkg/apis/controller/experiments/v1beta1)."""
 _TRIAL_PARAMETER: Final = Pattern(r"\$\{trial(?:Parameters|Spec)\.[^}]*\}")
-_WRAPPERS: Final = ("AppWrapper", "ManifestWork", "Experiment", "CronJob")
+_WORKFLOWS: Final[dict[str, Path]] = {
+    "Workflow": ("spec",),
+    "WorkflowTemplate": ("spec",),
+    "ClusterWorkflowTemplate": ("spec",),
+    "CronWorkflow": ("spec", "workflowSpec"),
+}
+"""Path of the spec of a workflow, by kind (Argo Workflows 3.7, pkg/apis/workflow/v1alpha1)."""
+_STEP_FIELDS: Final = ("affinity", "hostAliases", "nodeSelector", "schedulerName", "securityContext", "tolerations")
+"""Fields of a step's pod that a template has, else the workflow (workflow/controller/workflowpod.go)."""
+_PATCHES: Final = frozenset({"podSpecPatch", "templateDefaults"})
+"""Fields from which Argo merges other ones into a pod."""
+_WRAPPERS: Final = ("AppWrapper", "ManifestWork", "Experiment", "CronJob", *_WORKFLOWS)
 
 
 class WrappedObject(NamedTuple):
@@ -45,6 +56,13 @@ class WrappedObject(NamedTuple):
     manifest: Json
     is_carried: bool = True
     """Whether the outer object only carries it to the API server, where it is created as it is."""
+    moves: tuple[tuple[Path, Path], ...] = ()
+    """Where a step of a workflow has parts of its pod: the part's path in the pod, and the path in the outer object."""
+
+    def move(self, path: Path) -> tuple[Path, Path]:
+        """Return the part that a path is in, and where the outer object has that part: the longest beginning."""
+        moves = [((), self.path), *self.moves]
+        return max((move for move in moves if path[: len(move[0])] == move[0]), key=lambda move: len(move[0]))
 
 
 def wrapped_objects(manifest: Json) -> Iterator[WrappedObject]:
@@ -56,12 +74,13 @@ def wrapped_objects(manifest: Json) -> Iterator[WrappedObject]:
         yield _cron_job(manifest)
     elif kind == ("kubeflow.org", "Experiment") and (trial := as_mapping(get(manifest, _TRIAL))):
         yield WrappedObject(_TRIAL, _named_by(manifest, _with_values(trial)), is_carried=False)
+    elif kind[0] == "argoproj.io" and kind[1] in _WORKFLOWS:
+        yield from _steps(manifest, _WORKFLOWS[kind[1]])
     elif kind in _LISTS:
         path, inner = _LISTS[kind]
-        items = get(manifest, path)
-        for i, item in enumerate(items if isinstance(items, list) else ()):
+        for place, item in _items(manifest, path):
             if carried := as_mapping(get(item, inner)):
-                yield WrappedObject((*path, i, *inner), carried)
+                yield WrappedObject((*place, *inner), carried)
 
 
 def unwrapped(manifest: Json) -> list[Json]:
@@ -102,6 +121,57 @@ def _cron_job(cron: Json) -> WrappedObject:
         "spec": as_mapping(template.get("spec")),
     }
     return WrappedObject(("spec", "jobTemplate"), _named_by(cron, job), is_carried=False)
+
+
+def _items(data: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+    items = get(data, path)
+    for i, item in enumerate(items if isinstance(items, list) else ()):
+        yield (*path, i), as_mapping(item)
+
+
+def _steps(workflow: Json, root: Path) -> Iterator[WrappedObject]:
+    """Yield the pods of the templates that are a container, apart from what Argo adds to them."""
+    spec = as_mapping(get(workflow, root))
+    for path, template in _items(workflow, (*root, "templates")):
+        if as_mapping(template.get("container")) and _PATCHES.isdisjoint((*template, *spec)):
+            yield _step(workflow, spec, template, root, path)
+
+
+def _step(workflow: Json, spec: Json, template: Json, root: Path, path: Path) -> WrappedObject:
+    container = nested_map(template, "container")
+    mounted = {mount.get("name") for mount in as_mappings(container.get("volumeMounts"))}
+    claims = [(place, _claimed(claim)) for place, claim in _items(workflow, (*root, "volumeClaimTemplates"))]
+    written = (*_items(workflow, (*root, "volumes")), *_items(workflow, (*path, "volumes")), *claims)
+    volumes = [(place, volume) for place, volume in written if volume.get("name") in mounted]
+
+    owners = {field: path if field in template else root for field in _STEP_FIELDS}
+    fields = {field: template.get(field, spec.get(field)) for field in _STEP_FIELDS}
+    pod = {
+        "restartPolicy": "Never",
+        "containers": [{**container, "name": "main"}],
+        "volumes": [volume for _, volume in volumes],
+        **{field: value for field, value in fields.items() if value is not None},
+    }
+    metadata = nested_map(template, "metadata")
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod}
+    name = f"{object_name(workflow)}-{as_string(template.get('name'))}"
+    named = _named_by({"metadata": {**nested_map(workflow, "metadata"), "name": name}}, manifest)
+
+    moves: list[tuple[Path, Path]] = [
+        (("spec",), path),
+        (("spec", "containers", 0), (*path, "container")),
+        *((("spec", field), (*owner, field)) for field, owner in owners.items()),
+    ]
+    for i, (place, _) in enumerate(volumes):
+        below = ("ephemeral", "volumeClaimTemplate") if "volumeClaimTemplates" in place else ()
+        moves.append((("spec", "volumes", i, *below), place))
+    return WrappedObject(path, named, is_carried=False, moves=tuple(moves))
+
+
+def _claimed(claim: Json) -> Json:
+    """Return the volume for a claim that Argo makes for a run of the workflow."""
+    template = {"spec": nested_map(claim, "spec")}
+    return {"name": object_name(claim), "ephemeral": {"volumeClaimTemplate": template}}
 
 
 def pod_of_template(owner: Json, template: Json) -> Json | None:

@@ -8,7 +8,7 @@ from ptcompile.kinds.pods import Expansion
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import as_mapping, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import GENERATED, as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.gangs import named_groups
 from ptcompile.operators.table import expand, kind_named
@@ -54,7 +54,10 @@ class SimulatedJob(WorkloadPods):
         """Assumptions, the queue systems that must admit the job, and what only a live cluster decides."""
         from ptcompile.operators.queues.queue_systems import queue_sentences
 
-        return (*self.expansion.notes, *queue_sentences(self.manifest, self.versions, self.frameworks))
+        queues = queue_sentences(self.manifest, self.versions, self.frameworks)
+        is_named = nested_map(self.manifest, "metadata").get("name")
+        generated = () if is_named else (f"the name is generated: {GENERATED} stands for its end",)
+        return (*self.expansion.notes, *queues, *generated)
 
 
 def job_of(

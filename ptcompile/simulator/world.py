@@ -9,12 +9,13 @@ from itertools import chain
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kinds.pods import ExpandedRole
-from ptcompile.kinds.wrapped import unwrapped
+from ptcompile.kinds.wrapped import wrapped_objects
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import GROUP_MARKS, RUNS_PODS, kind_named
 from ptcompile.simulator.job import SimulatedJob, job_of
+from ptcompile.simulator.launchers.command import starts_launcher
 from ptcompile.simulator.pod import RANDOM_SUFFIX, Pod
 
 TYPE_CHECKING = False
@@ -190,7 +191,7 @@ def simulate(
     repeatedly should pass them as `Objects`, without Lists. `target` and `frameworks`, the kinds that Kueue
     manages beyond its defaults, are stored in the jobs. Accepts any data and never raises. Pods are built on demand.
     """
-    objects = tuple([inner for manifest in _flatten_lists(documents) for inner in unwrapped(manifest)])
+    objects = tuple([inner for manifest in _flatten_lists(documents) for inner in _workloads_in(manifest)])
     stream = Objects(objects, others if isinstance(others, Objects) else Objects(_flatten_lists(others)))
     jobs: list[SimulatedJob] = []
     skipped: list[str] = []
@@ -202,6 +203,17 @@ def simulate(
                 f"{as_string(manifest.get('kind')) or 'a document without kind'}/{object_name(manifest)}".rstrip("/")
             )
     return World(tuple(jobs), tuple(skipped))
+
+
+def _workloads_in(manifest: Json) -> list[Json]:
+    """Return the objects that an object carries or that a controller makes of its parts, else the object itself."""
+    inner = [item.manifest for item in wrapped_objects(manifest) if not item.moves or _is_launch(item.manifest)]
+    return [workload for item in inner for workload in _workloads_in(item)] or [manifest]
+
+
+def _is_launch(step: Json) -> bool:
+    """Return whether a step of a workflow starts a launcher, and has no parameters, which only a run has."""
+    return starts_launcher(step) and "{{" not in str(step)
 
 
 def _is_too_wide(manifest: Json) -> bool:

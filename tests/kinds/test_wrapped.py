@@ -272,3 +272,91 @@ def test_a_selection_hides_no_rejected_pod_inside_an_object() -> None:
     }
     diagnostics = ptcompile.lint([config, deployment], select=["missing-shm"]).diagnostics
     assert [diagnostic.name for diagnostic in diagnostics] == ["missing-config-key"]
+
+
+WORKFLOW = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: run-, namespace: argo}
+spec:
+  nodeSelector: {pool: gpu}
+  volumes:
+  - {name: data, persistentVolumeClaim: {claimName: d}}
+  - {name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}
+  volumeClaimTemplates: [{metadata: {name: work}, spec: {accessModes: [ReadWriteOnce]}}]
+  templates:
+  - name: prepare
+    container: {image: "i:1", command: [python prepare.py], volumeMounts: [{name: data, mountPath: /data}]}
+  - name: train
+    tolerations: [{key: gpu, operator: Sometimes}]
+    container:
+      image: "i:1"
+      command: [torchrun, "--nproc-per-node=8", t.py]
+      resources: {limits: {nvidia.com/gpu: 4, memory: 32Gi, cpu: 8}}
+      volumeMounts: [{name: shm, mountPath: /dev/shm}, {name: work, mountPath: /work}]
+"""
+
+
+def test_the_steps_of_a_workflow_that_start_a_launcher_are_pods() -> None:
+    findings = ptcompile.lint(WORKFLOW).diagnostics
+    assert {d.name: ".".join(map(str, d.path)) for d in findings} == {
+        "required-value": "spec.volumeClaimTemplates.0.spec.resources.requests.storage",
+        "unsupported-value": "spec.templates.1.tolerations.0.operator",
+        "more-processes-than-gpus": "spec.templates.1.container.command.1",
+        "shm-above-memory-limit": "spec.volumes.1.emptyDir.sizeLimit",
+    }
+    assert all(d.span is not None and d.fix is None for d in findings)
+    (job,) = ptcompile.simulate(WORKFLOW).jobs
+    (pod,) = job.pods()
+    assert (job.namespace, pod.name, pod.view.spec["nodeSelector"]) == (
+        "argo",
+        "run-abcde-train-abcde",
+        {"pool": "gpu"},
+    )
+    assert [volume["name"] for volume in pod.view.spec["volumes"]] == ["shm", "work"]
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [("kind: Workflow\n", "kind: Other\n"), ("  nodeSelector:", "  podSpecPatch: x\n  nodeSelector:")],
+)
+def test_pods_of_a_workflow_that_are_not_known_are_left_alone(written: str, instead: str) -> None:
+    text = WORKFLOW.replace(written, instead)
+    assert not ptcompile.lint(text).diagnostics
+    assert not ptcompile.simulate(text).jobs
+
+
+def test_a_parameter_of_a_workflow_is_known_when_it_runs() -> None:
+    text = WORKFLOW.replace("node=8", "node={{inputs.parameters.gpus}}").replace("Sometimes", "Exists")
+    for source in (text, yaml.safe_load(text)):
+        assert {d.name for d in ptcompile.lint(source).diagnostics} == {"shm-above-memory-limit", "required-value"}
+    world = ptcompile.simulate(text)
+    assert (world.jobs, world.skipped) == ((), ("Workflow/run-abcde",))
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "name"),
+    [
+        ("batch/v1/CronJob", {"schedule": "0 3 * * *", "jobTemplate": {"spec": {}}}, "Job/e-abcde"),
+        ("kubeflow.org/v1beta1/Experiment", {"trialTemplate": {"trialSpec": {"metadata": {}}}}, "Job/e-abcde"),
+    ],
+)
+def test_the_jobs_that_a_controller_makes_are_simulated(kind: str, spec: dict[str, Any], name: str) -> None:
+    job = yaml.safe_load(JOB)
+    if "jobTemplate" in spec:
+        spec["jobTemplate"]["spec"] = job["spec"]
+    else:
+        spec["trialTemplate"]["trialSpec"] = {**job, "metadata": {}}
+    api_version, _, kind_name = kind.rpartition("/")
+    world = ptcompile.simulate({"apiVersion": api_version, "kind": kind_name, "metadata": {"name": "e"}, "spec": spec})
+    assert [made.title for made in world.jobs] == [name]
+    assert world.jobs[0].notes[-1] == "the name is generated: abcde stands for its end"
+    assert world.skipped == ()
+
+
+def test_requires_looks_into_carried_objects() -> None:
+    job = yaml.safe_load(JOB)
+    job["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{"secretRef": {"name": "token"}}]
+    needed = ptcompile.requires(_carried("AppWrapper", job))
+    assert "Secret/token" in [item.name for item in needed.requirements]
+    assert needed.requirements == ptcompile.requires(job).requirements

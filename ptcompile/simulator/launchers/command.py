@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.commands import basename, is_program, unwrap
+from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
 from ptcompile.shell.calls import no_files
 from ptcompile.shell.script import SHELL_COMMANDS, read_script
 from ptcompile.shell.values import text_of
@@ -28,6 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final, Literal
 
+    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.shell.calls import Files
     from ptcompile.shell.script import Script, ShellCommand
     from ptcompile.shell.values import Argument, Doubt
@@ -86,6 +88,13 @@ def container_invocation(
     if command or invocation.launcher != "command" or invocation.in_shell or _is_program(args[0]):
         return invocation
     return Invocation("image", entry=tuple(args), env=env)
+
+
+def starts_launcher(pod: Json) -> bool:
+    """Return whether the first container of a pod starts a launcher, as far as its command line tells."""
+    container = next(iter(as_mappings(nested_map(pod, "spec").get("containers"))), {})
+    invocation = container_invocation(as_strings(container.get("command")), as_strings(container.get("args")), {})
+    return invocation.launcher not in ("command", "image")
 
 
 def _is_program(argument: str) -> bool:
