@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes import amounts
-from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import as_string, kind_of, object_name
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulator.meeting import dns_names
+from ptcompile.simulator.meeting import dns_names, services_of
 from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 
@@ -18,7 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.kubernetes.unstructured import Json
 
 MAX_CARDS: Final = 3
 """Number of pods drawn for a wide role: the first ones and the last. A single pod is never hidden."""
@@ -159,13 +158,6 @@ def _mounted_volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
 
 def _service_names(job: SimulatedJob, role: ExpandedRole, pod: Pod) -> Iterator[str]:
     """Yield the Services that select the role's pods; per-pod Services appear as one range."""
-    expanded = [service for service in job.expansion.services if _fits(service, pod.view.labels)]
-    fitting = [*expanded, *job.stream.services_selecting(pod.view.labels)]
-    for name in dict.fromkeys(map(object_name, fitting)):
+    for name in dict.fromkeys(map(object_name, services_of(pod))):
         is_per_pod = name == pod.name and role.count > 1
         yield f"{name} .. {job.pod(role, role.count - 1).name}" if is_per_pod else name
-
-
-def _fits(service: Json, labels: Mapping[str, str]) -> bool:
-    selector = string_map(nested_map(service, "spec").get("selector"))
-    return bool(selector) and selector.items() <= labels.items()

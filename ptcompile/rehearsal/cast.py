@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.index import SERVICE
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name, without_keys
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, object_name, without_keys
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.rehearsal.volumes import PodSurroundings, claims_of, describe_surroundings, surroundings_of
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers import LAUNCHERS, launcher_of
 from ptcompile.simulator.launchers.torchrun import SWITCHES, conf_of, option_name
-from ptcompile.simulator.meeting import short_names, training_roles
-from ptcompile.simulator.pod import Pod, WorkloadPods
+from ptcompile.simulator.meeting import dns_names, services_of, short_names, training_roles
+from ptcompile.simulator.pod import Pod
 
 SCRIPT = "stand_in.py"
 """The training script in a pod's folder: the stand-in or the user's."""
@@ -230,23 +230,11 @@ def _actor(
 
 
 def _service_names(pod: Pod) -> Iterator[str]:
-    """Yield the names from Services that select the pod: its own in its headless Service, and those of the Services."""
-    view = pod.view
-    for service in _services(pod.job):
-        namespace = as_string(nested_map(service, "metadata").get("namespace")) or pod.job.namespace
-        selector = nested_map(service, "spec", "selector")
-        if namespace != view.namespace or not selector or not selector.items() <= view.labels.items():
-            continue
-        name = object_name(service)
-        fqdn = f"{name}.{namespace}.svc.cluster.local"
-        if nested_map(service, "spec").get("clusterIP") == "None" and view.subdomain == name and view.hostname:
-            yield from short_names(f"{pod.hostname}.{fqdn}", namespace)
-        yield from short_names(fqdn, namespace)
-
-
-def _services(job: WorkloadPods) -> Iterator[Mapping[str, object]]:
-    yield from job.expansion.services
-    yield from (manifest for manifest in job.stream if kind_of(manifest) == SERVICE)
+    """Yield the names that lead to the pod: its own in its headless Service, and those of the Services."""
+    yield from dns_names(pod)
+    for service in services_of(pod):
+        namespace = pod.job.namespace
+        yield from short_names(cluster_host_name(object_name(service), None, namespace), namespace)
 
 
 def _stand_ins(

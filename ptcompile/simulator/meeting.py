@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
-from ptcompile.kubernetes.index import Objects, selector
+from ptcompile.kubernetes.index import Objects, selector, service_selects
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
 from ptcompile.operators.table import RUNS_PODS, kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
@@ -245,6 +245,16 @@ def services_at(job: WorkloadPods, host: str) -> Iterator[Json]:
         namespace = as_string(nested_map(service, "metadata").get("namespace")) or job.namespace
         if host in short_names(f"{object_name(service)}.{namespace}.svc.cluster.local", namespace):
             yield service
+
+
+def services_of(pod: Pod) -> list[Json]:
+    """Return the Services of the operator and of the stream that select a pod."""
+    labels, job = pod.view.labels, pod.job
+    written = job.stream.services_selecting(labels)
+    return [
+        *(service for service in job.expansion.services if service_selects(service, labels)),
+        *(service for service in written if namespace_of(service) == job.namespace),
+    ]
 
 
 def _only_pod_of(job: WorkloadPods, service: Json) -> Pod | None:
