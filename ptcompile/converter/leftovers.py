@@ -12,13 +12,12 @@ from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name, without_keys
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
 from ptcompile.operators.table import KINDS
-from ptcompile.simulator.meeting import short_names
+from ptcompile.simulator.meeting import dns_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.kinds.pods import PodView
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.pod import Pod
 
@@ -99,12 +98,9 @@ def _without_metadata(value: Any, keys: set[str]) -> Any:
 
 def renamed_hosts(pairs: Sequence[PodPair]) -> dict[str, str]:
     """Return the names under which the old pods find one another and that no new pod has, with the new pods' names."""
-    current = {name for pair in pairs for name in _host_names(pair.new)}
+    current = {name for pair in pairs for name in dns_names(pair.new)}
     return {
-        name: (_host_names(pair.new) or [""])[-1]
-        for pair in pairs
-        for name in _host_names(pair.old)
-        if name not in current
+        name: (dns_names(pair.new) or [""])[-1] for pair in pairs for name in dns_names(pair.old) if name not in current
     }
 
 
@@ -144,10 +140,6 @@ def rewrite_host_files(objects: Sequence[Json], renamed: Mapping[str, str]) -> t
                 problems.append(_error(f"{where} names the host {name}, which becomes {now}", f"write {now}"))
         changed.append(with_new_hosts(data, renamed) if is_file else data)
     return changed, problems
-
-
-def _host_names(pod: PodView) -> list[str]:
-    return short_names(pod.dns, pod.namespace) if pod.dns else []
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -78,7 +78,7 @@ def _without_thread_count(document: Json) -> Json:
 
 def _host_names(world: World) -> frozenset[str]:
     """Return the names under which the pods of a world reach one another."""
-    return frozenset(name for pod in world.pods.folded() for name in dns_names(pod))
+    return frozenset(name for pod in world.pods.folded() for name in dns_names(pod.view))
 
 
 def for_target(document: Json, target: str, world: World) -> Json:

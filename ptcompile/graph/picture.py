@@ -130,7 +130,7 @@ def _make_card(pod: Pod, *, meets: bool, host: str | None) -> Card:
     rank = ""
     if meets and rendezvous.backend != "none":
         rank = "rank at rendezvous" if rendezvous.node_rank == AT_RENDEZVOUS else f"node rank {rendezvous.node_rank}"
-    short = min(dns_names(pod), key=len, default="")
+    short = min(dns_names(pod.view), key=len, default="")
     devices = sum(amounts.accelerators(pod.requests).values())
     return Card(
         pod.display_name,

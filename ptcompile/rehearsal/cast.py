@@ -231,7 +231,7 @@ def _actor(
 
 def _service_names(pod: Pod) -> Iterator[str]:
     """Yield the names that lead to the pod: its own in its headless Service, and those of the Services."""
-    yield from dns_names(pod)
+    yield from dns_names(pod.view)
     for service in services_of(pod):
         namespace = pod.job.namespace
         yield from short_names(cluster_host_name(object_name(service), None, namespace), namespace)

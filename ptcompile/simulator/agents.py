@@ -119,5 +119,5 @@ def _is_in_hosts_file(pod: Pod, host: str) -> bool:
     """Return whether the pod's /etc/hosts has the name: its host name or, with a subdomain, its fully qualified
     name.
     """
-    fqdn = dns_names(pod)[:1] if pod.view.subdomain else []
+    fqdn = dns_names(pod.view)[:1] if pod.view.subdomain else []
     return host in (pod.hostname, *fqdn)

@@ -105,14 +105,19 @@ def _end_pods(job: SimulatedJob, roles: list[ExpandedRole]) -> list[Pod]:
 def _host_placeholders(job: SimulatedJob, roles: list[ExpandedRole]) -> Hosts:
     """Return a placeholder that does not depend on the operator for each DNS name of the roles' pods."""
     return {
-        name: f"<{role.name} {i}>" for role in roles for i in range(role.count) for name in dns_names(job.pod(role, i))
+        name: f"<{role.name} {i}>"
+        for role in roles
+        for i in range(role.count)
+        for name in dns_names(job.pod(role, i).view)
     }
 
 
 def _rank_placeholders(pods: list[Pod]) -> Hosts:
     """Return a placeholder for each DNS name of the training pods: the endpoint is the pod of rank 0."""
     return {
-        name: f"<rank {rank}>" if rank else "<endpoint>" for rank, pod in enumerate(pods) for name in dns_names(pod)
+        name: f"<rank {rank}>" if rank else "<endpoint>"
+        for rank, pod in enumerate(pods)
+        for name in dns_names(pod.view)
     }
 
 

@@ -212,7 +212,7 @@ def _subdomains(job: WorkloadPods) -> set[str]:
 
 def _shortest_pod_name(job: WorkloadPods) -> str:
     """Return the shortest DNS name of the first pod that has one, or an empty string."""
-    return next((dns_names(pod)[-1] for _, pod in job.first_pods() if dns_names(pod)), "")
+    return next((names[-1] for _, pod in job.first_pods() if (names := dns_names(pod.view))), "")
 
 
 def _renamed_job(job: WorkloadPods, name: _ClusterName) -> HostMistake | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kinds.pods import ExpandedRole
+from ptcompile.kinds.pods import ExpandedRole, PodView
+from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.index import Objects, selector, service_selects
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
 from ptcompile.operators.table import RUNS_PODS, kind_named
@@ -216,14 +217,14 @@ def is_loopback(host: str) -> bool:
 
 
 def _address_of_pod(target: Pod, asking: Pod) -> HostAddress:
-    *_, name = target.display_name, *dns_names(target)
+    *_, name = target.display_name, *dns_names(target.view)
     is_own = (target.role, target.index) == (asking.role, asking.index)
     return HostAddress(name, target, target.display_name, is_own)
 
 
 def _pod_with_dns_name(job: WorkloadPods, host: str) -> Pod | None:
     """Return the pod of the job that a DNS name leads to, or None."""
-    return next((pod for pod in _pods_like(job, host) if host in dns_names(pod)), None)
+    return next((pod for pod in _pods_like(job, host) if host in dns_names(pod.view)), None)
 
 
 def pod_with_hostname(job: WorkloadPods, label: str) -> Pod | None:
@@ -243,7 +244,7 @@ def services_at(job: WorkloadPods, host: str) -> Iterator[Json]:
     """Yield the Services of the operator and of the stream that a DNS name leads to."""
     for service in (*job.expansion.services, *job.stream.services_at(host)):
         namespace = as_string(nested_map(service, "metadata").get("namespace")) or job.namespace
-        if host in short_names(f"{object_name(service)}.{namespace}.svc.cluster.local", namespace):
+        if host in short_names(cluster_host_name(object_name(service), None, namespace), namespace):
             yield service
 
 
@@ -335,9 +336,9 @@ def _places(member: MeetingMember) -> Iterator[tuple[str, ...]]:
     yield from ((job.namespace, backend, name, *rest) for name in names)
 
 
-def dns_names(pod: Pod) -> list[str]:
+def dns_names(pod: PodView) -> list[str]:
     """Return the names under which pods in the same namespace find a pod."""
-    return short_names(pod.dns, pod.view.namespace) if pod.dns else []
+    return short_names(pod.dns, pod.namespace) if pod.dns else []
 
 
 def short_names(full: str, namespace: str) -> list[str]:

@@ -404,7 +404,7 @@ def _published_name_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         elif pod.dns is None:
             sentence = f"c10d publishes the host name of {pod.display_name}, but no Service makes it resolve"
             yield Obstacle("unpublished-name", sentence, member)
-        elif pod.own_fqdn not in dns_names(pod):
+        elif pod.own_fqdn not in dns_names(pod.view):
             sentence = f"c10d publishes {pod.own_fqdn} from /etc/hosts, but no Service makes it resolve"
             yield Obstacle("unpublished-name", sentence, member)
         else:

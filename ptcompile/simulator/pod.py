@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ContainerView, ExpandedRole, Expansion, PodView, main_container_of
+from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import WRITING_KINDS, Objects
 from ptcompile.kubernetes.quantity import Quantity
@@ -129,7 +130,7 @@ class Pod:
     def own_fqdn(self) -> str:
         """Fully qualified name in the pod's /etc/hosts, which Python's `socket.getfqdn` returns."""
         host, sub = self.hostname or self.display_name, self.view.subdomain
-        return host if sub is None else f"{host}.{sub}.{self.view.namespace}.svc.cluster.local"
+        return host if sub is None else cluster_host_name(host, sub, self.view.namespace)
 
     @property
     def on_host(self) -> bool:

@@ -132,7 +132,7 @@ class _MPIJob:
             container["command"] = ["/usr/sbin/sshd", "-De"]
         searches = [
             *(nested_map(spec, "dnsConfig").get("searches") or []),
-            f"{self.name}.{self.namespace}.svc.cluster.local",
+            templates.cluster_host_name(self.name, None, self.namespace),
         ]
         changed = {**templates.with_items(spec, "volumes", volumes), "containers": [container, *sidecars]}
         host_fields = {

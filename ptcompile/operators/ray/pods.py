@@ -165,7 +165,7 @@ def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
         "ray.io/is-ray-node": "yes",
     }
     first, *others = as_mappings(spec.get("containers")) or [{}]
-    host = f"{cluster}-head-svc.{namespace}.svc.cluster.local"
+    host = templates.cluster_host_name(f"{cluster}-head-svc", None, namespace)
     container = _ray_container(group, first, host)
     changed: dict[str, Any] = {**spec, "containers": [container, *others]}
     if not _mounts_shm(first):
