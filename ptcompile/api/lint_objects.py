@@ -265,11 +265,11 @@ def _at_outer_path(problem: Problem, item: WrappedObject) -> Problem:
         part, place = item.move(path)
         return (*place, *path[len(part) :])
 
-    part, place = item.move(problem.path)
-    field = problem.field and f"{field_path(place)}.{problem.field.removeprefix(field_path(part)).removeprefix('.')}"
+    # a part that stands elsewhere has no other name than its path
+    name = None if item.moves else f"{field_path(item.path)}.{problem.field}"
     edits = problem.fix.edits if problem.fix is not None else ()
     fix = problem.fix and problem.fix._replace(edits=tuple(edit._replace(path=outer(edit.path)) for edit in edits))
-    return problem._replace(path=outer(problem.path), field=field, fix=fix)
+    return problem._replace(path=outer(problem.path), field=problem.field and name, fix=fix)
 
 
 def _unknown_kind(manifest: Json) -> Problem:

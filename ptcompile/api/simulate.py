@@ -94,7 +94,8 @@ def _object_problems(manifest: Mapping[str, Any]) -> list[Problem]:
 def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objects) -> World:
     """Return a spec's worlds, one for each target that can express it; `around` are the other objects.
 
-    If no target can, return the diagnostics for the target that `compile` would choose.
+    If no target can, return the diagnostics for the target that `compile` would choose. The warnings of `compile` are
+    those of one target.
     """
     from ptcompile.compiler.location import PlacedProblem, locate
     from ptcompile.linter.oversized import oversized_parts
@@ -102,7 +103,7 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
     from ptcompile.simulator.world import World, merge_worlds, simulate as simulated
 
     worlds: list[World] = []
-    oversized_problems: dict[tuple[str, Path], Problem] = {}
+    problems: dict[tuple[str, Path], Problem] = {}
     chosen = None if target == DEFAULT else target
     for name in [chosen] if target is not None else list(TARGETS):
         compiled = inputs.compile(spec.manifest, name)
@@ -122,12 +123,13 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
             for index, manifest in enumerate(manifests)
             for problem in oversized_parts(manifest)
         ]
-        for problem in locate(placed, spec.manifest, compiled.trace):
-            oversized_problems.setdefault((problem.name, problem.path), problem)
+        of_compile = () if target is None else compiled.problems
+        for problem in (*of_compile, *locate(placed, spec.manifest, compiled.trace)):
+            problems.setdefault((problem.name, problem.path), problem)
 
     if not worlds:
         return World(diagnostics=tuple(map(spec.to_diagnostic, inputs.compile(spec.manifest, chosen).problems)))
-    return merge_worlds([World(diagnostics=tuple(map(spec.to_diagnostic, oversized_problems.values()))), *worlds])
+    return merge_worlds([World(diagnostics=tuple(map(spec.to_diagnostic, problems.values()))), *worlds])
 
 
 def status(live: Mapping[str, Any]) -> Status:

@@ -18,7 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-
 MAX_CARDS: Final = 3
 """Number of pods drawn for a wide role: the first ones and the last. A single pod is never hidden."""
 MAX_ROLES: Final = 8

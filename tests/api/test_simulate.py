@@ -92,6 +92,15 @@ def test_queue_frameworks_of_the_profile_are_managed_by_kueue(is_spec: bool) -> 
     assert any("by default it starts at once" in note for note in job.notes)
 
 
+def test_the_warnings_of_compile_are_those_of_one_target() -> None:
+    spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {image: 'i:1', script: t.py, %s}\n"
+    text = spec % "elastic: {nnodes: '1:2'}, target: jobset"
+    warned = [d.code for d in ptcompile.stored(text).diagnostics]
+    assert "PTC704" in warned
+    assert [d.code for d in simulate_text(text, target="default").diagnostics] == warned
+    assert [d.code for d in simulate_text(text).diagnostics] == []
+
+
 def test_a_profile_among_the_files_is_not_read() -> None:
     profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {cloud: gke}\n"
     world = simulate_text(f"{SPEC}---\n{profile}", target="job")

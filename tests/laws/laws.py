@@ -136,12 +136,19 @@ def _general_codes(findings: tuple[Diagnostic, ...]) -> set[str]:
 
 
 def wrapped_is_equal(wrap: Callable[[list[Json]], Json], text: Text) -> Broken:
-    """Objects that another object carries to the API server have the findings that they have as documents."""
+    """Objects that another object carries to the API server have the findings and the pods that they have as
+    documents.
+    """
     objects = objects_of(text)
     # kubectl takes a List apart; a controller asks for the kind List, which no API server has
     if objects is None or any(manifest["kind"].endswith("List") for manifest in objects):
         return None
-    return difference(linted(as_text(objects)), linted(as_text([wrap(objects)])))
+    carrier = [wrap(objects)]
+    before, after = ([(job.title, can_train(job)) for job in simulate(each).jobs] for each in (objects, carrier))
+    return [
+        *difference(linted(as_text(objects)), linted(as_text(carrier))),
+        *([f"simulate: {before}, and inside {after}"] if before != after else []),
+    ]
 
 
 def moved_is_equal(move: Callable[[list[Json]], list[Json] | None], text: Text) -> Broken:
@@ -343,6 +350,16 @@ def admitted_as_found(text: Text) -> Broken:
 _UNMANAGED = "kueue-framework-off"
 """The rule that says that a queue does not see a job."""
 
+
+def verbs_say_what_compile_says(text: Text) -> Broken:
+    """Each verb that compiles a spec for one target says what the others say of it."""
+    if objects_of(text) is not None or "kind: TrainingJob" not in text.text:
+        return None
+    stored, simulated = ptcompile.stored(text.text), ptcompile.simulate(text.text, target="default")
+    # only `stored` shows defaults
+    return difference([d for d in stored.diagnostics if d.name != "unknown-defaults"], simulated.diagnostics)
+
+
 LAWS: dict[str, Law] = {
     "1-predicted-is-found": predicted_is_found,
     "1-found-is-predicted": found_is_predicted,
@@ -368,5 +385,6 @@ LAWS: dict[str, Law] = {
     "10-refused-by-pool": refused_by_pool_is_found,
     "10-compiled-then-linted": compiled_says_nothing_new,
     "10-admitted-as-found": admitted_as_found,
+    "11-verbs-on-a-spec": verbs_say_what_compile_says,
 }
 """By number in the order of `docs/maintaining/checks.md`, and name."""
