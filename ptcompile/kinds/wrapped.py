@@ -134,26 +134,26 @@ def _steps(workflow: Json, root: Path) -> Iterator[WrappedObject]:
     spec = as_mapping(get(workflow, root))
     for path, template in _items(workflow, (*root, "templates")):
         if as_mapping(template.get("container")) and _PATCHES.isdisjoint((*template, *spec)):
-            yield _step(workflow, spec, template, root, path)
+            yield _step(workflow, template, root, path)
 
 
-def _step(workflow: Json, spec: Json, template: Json, root: Path, path: Path) -> WrappedObject:
+def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObject:
     container = nested_map(template, "container")
-    mounted = {mount.get("name") for mount in as_mappings(container.get("volumeMounts"))}
+    mounted = {as_string(mount.get("name")) for mount in as_mappings(container.get("volumeMounts"))}
     claims = [(place, _claimed(claim)) for place, claim in _items(workflow, (*root, "volumeClaimTemplates"))]
     written = (*_items(workflow, (*root, "volumes")), *_items(workflow, (*path, "volumes")), *claims)
-    volumes = [(place, volume) for place, volume in written if volume.get("name") in mounted]
+    volumes = [(place, volume) for place, volume in written if as_string(volume.get("name")) in mounted]
 
-    owners = {field: path if field in template else root for field in _STEP_FIELDS}
-    fields = {field: template.get(field, spec.get(field)) for field in _STEP_FIELDS}
+    owners = {
+        field: owner for owner in (root, path) for field in _STEP_FIELDS if get(workflow, (*owner, field)) is not None
+    }
     pod = {
         "restartPolicy": "Never",
         "containers": [{**container, "name": "main"}],
         "volumes": [volume for _, volume in volumes],
-        **{field: value for field, value in fields.items() if value is not None},
+        **{field: get(workflow, (*owner, field)) for field, owner in owners.items()},
     }
-    metadata = nested_map(template, "metadata")
-    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod}
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": nested_map(template, "metadata"), "spec": pod}
     name = f"{object_name(workflow)}-{as_string(template.get('name'))}"
     named = _named_by({"metadata": {**nested_map(workflow, "metadata"), "name": name}}, manifest)
 

@@ -326,6 +326,16 @@ def test_pods_of_a_workflow_that_are_not_known_are_left_alone(written: str, inst
     assert not ptcompile.simulate(text).jobs
 
 
+@pytest.mark.parametrize("field", ["templates", "volumes", "volumeClaimTemplates", "nodeSelector"])
+@pytest.mark.parametrize("value", [None, "x", 1, [[]], [{"name": [], "container": [], "metadata": 1}], {"a": {}}])
+def test_any_workflow_is_accepted(field: str, value: object) -> None:
+    workflow = yaml.safe_load(WORKFLOW)
+    workflow["spec"]["templates"][1]["container"]["volumeMounts"].append({"name": []})
+    workflow["spec"][field] = value
+    assert ptcompile.lint(workflow).diagnostics is not None
+    assert len(ptcompile.simulate(workflow).jobs) == (field != "templates")
+
+
 def test_a_parameter_of_a_workflow_is_known_when_it_runs() -> None:
     text = WORKFLOW.replace("node=8", "node={{inputs.parameters.gpus}}").replace("Sometimes", "Exists")
     for source in (text, yaml.safe_load(text)):
