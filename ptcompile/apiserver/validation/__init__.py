@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import why_not_canonical_ip
-from ptcompile.apiserver.validation.metadata import check_generation, check_metadata, check_namespace, metadata_problems
+from ptcompile.apiserver.validation.metadata import (
+    check_generation,
+    check_metadata,
+    check_namespace,
+    check_own_namespace,
+    metadata_problems,
+)
 from ptcompile.apiserver.validation.values import service_name_rule, why_not_path_segment
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
@@ -378,6 +384,8 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Iterator[Problem]:
             rule = service_name_rule(context)
         plain_finalizers = kind[0] in _FREE_FINALIZER_GROUPS or kind in _FREE_FINALIZER_KINDS
         check_metadata(manifest.get("metadata"), ("metadata",), problems, rule, not plain_finalizers)
+        if kind[1] != "Event":  # of an Event the server compares it with the object's
+            check_own_namespace(manifest.get("metadata"), problems)
         if kind == ("", "LimitRange"):  # the server generates a name
             problems[:] = [
                 problem

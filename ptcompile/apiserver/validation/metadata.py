@@ -27,6 +27,7 @@ _STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 
 why_not_key = bounded_cache(4096)(names.why_not_qualified_name)
 why_not_value = bounded_cache(4096)(names.why_not_label_value)
+_why_not_namespace = bounded_cache(64)(names.why_not_dns_label)
 
 
 def metadata_problems(meta: Any) -> f.Problems:
@@ -36,7 +37,15 @@ def metadata_problems(meta: Any) -> f.Problems:
     """
     problems: f.Problems = []
     check_metadata(meta, ("metadata",), problems, names.why_not_dns_subdomain, built_in=False)
+    check_own_namespace(meta, problems)
     return problems
+
+
+def check_own_namespace(meta: Any, problems: f.Problems) -> None:
+    """Check the namespace of an object. The server does not look at that of a template."""
+    space = as_mapping(meta).get("namespace")
+    if type(space) is str and space and (why := _why_not_namespace(space)):
+        f.invalid(problems, ("metadata", "namespace"), space, why, f.label_help(space))
 
 
 def check_metadata(meta: Any, path: Path, problems: f.Problems, name_rule: f.TextRule, built_in: bool = True) -> None:
