@@ -266,6 +266,8 @@ class Kind:
     launch_fields: LaunchFields = LaunchFields()
     trains: bool = True
     """Whether its pods are those of a job; rules about training do not look at the pods of a service."""
+    restarts_finished: bool = False
+    """Whether a pod that has ended starts again, whatever its exit code."""
     requests_default: bool = True
     """Whether its pod templates get the API server's defaults, such as requests from limits."""
     gang_counts_limits: bool = False
@@ -336,7 +338,7 @@ class Kind:
         """Return how often the operator restarts a pod; 0 if it does not, or does not count."""
         return 0
 
-    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         """Yield sentences on what happens when a pod fails and when the job ends."""
         return iter(())
 

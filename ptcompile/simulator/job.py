@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from ptcompile.kinds.model import KindContext
 from ptcompile.kinds.pods import Expansion
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def failure_texts(manifest: Json, related: Sequence[Json]) -> tuple[str, ...]:
+def failure_texts(manifest: Json, request: KindContext) -> tuple[str, ...]:
     """Return one sentence for each thing that the operator does when a pod of the manifest fails."""
-    return tuple(kind_named(kind_of(manifest)).on_failure(manifest, related))
+    return tuple(kind_named(kind_of(manifest)).on_failure(manifest, request))
 
 
 class SimulatedJob(WorkloadPods):
@@ -41,7 +40,7 @@ class SimulatedJob(WorkloadPods):
         from ptcompile.simulator.rendezvous import job_rendezvous
 
         agents = agents_of(self, job_rendezvous(self))
-        texts = failure_texts(self.manifest, self.stream)
+        texts = failure_texts(self.manifest, KindContext(versions=self.versions, related=self.stream))
         return texts if agents is None else (*texts, *fault_sentences(agents, whole=restarts_as_a_whole(self)))
 
     @property
@@ -88,6 +87,8 @@ def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | N
     group = expansion.pod_group
     if group is None:
         return _existing_pod_group(expansion, stream)
+    if "minResources" in group:  # not those of the pods
+        return group
     user_value = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy").get("minResources")
     if isinstance(user_value, dict):
         return {**group, "minResources": user_value}

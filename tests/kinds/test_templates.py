@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ptcompile
+from ptcompile.kinds.model import KindContext
 from ptcompile.kinds.templates import restart_sentences
 from ptcompile.operators.table import kind_named
 
@@ -103,5 +104,5 @@ def test_what_answers_a_failed_container(spec: dict[str, Any], exit_code: int | 
 def test_in_place_restarts_of_a_jobset() -> None:
     spec = {"failurePolicy": {"maxRestarts": 2, "restartStrategy": "InPlaceRestart"}, "replicatedJobs": []}
     manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "a"}, "spec": spec}
-    texts = list(kind_named(("jobset.x-k8s.io/v1alpha2", "JobSet")).on_failure(manifest, ()))
+    texts = list(kind_named(("jobset.x-k8s.io/v1alpha2", "JobSet")).on_failure(manifest, KindContext()))
     assert any(text.startswith("restartStrategy InPlaceRestart: the pods stay") for text in texts)

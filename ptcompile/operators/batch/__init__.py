@@ -58,10 +58,10 @@ class BatchJob(Kind):
 
         return retries(manifest)
 
-    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         from ptcompile.operators.batch.pods import describe_failures
 
-        return describe_failures(manifest, related)
+        return describe_failures(manifest)
 
     def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.batch.read import read

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
@@ -147,7 +147,7 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     yield Template(("spec", "template"), spec.get("template"), "", as_int(spec.get("parallelism"), 1))
 
 
-def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+def describe_failures(manifest: Json) -> Iterator[str]:
     """Yield sentences about what a Job does on failure and at its end."""
     yield from describe_spec_failures(nested_map(manifest, "spec"), "Never")
 

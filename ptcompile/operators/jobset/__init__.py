@@ -86,10 +86,10 @@ class JobSet(Kind):
 
         return retries(manifest)
 
-    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         from ptcompile.operators.jobset.pods import describe_failures
 
-        return describe_failures(manifest, related)
+        return describe_failures(manifest)
 
     def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.jobset.read import read

@@ -7,7 +7,7 @@ pkg/webhooks/pod_mutating_webhook.go and pod_admission_webhook.go; see docs/fact
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import accumulate
 
 from ptcompile.diagnostics import Path
@@ -281,7 +281,7 @@ def templates_of_spec(spec: Json, path: Path) -> Iterator[Template]:
         yield Template(template_path, child.get("template"), as_string(job.get("name")), count)
 
 
-def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+def describe_failures(manifest: Json) -> Iterator[str]:
     """Yield sentences about what a JobSet does on failure and at its end."""
     yield from describe_spec_failures(nested_map(manifest, "spec"))
 

@@ -24,6 +24,7 @@ class LeaderWorkerSet(Kind):
     name = "LeaderWorkerSet"
     rules = (*POD_RULES, *LAUNCH_RULES)
     rendezvous = RendezvousSettings(roles=True)
+    restarts_finished = True
 
     def templates(self, manifest: Json) -> Iterator[Template]:
         from ptcompile.operators.leaderworkerset.pods import pod_templates
@@ -43,7 +44,7 @@ class LeaderWorkerSet(Kind):
 
         return lost_pod(manifest)
 
-    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         from ptcompile.operators.leaderworkerset.pods import describe_failures
 
         return describe_failures(manifest)

@@ -40,10 +40,10 @@ class MPIJob(Kind):
 
         return lost_pod(manifest, role)
 
-    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         from ptcompile.operators.mpijob.pods import describe_failures
 
-        return describe_failures(manifest, related)
+        return describe_failures(manifest)
 
     def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.mpijob.admission import controller_errors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from ptcompile.kinds import templates
@@ -121,8 +121,10 @@ class _MPIJob:
         """Return the template with the controller's additions: names, keys, the hostfile, the MPI's variables."""
         is_launcher = kind == "Launcher"
         restart = as_string(self.replicas[kind].get("restartPolicy")) or ("OnFailure" if is_launcher else "Never")
-        mounts = [{"name": "ssh-auth", "mountPath": as_string(self.spec.get("sshAuthMountPath")) or _SSH_PATH}]
-        volumes = [{"name": "ssh-auth", "secret": {"secretName": f"{self.name}-ssh"}}]
+        folder = as_string(self.spec.get("sshAuthMountPath")) or _SSH_PATH
+        mode = {"defaultMode": 0o600} if folder == _SSH_PATH else {}
+        mounts = [{"name": "ssh-auth", "mountPath": folder}]
+        volumes: list[Json] = [{"name": "ssh-auth", "secret": {"secretName": f"{self.name}-ssh", **mode}}]
         if is_launcher:
             mounts.append({"name": "mpi-job-config", "mountPath": _CONFIG_PATH})
             volumes.append({"name": "mpi-job-config", "configMap": {"name": f"{self.name}-config"}})
@@ -219,7 +221,7 @@ def lost_pod(manifest: Json, role: str) -> LostPod:
     return LostPod("pod", "mpirun fails with it; the controller creates a new pod")
 
 
-def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+def describe_failures(manifest: Json) -> Iterator[str]:
     """Yield sentences about what an MPIJob does on failure and at its end."""
     spec = nested_map(manifest, "spec")
     replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "mpiReplicaSpecs").items()}

@@ -58,10 +58,10 @@ class BarePod(Kind):
 
         return restarts(manifest, exit_code)
 
-    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         from ptcompile.operators.pod.pods import describe_failures
 
-        return describe_failures(manifest, related)
+        return describe_failures(manifest)
 
     def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.pod.pods import read
@@ -86,6 +86,7 @@ class Deployment(Kind):
     name = "Deployment"
     rules = (*POD_RULES[:-1], "linter.rules.launch", "operators.kueue.rules")
     trains = False
+    restarts_finished = True
 
     def templates(self, manifest: Json) -> Iterator[Template]:
         from ptcompile.operators.pod.pods import replicated_templates
@@ -105,7 +106,7 @@ class Deployment(Kind):
 
         return REPLACED_POD
 
-    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         from ptcompile.operators.pod.pods import describe_replica_failures
 
         return describe_replica_failures(manifest)

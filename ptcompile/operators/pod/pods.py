@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
@@ -139,7 +139,7 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     yield Template((), manifest)
 
 
-def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+def describe_failures(manifest: Json) -> Iterator[str]:
     """Yield sentences about what a Pod does on failure."""
     spec = nested_map(manifest, "spec")
     yield from restart_sentences(spec, "Always")

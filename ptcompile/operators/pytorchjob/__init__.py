@@ -96,10 +96,10 @@ class PyTorchJob(Kind):
 
         return retries(manifest)
 
-    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         from ptcompile.operators.pytorchjob.pods import describe_failures
 
-        return describe_failures(manifest, related)
+        return describe_failures(manifest, request.versions.training_operator)
 
     def lacks_rendezvous(self, manifest: Json, options: Mapping[str, str]) -> bool:
         from ptcompile.operators.pytorchjob.pods import lacks_rendezvous

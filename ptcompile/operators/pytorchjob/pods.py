@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
@@ -19,7 +19,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.kubernetes.versions import Versions
+from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.queues.queue_systems import first_pods_of_roles
 
 TYPE_CHECKING = False
@@ -321,8 +321,12 @@ _RESTART_SENTENCES: dict[str, str] = {
 }
 
 
-def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """Yield sentences about what a PyTorchJob does on failure and at its end."""
+def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
+    """Yield sentences about what a PyTorchJob does on failure and at its end.
+
+    Until 1.9.3 the operator deletes the pods before it marks the job that has exceeded a limit as failed, whatever
+    cleanPodPolicy says (kubeflow/trainer issue 3419).
+    """
     spec = nested_map(manifest, "spec")
     policy = nested_map(spec, "runPolicy")
     replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "pytorchReplicaSpecs").items()}
@@ -345,8 +349,12 @@ def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     else:
         yield "the job succeeds when all workers have"
     clean_policy = as_string(policy.get("cleanPodPolicy")) or "None"
+    limits = [name for name in ("backoffLimit", "activeDeadlineSeconds") if policy.get(name) is not None]
+    kept = "all pods stay"
+    if limits and release < (1, 9):
+        kept = f"all pods are deleted if {' or '.join(limits)} is exceeded (until 1.9.3), else they stay"
     clean_effects = {
-        "None": "all pods stay",
+        "None": kept,
         "Running": "pods that still run are deleted",
         "All": "all pods are deleted",
     }

@@ -76,10 +76,10 @@ class TrainJob(Kind):
 
         return restarts(manifest, role, related, exit_code)
 
-    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         from ptcompile.operators.trainer.pods import describe_failures
 
-        return describe_failures(manifest, related)
+        return describe_failures(manifest, request.related)
 
     def runtime(self, manifest: Json, related: Iterable[Json], versions: Versions) -> Base:
         from ptcompile.operators.trainer.runtimes import runtime_in_cluster

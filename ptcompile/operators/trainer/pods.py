@@ -8,7 +8,9 @@ from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import KindContext, LostPod, Retry
 from ptcompile.kinds.pods import Expansion, FieldOrigin, MadeObject, Place
 from ptcompile.kinds.templates import Template
+from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import (
+    as_int,
     as_mapping,
     as_mappings,
     as_string,
@@ -82,10 +84,11 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
     policy = runtimes.policy_of(runtime)
     if policy is not None:
         PLUGINS[policy](build)
+    runtime_jobs = build.jobs
     build.jobs = [
         _apply_initializer(_apply_trainer(rj, build, resources=policy is not None), build) for rj in build.jobs
     ]
-    _add_pod_group(build)
+    _add_pod_group(build, runtime_jobs)
     return build
 
 
@@ -170,8 +173,11 @@ def _apply_initializer(replicated: Json, build: Build) -> Json:
     return _with_container_fields(replicated, name, **fields)
 
 
-def _add_pod_group(build: Build) -> None:
-    """Set the gang over all pods, including the initializers'."""
+def _add_pod_group(build: Build, runtime_jobs: Sequence[Json]) -> None:
+    """Set the gang over all pods, including the initializers'.
+
+    Before Trainer 2.2 it asks for the resources of the runtime's pods, not the TrainJob's (kubeflow/trainer#2980).
+    """
     policy = nested_map(build.runtime, "spec", "podGroupPolicy")
     kind = next((k for k in ("coscheduling", "volcano") if isinstance(policy.get(k), Mapping)), None)
     if kind is None:
@@ -179,6 +185,12 @@ def _add_pod_group(build: Build) -> None:
     counts = [nested_map(rj, "template", "spec").get("parallelism", 1) for rj in build.jobs]
     total = sum(c for c in counts if isinstance(c, int))
     build.pod_group = {"name": object_name(build.manifest), "scheduler": kind, "minMember": total}
+    if build.version < (2, 2):
+        specs = [nested_map(job, "template", "spec", "template", "spec") for job in runtime_jobs]
+        requests = [amounts.pod_requests(spec, defaulted=False) for spec in specs]
+        least = amounts.as_text(amounts.total(zip(requests, map(as_int, counts), strict=True)))
+        build.pod_group = {**build.pod_group, "minResources": least}
+        build.notes.append("before Trainer 2.2 minResources are what the runtime requests, not resourcesPerNode")
     build.notes.append("the PodGroup has no effect unless the runtime's pod template sets schedulerName")
 
 

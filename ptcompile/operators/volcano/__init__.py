@@ -97,10 +97,10 @@ class VolcanoJob(Kind):
 
         return restarts(manifest, role, exit_code)
 
-    def on_failure(self, manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         from ptcompile.operators.volcano.pods import describe_failures
 
-        return describe_failures(manifest, related)
+        return describe_failures(manifest)
 
     def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.volcano.read import read

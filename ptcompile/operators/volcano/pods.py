@@ -317,7 +317,7 @@ def too_many_tasks(manifest: Json) -> Problem | None:
     return problem_at("too-large", ("spec", "tasks"), message, help, "warning", "run", "ptcompile")
 
 
-def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+def describe_failures(manifest: Json) -> Iterator[str]:
     """Yield sentences about what a Volcano Job does on failure and at its end."""
     spec = nested_map(manifest, "spec")
     tasks = as_mappings(spec.get("tasks"))

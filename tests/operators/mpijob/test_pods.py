@@ -139,7 +139,7 @@ def test_a_lost_pod(role: str, limit: int | None, recreated: str, text: str) -> 
 
 
 def _sentences(manifest: Json) -> str:
-    return "\n".join(describe_failures(manifest, ()))
+    return "\n".join(describe_failures(manifest))
 
 
 def test_sentences_about_failures() -> None:

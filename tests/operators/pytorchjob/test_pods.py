@@ -190,7 +190,7 @@ def test_6_1_31_suspended_job_is_reported() -> None:
 
 
 def _failures(job: Json) -> list[str]:
-    return list(describe_failures(job, ()))
+    return list(describe_failures(job, (1, 9)))
 
 
 @pytest.mark.parametrize(
@@ -261,3 +261,12 @@ def test_replicas_that_are_not_written_are_one() -> None:
     job = pytorchjob(1, 3)
     del job["spec"]["pytorchReplicaSpecs"]["Master"]["replicas"]
     assert [(template.role, template.replicas) for template in pod_templates(job)] == [("Master", 1), ("Worker", 3)]
+
+
+def test_until_1_9_3_a_limit_deletes_the_pods() -> None:
+    limited = pytorchjob(1, 1, runPolicy={"backoffLimit": 1, "cleanPodPolicy": "None"})
+    kept = "cleanPodPolicy None: at the end all pods stay"
+    assert kept in describe_failures(limited, (1, 9))
+    assert kept not in describe_failures(limited, (1, 8))
+    assert "all pods are deleted if backoffLimit is exceeded" in "\n".join(describe_failures(limited, (1, 8)))
+    assert kept in describe_failures(pytorchjob(1, 1), (1, 8))

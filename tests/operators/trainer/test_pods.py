@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from ptcompile.kubernetes.versions import Versions
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import expand
 from ptcompile.operators.trainer.pods import describe_failures
+from ptcompile.simulator.job import job_of
 from tests.operators.making import Json, container, env, node, pods, ports, replicated, runtime, trainjob
 
 
@@ -172,6 +174,20 @@ def test_2_7_gang_includes_the_initializers() -> None:
     group = expand(trainjob("mine"), related=[own]).pod_group
     assert group is not None
     assert group["minMember"] == 32
+
+
+def test_until_trainer_2_1_the_gang_asks_for_the_resources_of_the_runtime() -> None:
+    own = node(resources={"requests": {"nvidia.com/gpu": 2}})
+    job = trainjob("mine", trainer={"resourcesPerNode": {"requests": {"nvidia.com/gpu": 8}}})
+    related = [runtime({"numNodes": 3, "torch": {}}, own, podGroupPolicy={"volcano": {}})]
+
+    def least(release: Version) -> Json:
+        group = job_of(job, Objects([job, *related]), Versions(trainer=release), None).pod_group
+        assert group is not None
+        return dict(group["minResources"])
+
+    assert least((2, 1)) == {"nvidia.com/gpu": "6"}
+    assert least((2, 2)) == {"nvidia.com/gpu": "24"}
 
 
 def test_mpi_nodes_and_launcher() -> None:

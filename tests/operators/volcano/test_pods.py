@@ -267,7 +267,7 @@ def test_policies_of_another_task_do_not_count() -> None:
     ],
 )
 def test_sentences_about_failures(manifest: Json, sentence: str) -> None:
-    assert sentence in list(describe_failures(manifest, ()))
+    assert sentence in list(describe_failures(manifest))
 
 
 @pytest.mark.parametrize(
