@@ -12,6 +12,7 @@ from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.goflags import parse
+from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import (
     as_int,
@@ -277,6 +278,9 @@ def _default_plugins(plugins: Json) -> dict[str, Any]:
     return defaulted
 
 
+_QUEUE = ("scheduling.volcano.sh/v1beta1", "Queue")
+
+
 def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Yield rejections by the webhook's conditions V1 to V27 that need no cluster. Queues are assumed to exist."""
     spec = manifest.get("spec")
@@ -300,6 +304,12 @@ def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     yield from _check_topology(nested_map(spec, "networkTopology"), ("spec", "networkTopology"))
     yield from _check_tasks(name, tasks, request.versions, request.established)
     yield from _check_job(name, spec, tasks, request.versions)
+    queue, queues = spec.get("queue") or "default", objects(request.related).of_kind(_QUEUE)
+    children = [object_name(item) for item in queues if nested_map(item, "spec").get("parent") == queue]
+    if children:
+        message = f"Invalid value: can only submit job to leaf queue, and queue '{queue}' has children"
+        path = ("spec", "queue") if spec.get("queue") else ("spec",)
+        yield _rejection(path, message, f"name one of its children, such as {children[0]}")
 
 
 def _missing_mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:

@@ -195,7 +195,7 @@ def svc(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     entries = [
         {"name": key, "valueFrom": {"configMapKeyRef": {"name": name, "key": key}}}
         for task in job.tasks
-        for key in (f"VC_{_env_part(task)}_HOSTS", f"VC_{_env_part(task)}_NUM")
+        for key in (hosts_variable(task), f"VC_{_env_part(task)}_NUM")
         if flags.get("inject-hosts-env", True)
     ]
     mount = {"name": name, "mountPath": _HOSTS_MOUNT_PATH}
@@ -219,6 +219,11 @@ def svc(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     return PluginEffect(change, (service,), lambda: (_hosts_configmap(job, name),), notes)
 
 
+def hosts_variable(task: VolcanoTask) -> str:
+    """Return the name of the variable with the hosts of a task's pods."""
+    return f"VC_{_env_part(task)}_HOSTS"
+
+
 def _env_part(task: VolcanoTask) -> str:
     return task.name.upper().replace("-", "_")
 
@@ -236,7 +241,7 @@ def _hosts_configmap(job: DefaultedJob, name: str) -> Json:
     for task in job.tasks:
         hosts = job.hosts(task)
         data[f"{task.name.replace('-', '_')}.host"] = "\n".join(hosts)
-        data[f"VC_{_env_part(task)}_HOSTS"] = ",".join(hosts)
+        data[hosts_variable(task)] = ",".join(hosts)
         data[f"VC_{_env_part(task)}_NUM"] = str(len(hosts))
     return {"metadata": {"name": name, "namespace": job.namespace}, "data": data}
 

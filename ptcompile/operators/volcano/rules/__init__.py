@@ -16,6 +16,7 @@ RULES: Final[dict[str, str]] = {
     "shared_hostname": "hostname",
     "unserved_subdomain": "subdomain",
     "unready_hosts": "readinessProbe",
+    "too_long_hosts": "svc",
     "blocked_scraping": "scrape",
     "partial_gang": "minAvailable",
     "idle_task_minimum": "minAvailable",

@@ -2,7 +2,7 @@
 
 What: a ClusterQueue names a ResourceFlavor or AdmissionCheck, a ResourceFlavor a Topology, or a LocalQueue a
 ClusterQueue that the stream does not have, although it has others of that kind. A stream without any is not checked:
-they may be in the cluster.
+they may be in the cluster. An AdmissionCheck is looked for as soon as the stream has the flavors of the ClusterQueue.
 
 Why: a ClusterQueue whose flavors or checks are missing is inactive and admits nothing ("references missing
 ResourceFlavor(s)"). The jobs of its queues stay suspended.
@@ -55,14 +55,20 @@ _CONSEQUENCES = {
 
 def _check(subject: Subject) -> Iterator[Finding]:
     names = subject.stream.cached(_names_by_kind)
-    for path, kind, name in _references(subject):
+    references = [*_references(subject)]
+    flavors = {name for _, kind, name in references if kind == "ResourceFlavor"}
+    has_flavors = bool(flavors) and flavors <= names.get("ResourceFlavor", frozenset())
+    for path, kind, name in references:
         known = names.get(kind, frozenset())
-        if known and name and name not in known:
+        is_complete = bool(known) or (kind == "AdmissionCheck" and has_flavors)
+        if is_complete and name and name not in known:
             suggestion = closest_match(name, sorted(known))
             yield found_at(
                 path,
                 f"the stream has no {kind} {name}, {_CONSEQUENCES[kind]} unless the cluster has it",
-                f"did you mean {suggestion}?" if suggestion else f"add it, or name {' or '.join(sorted(known)[:3])}",
+                f"did you mean {suggestion}?"
+                if suggestion
+                else f"add it{', or name ' * bool(known)}{' or '.join(sorted(known)[:3])}",
             )
 
 

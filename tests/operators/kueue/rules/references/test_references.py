@@ -29,7 +29,9 @@ def test_flavors_and_checks_of_a_queue() -> None:
     queue = _object("ClusterQueue", resourceGroups=[{"flavors": [{"name": "a"}]}], admissionChecks=["c"])
     assert _paths(queue) == []  # the cluster may have them
     assert _paths(queue, _object("ResourceFlavor", "b")) == [("spec", "resourceGroups", 0, "flavors", 0, "name")]
-    assert _paths(queue, _object("ResourceFlavor", "b"), _object("ResourceFlavor", "a")) == []
+    flavors = [_object("ResourceFlavor", "b"), _object("ResourceFlavor", "a")]
+    assert _paths(queue, *flavors) == [("spec", "admissionChecks", 0)]
+    assert _paths(queue, *flavors, _object("AdmissionCheck", "c")) == []
     assert _paths(queue, _object("AdmissionCheck", "d")) == [("spec", "admissionChecks", 0)]
     newer = _object("ClusterQueue", admissionChecksStrategy={"admissionChecks": [{"name": "c"}]})
     assert _paths(newer, _object("AdmissionCheck", "d"))[0][-1] == "name"
