@@ -16,6 +16,8 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS, FabricNeeds, Tuning
 from ptcompile.hardware.machines import MACHINES
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.linter.devices import Stack
 
 PACKAGE = Path(__file__).parent.parent / "ptcompile"
 TABLES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.json"))
@@ -161,6 +163,32 @@ def test_a_longer_spec_path_comes_before_its_beginnings() -> None:
     paths = [row["spec"] for row in load_table("flyte/origins.json")["origins"]]
     for index, path in enumerate(paths):
         assert not [before for before in paths[:index] if f"{path}.".startswith(f"{before}.")], path
+
+
+def test_stacks_of_vendors() -> None:
+    table = load_table("linter/stacks.json")
+    fields: dict[str, type] = {**dict.fromkeys(Stack._fields, list), "name": str, "images": str}
+    for row in table["stacks"]:
+        check(row, fields, {})
+        re.compile(row["images"])
+    names = Counter(name for row in table["stacks"] for name in row["resources"])
+    assert max(names.values()) == 1
+    assert all(DATED.search(source) for source in table["sources"].values())
+
+
+def test_pairs_of_releases() -> None:
+    for pair in load_table("linter/releases.json")["pairs"]:
+        ends = {"releases": list, "others": list}
+        texts = dict.fromkeys(("software", "other", "api", "effect", "help", "source"), str)
+        check(pair, {**texts, **ends, "queued": bool}, {})
+        assert {pair["software"], pair["other"]} <= set(Versions._fields)
+        assert DATED.search(pair["source"])
+
+
+def test_resources_without_a_namespace() -> None:
+    table = load_table("linter/cluster_scoped.json")
+    assert all(len(set(names)) == len(names) for names in table["groups"].values())
+    assert all(DATED.search(source) for source in table["sources"].values())
 
 
 def test_pages_of_codes() -> None:

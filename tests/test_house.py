@@ -85,7 +85,7 @@ SMALL_MODULES = {
     "flyte/problems.py": "in findings.py it would close a circle: findings.py asks resources.py, which asks it",
     "hardware/csi_drivers.py": "in linter/volumes.py it would load the linter for compile, whose pass asks it",
     "kubernetes/requests.py": "what kinds, API server and operators hand one another; versions.py stands below it",
-    "linter/spot.py": "in machines.py it would load tables for three rules about labels: 17 M instructions",
+    "linter/releases.py": "one finding, as a rule's module is, but of what a profile declares",
     "linter/successors.py": "one finding, as a rule's module is, but of a file",
     "mcp/resources.py": "needs no `mcp` package, which protocol.py imports",
     "operators/kai/gang.py": "a scheduler's folder has a gang.py",

@@ -35,6 +35,11 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     **{key: ("linter.rules.objects", *kind.rules) for key, (_, kind) in KINDS.items() if kind.rules},
     ("v1", "Service"): ("linter.rules.objects", "linter.rules.services", "linter.rules.selectors"),
     ("policy/v1", "PodDisruptionBudget"): ("linter.rules.objects", "linter.rules.selectors"),
+    ("batch/v1", "CronJob"): ("linter.rules.schedules",),
+    **dict.fromkeys(
+        (("rbac.authorization.k8s.io/v1", "Role"), ("rbac.authorization.k8s.io/v1", "RoleBinding")),
+        ("linter.rules.rights",),
+    ),
     ("v1", "ConfigMap"): ("linter.rules.objects",),
     ("v1", "Namespace"): ("linter.rules.objects",),
     ("v1", "ResourceQuota"): ("linter.rules.objects",),
@@ -78,6 +83,7 @@ ANY_POD_RULES: frozenset[str] = frozenset(
         "relative-mount-path",
         "script-not-executable",
         "script-not-mounted",
+        "token-not-mounted",
         "missing-config-key",
         "missing-sidecar-annotation",
         "misspelt-reference",
@@ -101,6 +107,7 @@ ANY_POD_RULES: frozenset[str] = frozenset(
 )
 """Rules that apply to the pods of any object; they check nothing specific to training."""
 SERVICE_RULES = ANY_POD_RULES | {
+    "restart-always",
     *("missing-service", "unresolvable-endpoint", "own-host-endpoint", "local-endpoint", "same-node-rank"),
     *("too-few-pods", "too-many-pods", "worlds-apart", "endpoint-misses-pods"),
 }
@@ -215,6 +222,10 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> I
                 setter=finding.setter,
                 source=finding.source,
             )
+    if subject.versions.declared and (only is None or "releases-apart" in only):
+        from ptcompile.linter.releases import releases_apart
+
+        yield from releases_apart(subject)
     if only is None or "too-large" in only:
         written = subject.templates if subject.made is subject.manifest else ()
         yield from oversized_parts(subject.manifest, [(template.path, template.data) for template in written])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 
+from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.resources import count
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map, object_name
@@ -32,6 +35,47 @@ def count_whole_gpus(container: ManifestContainer) -> int:
     """Return the number of whole GPUs in the container's limits, or 0 if unreadable."""
     limits = container.limits
     return sum(count(limits[name]) for name in WHOLE_GPUS if name in limits)
+
+
+class Stack(NamedTuple):
+    """What belongs to the devices of one vendor."""
+
+    name: str
+    resources: list[str]
+    """Prefixes of the names of their resources."""
+    images: Pattern
+    """Finds the images that are built for them, in lower case."""
+    backends: list[str]
+    """Their backends of torch.distributed, the best first."""
+    visible: list[str]
+    """Variables with the numbers of the devices that a process sees."""
+    files: list[str]
+    """Prefixes of their device files."""
+
+
+@cache
+def stacks() -> tuple[Stack, ...]:
+    """Return the stacks of all vendors; `stacks.json` has the sources."""
+    rows = load_table("linter/stacks.json")["stacks"]
+    return tuple(Stack(**{**row, "images": Pattern(row["images"])}) for row in rows)
+
+
+def stack_of(resources: Iterable[str]) -> Stack | None:
+    """Return the vendor's stack of the first resource that has one."""
+    return next((stack for stack in map(_stack_of_resource, resources) if stack is not None), None)
+
+
+@bounded_cache(256)
+def _stack_of_resource(name: str) -> Stack | None:
+    domain_name = str(name)
+    return next((stack for stack in stacks() if domain_name.startswith((*stack.resources,))), None)
+
+
+@bounded_cache(256)
+def stack_of_image(image: str) -> Stack | None:
+    """Return the stack that an image is built for by its name, or None if that is unknown."""
+    matches = [stack for stack in stacks() if stack.images.search(image.lower())]
+    return matches[0] if len(matches) == 1 else None
 
 
 COMPUTE_DOMAIN: Final = ("resource.nvidia.com/v1beta1", "ComputeDomain")

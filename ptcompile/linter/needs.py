@@ -72,6 +72,9 @@ CLOSED_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.recreates
 RETRYING_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.retries))
 """Kinds whose operator recreates pods a limited number of times."""
 
+RESTARTING_KINDS: Final = f"Pod/{kind_words(lambda kind: kind.restarts_finished)}"
+"""Kinds whose finished pods may start again."""
+
 ENV_KINDS: Final = kind_words(lambda kind: kind.additions.env_of)
 """Kinds whose operator's variables override the user's."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
@@ -20,6 +21,31 @@ _SPOT_LABELS: Final[frozenset[tuple[str, str]]] = frozenset(
     | {("cloud.google.com/gke-preemptible", "true")}
 )
 """Labels of spot and preemptible nodes."""
+
+
+class Notice(NamedTuple):
+    """The seconds that pods have from the notice to the end of a spot machine."""
+
+    usual: int
+    most: int
+    """What the node pool may set."""
+
+
+_NOTICES: Final = {
+    "google": Notice(usual=15, most=120),
+    "azure": Notice(usual=30, most=30),
+    "amazonaws": Notice(usual=120, most=120),
+    "karpenter": Notice(usual=120, most=120),
+    "oraclecloud": Notice(usual=120, most=120),
+}
+"""By a word of the label. GKE, Spot VMs: more than 15 seconds for users' pods from 1.35; AKS, node auto-drain; Amazon
+EC2, Spot interruption notices; OCI, preemptible instances (2026).
+"""
+
+
+def notice_of(label: str | None) -> Notice | None:
+    """Return the notice of machines with this label, or None if it is not known."""
+    return next((notice for word, notice in _NOTICES.items() if word in (label or "")), None)
 
 
 def spot_label(template: ManifestTemplate) -> str | None:

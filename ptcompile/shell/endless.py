@@ -16,7 +16,8 @@ _SERVER_NAMES = """
 tensorboard jupyter-lab jupyter nginx redis redis-server memcached fluent-bit fluentd vector promtail
 filebeat envoy haproxy istio-proxy proxyv2 linkerd-proxy dcgm-exporter node-exporter node_exporter pushgateway
 statsd-exporter prometheus otel-collector opentelemetry-collector opentelemetry-collector-contrib jaeger-agent
-cloud-sql-proxy vault-agent datadog-agent telegraf
+cloud-sql-proxy vault-agent datadog-agent telegraf tcpgpudmarxd-dev entrypoint_rxdm_container.sh
+neuron-monitor grafana-agent alloy aws-for-fluent-bit cloudwatch-agent amazon-cloudwatch-agent netdata tcpgpudmarxd
 """
 SERVERS: Final = frozenset(_SERVER_NAMES.split())
 """Programs, and images with the same names, that run until they are stopped."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_SCHEDULE_FIELDS: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
+SCHEDULE_FIELDS: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
     ("minute", 0, 59, {}),
     ("hour", 0, 23, {}),
     ("day of month", 1, 31, {}),
@@ -132,9 +132,9 @@ def why_not_schedule(text: str) -> str | None:
     if text.startswith("@"):
         return _why_not_descriptor(text)
     fields = text.split()
-    if len(fields) != len(_SCHEDULE_FIELDS):
-        return f"expected exactly {len(_SCHEDULE_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]"
-    for field, (name, low, high, numbers_by_name) in zip(fields, _SCHEDULE_FIELDS, strict=True):
+    if len(fields) != len(SCHEDULE_FIELDS):
+        return f"expected exactly {len(SCHEDULE_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]"
+    for field, (name, low, high, numbers_by_name) in zip(fields, SCHEDULE_FIELDS, strict=True):
         for part in field.split(","):
             if part and (why := _why_not_range(part, low, high, numbers_by_name)):
                 return f"{why} ({name})"

@@ -1,10 +1,11 @@
 """Checkpoints are on the local disk of each Kubernetes node.
 
-What: the folder for checkpoints or outputs is on a hostPath that is a local disk by its name (nvme, ssd, raid, scratch,
-/tmp, /var), and the job has several pods or recreates failed ones.
+What: the folder for checkpoints or outputs is on a hostPath that is a local disk by its name (nvme, ssd, raid,
+scratch, /tmp, /var) or that the kubelet creates on each node (DirectoryOrCreate), and the job has several pods or
+recreates failed ones.
 
-Why: each node has its own disk: the ranks see different checkpoints, and a pod that is recreated on another node finds
-none.
+Why: each node has its own disk: the ranks see different checkpoints, and a pod that is recreated on another node
+finds none.
 
 Example:
 
@@ -70,20 +71,22 @@ def _check(subject: Subject) -> Iterator[Finding]:
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
                 volume = volume_of(template, mount[1]) if mount is not None else None
-                host_path = as_string(nested_map(volume[1], "hostPath").get("path")) if volume is not None else ""
-                if _is_local(host_path):
+                source = nested_map(volume[1], "hostPath") if volume is not None else {}
+                host_path = as_string(source.get("path"))
+                if _is_local(host_path, created=source.get("type") == "DirectoryOrCreate"):
                     yield found_at(
                         checkpoint.path,
-                        f"{checkpoint.folder} is on {host_path} of each node: the pods see different checkpoints, and "
-                        "a pod that moves sees none",
+                        f"{checkpoint.folder} is on hostPath {host_path} of each node: the pods see different "
+                        "checkpoints, and a pod that moves sees none",
                         "mount a shared claim there, or write to an object store",
                     )
 
 
-def _is_local(path: str) -> bool:
-    """Return whether a folder of a node is on a local disk, by its name."""
+def _is_local(path: str, *, created: bool) -> bool:
+    """Return whether a folder of a node is on a local disk, by its name, or if the kubelet creates it."""
     parts = path.strip("/").split("/")
-    return not _SHARED.search(path) and (parts[0] in _LOCAL_ROOTS or any(_is_local_part(part) for part in parts))
+    is_local = created or parts[0] in _LOCAL_ROOTS or any(_is_local_part(part) for part in parts)
+    return bool(path) and is_local and not _SHARED.search(path)
 
 
 RULE = Rule("checkpoint-on-node", _check, severity="warning", stage="run", authority="ptcompile")

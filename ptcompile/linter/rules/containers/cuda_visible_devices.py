@@ -1,9 +1,10 @@
 """CUDA_VISIBLE_DEVICES does not match the GPUs that the container requests.
 
-What: the list of indexes has one that is not below the number of GPUs, or fewer indexes than the container has GPUs.
+What: CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK has an index that is not
+below the number of the container's GPUs, or fewer indexes than it has GPUs, or none: it is empty, -1 or a word.
 
-Why: inside a container the GPUs are numbered from 0, whichever the node assigned. CUDA uses the indexes up to the first
-that does not exist and ignores the rest, so the processes see fewer GPUs than are paid for, or none.
+Why: inside a container the GPUs are numbered from 0, whichever the node assigned. CUDA uses the indexes up to the
+first that does not exist and ignores the rest, so the processes see fewer GPUs than are paid for, or none.
 
 Example:
 
@@ -23,44 +24,47 @@ Example:
 
 Fix: remove the variable: a container sees only its own GPUs.
 
-Source: CUDA 13, environment variables; Kubernetes 1.36, device plugins.
+Source: CUDA 13, HIP 7 and oneAPI, environment variables; Kubernetes 1.36, device plugins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.devices import count_whole_gpus
+from ptcompile.linter.devices import stack_of
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
-_VARIABLE = "CUDA_VISIBLE_DEVICES"
+_is_list = Pattern(r"\d{1,8}(?:\s{0,8},\s{0,8}\d{1,8}){0,255}").fullmatch
+_is_nothing = Pattern(r"-1|[A-Za-z]{0,16}").fullmatch
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     processes = {role.path: role.rendezvous.processes or 0 for role in subject.training_roles if role.is_torchrun}
     for container in subject.containers:
-        for entry in container.variables:
-            count = count_whole_gpus(container) if entry.name == _VARIABLE and entry.value else 0
-            problem = _problem(entry.value or "", count) if count else None
+        stack = stack_of(container.limits)
+        for entry in container.variables if stack is not None else ():
+            if stack is None or entry.name not in stack.visible or entry.value is None:
+                continue
+            problem = _problem(entry.value, container.accelerators)
             if problem is not None:
-                path = entry.value_path
+                is_short = processes.get(container.path, 0) > _count_visible(entry.value, container.accelerators)
                 yield found_at(
-                    path,
-                    f"{_VARIABLE}={entry.value}: {problem}",
+                    entry.value_path,
+                    f"{entry.name}={entry.value}: {problem}",
                     "remove the variable",
-                    Fix(f"remove {_VARIABLE}", (Edit("remove", entry.path),), safe=False),
-                    severity="error"
-                    if processes.get(container.path, 0) > _count_visible(entry.value or "", count)
-                    else None,
+                    Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
+                    severity="error" if is_short else None,
                 )
 
 
 def _problem(value: str, count: int) -> str | None:
-    indexes = [index.strip() for index in value.split(",")]
-    if not all(index.isascii() and index.isdigit() and len(index) < 9 for index in indexes):
+    if _is_nothing(value.strip()):
+        return "the processes see none of the container's GPUs"
+    if not _is_list(value.strip()):
         return None
-    numbers = [int(index) for index in indexes]
+    numbers = [int(index) for index in value.split(",")]
     beyond = next((number for number in numbers if number >= count), None)
     if beyond is not None:
         return (
@@ -73,7 +77,7 @@ def _problem(value: str, count: int) -> str | None:
 
 def _count_visible(value: str, count: int) -> int:
     """Return how many GPUs a process sees: CUDA stops at the first index that does not exist."""
-    numbers = [int(word) for word in value.split(",")]
+    numbers = [int(word) for word in value.split(",")] if _is_list(value.strip()) else []
     beyond = next((i for i, number in enumerate(numbers) if number >= count), len(numbers))
     return len(set(numbers[:beyond]))
 

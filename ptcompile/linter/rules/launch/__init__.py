@@ -44,7 +44,7 @@ RULES: Final[dict[str, str]] = {
     "bad_endpoint": f"{TORCHRUN} endpoint/elasticPolicy",
     "bad_rdzv_conf": f"{TORCHRUN} conf/elasticPolicy",
     "unknown_rdzv_option": f"{TORCHRUN} conf/elasticPolicy",
-    "nccl_without_gpu": "nccl backend/init",
+    "nccl_without_gpu": "nccl/rccl/hccl/xccl/ccl/xla backend/init",
     "unknown_rdzv_backend": f"{TORCHRUN} backend/elasticPolicy",
     "rendezvous_id_differs": f"{TORCHRUN} {MULTI_POD_KINDS} id/elasticPolicy",
     "bad_pet_switch": f"{TORCHRUN} PET/elasticPolicy",

@@ -1,10 +1,11 @@
-"""NCCL is requested, but the pod has no GPU.
+"""The backend of torch.distributed does not work with the pod's devices.
 
 What: an argument or a variable of the training container, or its shell script, selects nccl as the backend of
-torch.distributed, and the pod requests no accelerator.
+torch.distributed, and the pod requests no accelerator; or it selects that of other devices than the pod requests.
 
 Why: NCCL moves data only between GPUs. init_process_group, or the first collective, ends with "ProcessGroupNCCL is
-only supported with GPUs, no GPUs found". Without GPUs the backend is gloo.
+only supported with GPUs, no GPUs found". Without GPUs the backend is gloo, on Gaudi hccl, on Intel's GPUs xccl;
+ROCm's PyTorch calls RCCL nccl.
 
 Example:
 
@@ -27,7 +28,7 @@ Example:
     +               args: [--backend, gloo]
                     resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: request GPUs, or use gloo.
+Fix: request GPUs, or use the backend of the devices.
 
 Source: PyTorch 2.13, torch.distributed, ProcessGroupNCCL.
 """
@@ -39,7 +40,7 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, get
-from ptcompile.linter.devices import may_see_devices
+from ptcompile.linter.devices import may_see_devices, stack_of, stacks
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 TYPE_CHECKING = False
@@ -61,10 +62,20 @@ _BACKEND_OPTIONS = (
 def _check(subject: Subject) -> Iterator[Finding]:
     for path, written, view, pod in subject.views():
         is_main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
-        if not is_main or may_see_devices(pod):
+        if not is_main:
             continue
-        backend_path = _nccl_path(path, written) or _script_path(path, written, pod.launch)
-        if backend_path is not None:
+        stack = stack_of(pod.devices)
+        wrong = _backends().difference(stack.backends) if stack is not None else frozenset({"nccl"})
+        if stack is None and may_see_devices(pod):
+            continue
+        backend_path = _backend_path(path, written, wrong) or _script_path(path, written, pod.launch, wrong)
+        if backend_path is not None and stack is not None:
+            yield found_at(
+                backend_path,
+                f"the backend of {stack.name} is {stack.backends[0]}, but another one is requested",
+                f"write {stack.backends[0]}",
+            )
+        elif backend_path is not None:
             yield found_at(
                 backend_path,
                 "NCCL works between GPUs, but the pod requests none",
@@ -72,26 +83,31 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _nccl_path(path: Path, container: Json) -> Path | None:
-    """Return the path of the argument or variable that requests NCCL, or None."""
+def _backends() -> frozenset[str]:
+    """Return the backends that need devices, and rccl, which ROCm's PyTorch calls nccl."""
+    return frozenset({"rccl"}.union(*(stack.backends for stack in stacks())))
+
+
+def _backend_path(path: Path, container: Json, wrong: frozenset[str]) -> Path | None:
+    """Return the path of the argument or variable that requests one of these backends, or None."""
     for key in ("command", "args"):
         words = container.get(key)
         words = [as_string(word) for word in words] if isinstance(words, list) else []
         for index, word in enumerate(words):
             name, equals, value = word.partition("=")
             option_value = value if equals else words[index + 1] if index + 1 < len(words) else ""
-            if name.startswith("-") and _is_backend_option(name) and option_value == "nccl":
+            if name.startswith("-") and _is_backend_option(name) and option_value in wrong:
                 return (*path, key, index if equals else index + 1)
     for index, entry in enumerate(as_mappings(container.get("env"))):
-        if as_string(entry.get("value")).lower() == "nccl" and _is_backend_option(
+        if as_string(entry.get("value")).lower() in wrong and _is_backend_option(
             as_string(entry.get("name")).removeprefix("PL_")
         ):
             return (*path, "env", index)
     return None
 
 
-def _script_path(path: Path, container: Json, launch: Invocation) -> Path | None:
-    """Return the path of the shell script that requests NCCL for the program it starts, or None."""
+def _script_path(path: Path, container: Json, launch: Invocation, wrong: frozenset[str]) -> Path | None:
+    """Return the path of the shell script that requests such a backend for the program it starts, or None."""
     if not launch.in_shell:
         return None
     script_path = next(
@@ -99,18 +115,19 @@ def _script_path(path: Path, container: Json, launch: Invocation) -> Path | None
             (*path, key, index)
             for key in ("command", "args")
             for index, word in enumerate(_list(container.get(key)))
-            if isinstance(word, str) and "nccl" in word.lower()
+            if isinstance(word, str) and any(name in word.lower() for name in wrong)
         ),
         None,
     )
     words = {"args": [*launch.entry]}
     if script_path is None:  # the script may be in a ConfigMap
-        return (*path, "command") if _nccl_path((), words) else None
-    requests = _nccl_path((), words) or _calls_nccl(get(container, script_path[len(path) :]))
+        return (*path, "command") if _backend_path((), words, wrong) else None
+    call = _backend_of_call(get(container, script_path[len(path) :]))
+    requests = _backend_path((), words, wrong) or (call and call[1] in wrong)
     return script_path if requests else None
 
 
-_calls_nccl = Pattern(r"init_process_group\(\s{0,80}(?:backend\s{0,80}=\s{0,80})?[\"']nccl[\"']").search
+_backend_of_call = Pattern(r"init_process_group\(\s{0,80}(?:backend\s{0,80}=\s{0,80})?[\"'](\w{1,16})[\"']").search
 
 
 def _list(value: object) -> list[object]:

@@ -1,9 +1,11 @@
 """With a range of nodes, the first lost node ends the training.
 
-What: torchrun takes a range of nodes, and --max-restarts is 0, which is also the default.
+What: torchrun takes a range of nodes, and --max-restarts is 0, which is also the default; or the range is a
+PyTorchJob's elasticPolicy, and restartPolicy is Never.
 
 Why: when a node is lost, the processes of the others fail in the middle of a collective. torchrun restarts them with
-fewer nodes only if it has restarts left.
+fewer nodes only if it has restarts left. A job that fails ends its other pods, or goes on without replacing the lost
+one.
 
 Example:
 
@@ -35,7 +37,7 @@ Example:
                           - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: give --max-restarts, or write one number of nodes.
+Fix: give --max-restarts and let the operator replace lost pods, or write one number of nodes.
 
 Source: PyTorch 2.13, torch/distributed/elastic/agent/server/api.py: a failed worker group is restarted while restarts
 remain.
@@ -46,6 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.spot import spot_label
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -53,14 +56,28 @@ def _check(subject: Subject) -> Iterator[Finding]:
         first = roles[0]
         nodes = first.rendezvous.nodes
         is_range = nodes is not None and nodes[0] < nodes[1] and first.rendezvous.backend != "static"
-        if is_range and first.rendezvous.max_restarts == "0" and not first.is_standalone:
-            raised = "add --max-restarts=3" if first.source_of("max-restarts") == "default" else "raise it to 3"
-            yield found_at(
-                first.path_of("nnodes"),
-                f"{first.rendezvous.nodes_text} nodes are a range, but with max-restarts 0 the first lost node "
-                "ends the training on all nodes",
-                f"{raised}, or write one number of nodes",
-            )
+        if not is_range or first.is_standalone:
+            continue
+        if first.rendezvous.max_restarts == "0":
+            reason = "with max-restarts 0 the first lost node ends the training on all nodes"
+            help = "add --max-restarts=3" if first.source_of("max-restarts") == "default" else "raise it to 3"
+        elif "elasticPolicy" in subject.spec and _fails_with_a_pod(subject, first.expanded.name):
+            reason = "with restartPolicy Never the first failed pod fails the job, and nothing replaces it"
+            help = "write restartPolicy: OnFailure"
+        else:
+            continue
+        yield found_at(
+            first.path_of("nnodes"),
+            f"{first.rendezvous.nodes_text} nodes are a range, but {reason}",
+            f"{help}, or write one number of nodes",
+        )
+
+
+def _fails_with_a_pod(subject: Subject, role: str) -> bool:
+    """Return whether the job fails with the first lost pod of the role. Another rule reports spot nodes."""
+    template = subject.template_of(role.lower())
+    lost = subject.record.lost_pod(subject.manifest, role if template is None else template.role, subject.objects)
+    return lost is not None and lost.recreated == "none" and not (template is not None and spot_label(template))
 
 
 RULE = Rule("range-without-restarts", _check, severity="warning", stage="run", authority="torchrun")

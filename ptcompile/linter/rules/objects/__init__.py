@@ -24,5 +24,6 @@ RULES: Final[dict[str, str]] = {
     "secret_in_env": "",
     "block_storage_shared": "ReadWriteMany",
     "bucket_url": "gcsfuse",
+    "gitops_against_training": "ttlSecondsAfterFinished/HookSucceeded",
 }
 """Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

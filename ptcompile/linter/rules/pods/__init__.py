@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.linter.needs import COMPARED_KINDS, TRAINING_LAUNCHERS, VENDORS
+from ptcompile.linter.needs import COMPARED_KINDS, RESTARTING_KINDS, TRAINING_LAUNCHERS, VENDORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,19 +35,25 @@ RULES: Final[dict[str, str]] = {
     "slow_ownership": "fsGroup @PersistentVolumeClaim",
     "script_not_executable": "command configMap/secret/projected",
     "sensitive_host_path": "hostPath",
+    "unopened_device": "hostPath dev",
     "missing_config_key": "@ConfigMap/@Secret",
     "missing_sidecar_annotation": "gcsfuse/@PersistentVolumeClaim",
-    "restart_always": f"Pod {TRAINING_LAUNCHERS}",
+    "restart_always": f"{RESTARTING_KINDS} {TRAINING_LAUNCHERS}",
     "short_deadline": "activeDeadlineSeconds",
     "mixed_image_tags": COMPARED_KINDS,
     "host_namespaces": "hostIPC/hostPID",
     "root_against_non_root": "runAsNonRoot",
-    "istio_sidecar": "istio/@Namespace",
+    "istio_sidecar": "istio/linkerd/@Namespace",
     "blocking_sidecar": "containers",
     "waits_for_itself": "initContainers",
     "endless_init_container": "initContainers",
-    "no_grace_period": "terminationGracePeriodSeconds",
-    "script_not_mounted": "mountPath @ConfigMap/@Secret",
+    "no_grace_period": f"terminationGracePeriodSeconds/preStop {VENDORS}",
+    "sigterm_lost": "terminationGracePeriodSeconds/spot/preemptible/scalesetpriority/capacityType/capacity",
+    "unreadable_keys": "runAsUser",
+    "script_not_mounted": "mountPath emptyDir/@ConfigMap/@Secret",
+    "refused_by_kai": "kai",
+    "token_not_mounted": "kubectl automountServiceAccountToken/@ServiceAccount",
+    "kept_after_failure": "pytorchReplicaSpecs/mpiReplicaSpecs",
     "spot_without_retries": "spot/preemptible/scalesetpriority/capacityType/capacity",
     "missing_toleration": "nodeSelector scalesetpriority/preemptible/master/control/kubelet",
     "partial_fabric": "rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK/MNNVL/TUNER/RDMAV/efa",

@@ -43,7 +43,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.containers import endless_command, idle_command, is_command_written, server_image
+from ptcompile.linter.containers import endless_command, idle_command, server_image
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.shell.endless import SERVERS
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -69,10 +69,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _endless_part(container: ManifestContainer) -> str | None:
     """Return what never ends in a container. Main containers that serve others, such as sshd of MPI, are left out."""
+    endless = endless_command(container)
     if not container.is_main:
-        return endless_command(container) or server_image(container)
-    head = basename(container.tokens[0]) if is_command_written(container) else ""
-    return idle_command(container) or (head if head in SERVERS else None)
+        return endless or server_image(container)
+    is_server = basename((endless or "").partition(" ")[0]) in SERVERS
+    return idle_command(container) or (endless if is_server else None)
 
 
 def _move_to_init(template: ManifestTemplate, container: ManifestContainer) -> Fix:

@@ -1,13 +1,14 @@
-"""A pod that trains gets Istio's sidecar.
+"""A pod that trains gets the sidecar of a service mesh.
 
-What: a pod that should end has the label or annotation sidecar.istio.io/inject set to "true"; or its namespace has the
-label istio-injection: enabled or istio.io/rev in the same stream, and the pod does not opt out. Annotations that keep
-all connections out of the proxy (traffic.sidecar.istio.io/includeInboundPorts and includeOutboundIPRanges, both empty)
-are an opt-out.
+What: a pod that should end has the label or annotation sidecar.istio.io/inject set to "true", or the annotation
+linkerd.io/inject set to enabled; or its namespace asks for the sidecar in the same stream, by istio-injection:
+enabled, istio.io/rev or linkerd.io/inject, and the pod does not opt out. Annotations that keep all connections out of
+the proxy (traffic.sidecar.istio.io/includeInboundPorts and includeOutboundIPRanges, both empty) are an opt-out.
 
 Why: the proxy intercepts the pod's connections: NCCL and Gloo do not speak HTTP and choose their ports at random, so
 they break under mutual TLS. The sidecar of Cloud Storage FUSE asks the metadata server before the proxy is ready, and
-the mount fails. Unless it is a native sidecar the proxy also outlives the training, and the pod never ends.
+the mount fails. Unless it is a native sidecar the proxy also outlives the training, and the pod never ends; Linkerd's
+is one by default since 2.20.
 
 Example:
 
@@ -26,16 +27,17 @@ Example:
             command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: set the label to "false".
+Fix: set the label to "false", or linkerd.io/inject to disabled.
 
 Source: Istio 1.27, sidecar injection and annotations; GoogleCloudPlatform/gcs-fuse-csi-driver, known issues;
-kubeflow/trainer issues 1585, 2327 and 2794.
+kubeflow/trainer issues 1585, 2327 and 2794; linkerd/linkerd2 pkg/inject (2026) and issue 7425.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
@@ -46,7 +48,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-_KEY: Final = "sidecar.istio.io/inject"
 _NAMESPACE: Final = ("v1", "Namespace")
 _GCSFUSE: Final = "gcsfuse.csi.storage.gke.io"
 _METADATA_SERVER: Final = "169.254.169.254"
@@ -56,53 +57,103 @@ _PROXIED: Final = (
     "traffic.sidecar.istio.io/includeOutboundIPRanges",
 )
 """Annotations that list what goes through the proxy; an empty list is nothing."""
-_TITLE: Final = 'set the label to "false"'
+
+
+class _Mesh(NamedTuple):
+    """How pods ask a service mesh for its proxy, and what that does to them."""
+
+    title: str
+    key: str
+    places: tuple[str, ...]
+    """The maps of a pod's metadata that it reads, the best first."""
+    on: tuple[str, ...]
+    off: str
+    breaks: str
+    stays: str
+
+
+_MESHES: Final = (
+    _Mesh(
+        title="Istio's",
+        key="sidecar.istio.io/inject",
+        places=("labels", "annotations"),
+        on=("true",),
+        off="false",
+        breaks="breaks the connections of NCCL and Gloo",
+        stays="may outlive the training",
+    ),
+    _Mesh(
+        title="Linkerd's",
+        key="linkerd.io/inject",
+        places=("annotations",),
+        on=("enabled", "ingress"),
+        off="disabled",
+        breaks="takes over the connections of NCCL and Gloo",
+        stays="never ends before Linkerd 2.20",
+    ),
+)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    label = _injecting_label(subject)
-    for template in subject.templates:
-        if not template.path and template.spec.get("restartPolicy") not in ("Never", "OnFailure"):
-            continue  # a Pod without a restartPolicy usually serves requests
-        metadata = nested_map(template.data, "metadata")
-        keys = [key for key in ("labels", "annotations") if _KEY in nested_map(metadata, key)]
-        if all(nested_map(metadata, "annotations").get(key) == "" for key in _PROXIED):
-            continue
+    for mesh in _MESHES:
+        request = _request_of_namespace(subject, mesh)
+        for template in subject.templates:
+            if not template.path and template.spec.get("restartPolicy") not in ("Never", "OnFailure"):
+                continue  # a Pod without a restartPolicy usually serves requests
+            metadata = nested_map(template.data, "metadata")
+            keys = [key for key in mesh.places if mesh.key in nested_map(metadata, key)]
+            if all(nested_map(metadata, "annotations").get(key) == "" for key in _PROXIED):
+                continue
 
-        for key in keys:
-            if nested_map(metadata, key)[_KEY] == "true":
-                path = (*template.path, "metadata", key, _KEY)
-                text = f"Istio's proxy {_harm(subject, template)}"
-                yield found_at(path, text, _TITLE, Fix(_TITLE, (Edit("set", path, "false"),), safe=False))
-        if label and not keys and template.spec.get("hostNetwork") is not True:
-            path = (*template.path, "metadata", "labels")
-            opt_out = Edit("set", (*path, _KEY), "false")
-            if "labels" not in metadata:
-                opt_out = Edit("set", path, {_KEY: "false"})
-                path = (*template.path, "metadata") if metadata else template.path
-            reason = f"the namespace injects Istio's proxy ({label}), which {_harm(subject, template)}"
-            help = f'set the label {_KEY} to "false" on the pods'
-            yield found_at(path, reason, help, Fix(_TITLE, (opt_out,), safe=False), on_key=True)
+            for key in keys:
+                if nested_map(metadata, key)[mesh.key] in mesh.on:
+                    path = (*template.path, "metadata", key, mesh.key)
+                    title = f'set the {key.removesuffix("s")} to "{mesh.off}"'
+                    fix = Fix(title, (Edit("set", path, mesh.off),), safe=False)
+                    text = f"{mesh.title} proxy {_harm(subject, template, mesh)}"
+                    yield found_at(path, text, title, fix)
+            if request and not keys and template.spec.get("hostNetwork") is not True:
+                yield _opt_out(subject, template, mesh, request)
 
 
-def _harm(subject: Subject, template: ManifestTemplate) -> str:
+def _opt_out(subject: Subject, template: ManifestTemplate, mesh: _Mesh, request: str) -> Finding:
+    """Return the finding of a template that says nothing about its namespace's proxy."""
+    metadata, place = nested_map(template.data, "metadata"), mesh.places[0]
+    path = (*template.path, "metadata", place)
+    opt_out = Edit("set", (*path, mesh.key), mesh.off)
+    if place not in metadata:
+        opt_out = Edit("set", path, {mesh.key: mesh.off})
+        path = (*template.path, "metadata") if metadata else template.path
+    harm = _harm(subject, template, mesh)
+    reason = f"the namespace injects {mesh.title} proxy ({request}), which {harm}"
+    kind = place.removesuffix("s")
+    fix = Fix(f'set the {kind} to "{mesh.off}"', (opt_out,), safe=False)
+    help = f'set the {kind} {mesh.key} to "{mesh.off}" on the pods'
+    return found_at(path, reason, help, fix, on_key=True)
+
+
+def _harm(subject: Subject, template: ManifestTemplate, mesh: _Mesh) -> str:
     """Return what the proxy does to a pod."""
     drivers = [find_driver(subject, path, volume)[1] for path, volume in template.volumes.values()]
     excluded = as_string(nested_map(template.data, "metadata", "annotations").get(_EXCLUDED))
     if _GCSFUSE in drivers and _METADATA_SERVER not in excluded:
         return "keeps the sidecar of Cloud Storage FUSE from the metadata server: the bucket is not mounted"
     if subject.job is not None and subject.job.size == 1:
-        return "intercepts all connections of the pod, and may outlive the training"
-    return "breaks the connections of NCCL and Gloo, and may outlive the training"
+        return f"intercepts all connections of the pod, and {mesh.stays}"
+    return f"{mesh.breaks}, and {mesh.stays}"
 
 
-def _injecting_label(subject: Subject) -> str:
-    """Return the label with which the pods' namespace requests Istio's sidecar, or "" if it does not.
+def _request_of_namespace(subject: Subject, mesh: _Mesh) -> str:
+    """Return the label or annotation with which the pods' namespace requests the sidecar, or "".
 
-    Istio skips pods on their node's network. A revision counts unless istio-injection disables it.
+    The meshes skip pods on their node's network. A revision counts unless istio-injection disables it.
     """
     namespaces = subject.objects.by_name(_NAMESPACE, subject.namespace)
-    labels = string_map(nested_map(namespaces[-1], "metadata").get("labels")) if namespaces else {}
+    metadata = nested_map(namespaces[-1], "metadata") if namespaces else {}
+    asked = string_map(metadata.get("annotations")).get(mesh.key)
+    if asked in mesh.on and mesh.places == ("annotations",):
+        return f"{mesh.key}: {asked}"
+    labels = string_map(metadata.get("labels")) if "labels" in mesh.places else {}
     if labels.get("istio-injection") == "enabled":
         return "istio-injection: enabled"
     revision = labels.get("istio.io/rev")

@@ -3,8 +3,8 @@
 What: a pod template of a job, or a Pod that requests accelerators, sets nodeName.
 
 Why: no scheduler checks whether the node has room. If it does not, the kubelet rejects the pod (OutOfcpu,
-UnexpectedAdmissionError) and the pod fails; all pods of a template go to the one node; queues and gangs are
-bypassed.
+UnexpectedAdmissionError) and the pod fails; on a node without the device plugin the kubelet drops the request, and
+the pod starts without a GPU; all pods of a template go to the one node; queues and gangs are bypassed.
 
 Example:
 
@@ -26,7 +26,8 @@ Example:
 
 Fix: choose the node with nodeSelector, so that the scheduler checks its free resources.
 
-Source: Kubernetes 1.36, assigning pods to nodes; kubelet 1.36, admission of pods.
+Source: Kubernetes 1.36, assigning pods to nodes; kubelet 1.36, pkg/kubelet/lifecycle/predicate.go
+(removeMissingExtendedResources).
 """
 
 from __future__ import annotations
@@ -34,9 +35,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.resources import count, is_accelerator
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.world.templates import ManifestTemplate
 
 _HOSTNAME = "kubernetes.io/hostname"
 
@@ -50,10 +53,23 @@ def _check(subject: Subject) -> Iterator[Finding]:
         selector = (*template.path, "spec", "nodeSelector", _HOSTNAME)
         yield found_at(
             path,
-            f"{node} bypasses the scheduler, whether or not the node has room",
+            f"{node} bypasses the scheduler, whether or not the node has room{_need_of(template)}",
             f"use nodeSelector {_HOSTNAME}: {node}",
             Fix("choose the node with nodeSelector", (Edit("remove", path), Edit("set", selector, node)), safe=False),
         )
+
+
+def _need_of(template: ManifestTemplate) -> str:
+    """Return what the node must have for all pods of the template, as a clause, or ""."""
+    limits = {name: amount for container in template.main_containers for name, amount in container.limits.items()}
+    resource = next((name for name in limits if is_accelerator(name)), None)
+    if resource is None:
+        return ""
+    pods = "the pod" if template.replicas == 1 else f"its {template.replicas} pods"
+    return (
+        f" for the {count(limits[resource]) * template.replicas} {resource} of {pods}: the kubelet refuses a pod "
+        f"that finds too few (OutOf{resource}), and starts it without any where no device plugin runs"
+    )
 
 
 RULE = Rule("node-name-set", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,7 +1,8 @@
-"""A Pod that trains restarts after it ends.
+"""A pod that trains restarts after it ends.
 
 What: a Pod whose command is torchrun or another launcher of training has restartPolicy Always, which is also the
-default.
+default; or a Deployment, StatefulSet or LeaderWorkerSet, whose pods have no other policy, starts such a command, and
+its script or an argument says that it trains.
 
 Why: the kubelet restarts the container after success and after failure. The training starts over when it is done, and
 the accelerators are never released.
@@ -20,25 +21,41 @@ Example:
             command: [torchrun, --nproc-per-node, "1", train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: set restartPolicy to Never, or to OnFailure if the training resumes from its checkpoint.
+Fix: set restartPolicy to Never, or to OnFailure if the training resumes from its checkpoint. Use a Job or a JobSet
+instead of a Deployment, a StatefulSet or a LeaderWorkerSet.
 
-Source: Kubernetes 1.36, restartPolicy of a Pod.
+Source: Kubernetes 1.36, restartPolicy of a Pod; kubernetes-sigs/lws issue 570.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.containers import starts_training
+from ptcompile.linter.containers import endless_command, starts_training
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+
+_trains = Pattern(r"(?i)train|tun(?:e|ing)\b|sft\b|epoch|dpo\b").search
+_serves = Pattern(r"(?i)serv|infer|generat|chat|vllm|sglang").search
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     policy = subject.spec.get("restartPolicy")
-    if subject.kind != ("v1", "Pod") or policy not in (None, "", "Always"):
+    is_restarted = subject.record.restarts_finished or subject.kind == ("v1", "Pod")
+    if not is_restarted or policy not in (None, "", "Always"):
         return
-    if any(starts_training(container) for template in subject.templates for container in template.main_containers):
+    mains = [container for template in subject.templates for container in template.main_containers]
+    trainers = [container for container in mains if starts_training(container) and not endless_command(container)]
+    if trainers and subject.kind != ("v1", "Pod"):
+        texts = [subject.name, *(word for container in trainers for word in container.tokens)]
+        if any(map(_trains, texts)) and not any(map(_serves, texts)):
+            yield found_at(
+                ("kind",),
+                f"a {subject.kind[1]} starts its pods again when they end: the training never completes",
+                "train in a Job or a JobSet",
+            )
+    elif trainers:
         path: Path = ("spec", "restartPolicy")
         finding_path = path if policy else ("spec",)
         policy_text = "Always" if policy else "restartPolicy defaults to Always, which"

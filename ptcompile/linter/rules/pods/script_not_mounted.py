@@ -1,9 +1,10 @@
-"""The mounted ConfigMap does not contain the script that the command runs.
+"""The mounted volume does not contain the script that the command runs.
 
-What: the command runs a file below the mount of a ConfigMap or Secret of the stream that has no such key.
+What: the command runs a file below the mount of a ConfigMap or Secret of the stream that has no such key, or of an
+emptyDir that nothing fills.
 
-Why: a mounted ConfigMap contains only its keys, as files, and hides the image's own files below that path. The program
-stops with "No such file or directory".
+Why: a mounted ConfigMap contains only its keys, as files, an emptyDir nothing, and both hide the image's own files
+below that path. The program stops with "No such file or directory".
 
 Example:
 
@@ -28,7 +29,7 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi}}
             volumeMounts: [{name: code, mountPath: /code}]
 
-Fix: use the same name for the key and in the command.
+Fix: use the same name for the key and in the command; mount an emptyDir in another folder.
 
 Source: Kubernetes 1.36, ConfigMap and Secret volumes.
 """
@@ -41,8 +42,9 @@ from posixpath import join, normpath
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.volumes import mount_for, volume_of
 from ptcompile.simulator.mounted import mounted_path
-from ptcompile.world.templates import ManifestContainer, Token
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 
 _SUFFIXES = (".py", ".sh", ".bash")
 
@@ -51,6 +53,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
             script = _script_path(container)
+            if script and _is_in_empty_volume(template, container, script):
+                yield found_at(
+                    container.script_path if container.call else (*container.path, "command"),
+                    f"{script} does not exist: an emptyDir, which nothing fills, hides what the image has there",
+                    "mount the volume in another folder",
+                )
             file = mounted_path(template.spec, container.spec, script) if script else None
             word = _argument_with(container, script) if script else None
             files = file.files(subject.find) if file is not None else None
@@ -82,6 +90,24 @@ def _script_path(container: ManifestContainer) -> str | None:
     if file is None or "$" in file or not (file.startswith("/") or folder.startswith("/")):
         return None
     return normpath(join(folder, file))
+
+
+_PREPARING = frozenset(
+    {"cd", "export", "set", "echo", "mkdir", "sleep", "ulimit", "umask", "env", "nvidia-smi", "date"}
+)
+"""Commands that put no program into a folder."""
+
+
+def _is_in_empty_volume(template: ManifestTemplate, container: ManifestContainer, script: str) -> bool:
+    """Return whether a file that the image has is certainly hidden by an emptyDir that is still empty."""
+    mount = mount_for(container, script)
+    volume = volume_of(template, mount[1]) if mount is not None else None
+    if mount is None or volume is None or "emptyDir" not in volume[1] or container.spec.get("lifecycle"):
+        return False
+    others = [other for other in template.containers if other is not container]
+    is_shared = any(item.get("name") == mount[1].get("name") for other in others for _, item in other.mounts)
+    commands = container.script.commands[:-1] if container.script is not None else ()
+    return not is_shared and all(command.words[0] in _PREPARING for command in commands)
 
 
 def _argument_with(container: ManifestContainer, script: str) -> Token | None:

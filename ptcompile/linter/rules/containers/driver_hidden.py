@@ -1,0 +1,74 @@
+"""A variable hides the GPU driver from the container.
+
+What: a container with NVIDIA GPUs sets NVIDIA_DRIVER_CAPABILITIES to a list without compute; or, on GKE's nodes, sets
+LD_LIBRARY_PATH without /usr/local/nvidia/lib64.
+
+Why: the first tells the container runtime which of the driver's libraries the container gets. GKE mounts them in that
+folder, which the variable of NVIDIA's images contains until the manifest replaces it. Without libcuda,
+torch.cuda.is_available() is False.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            env:
+              - name: NVIDIA_DRIVER_CAPABILITIES
+    -           value: utility  # <--
+    +           value: compute,utility
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: add compute to the list, or the folder to the path.
+
+Source: NVIDIA container toolkit 1.20, internal/config/image/capabilities.go; GKE, running GPUs in Standard node pools
+(LD_LIBRARY_PATH); scverse/scvi-tools issue 3799.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_CAPABILITIES: Final = "NVIDIA_DRIVER_CAPABILITIES"
+_FOLDER: Final = "/usr/local/nvidia/lib64"
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        is_gke = any(key.startswith("cloud.google.com/gke-") for key in string_map(template.spec.get("nodeSelector")))
+        for container in template.containers:
+            if not any(str(name).startswith("nvidia.com/") for name in container.limits):
+                continue
+            for entry in container.variables:
+                value = entry.value or ""
+                words = {word.strip() for word in value.lower().split(",")}
+                if not value or "$" in value:
+                    continue
+                if entry.name == _CAPABILITIES and words.isdisjoint({"compute", "all"}):
+                    missing, better = "compute", f"{value},compute"
+                elif entry.name == "LD_LIBRARY_PATH" and is_gke and _FOLDER not in value:
+                    missing, better = _FOLDER, f"{value}:{_FOLDER}"
+                else:
+                    continue
+                yield found_at(
+                    entry.value_path,
+                    f"without {missing} the processes find no libcuda, and so no GPU",
+                    f"write {better}",
+                    Fix(f"add {missing}", (Edit("set", entry.value_path, better),), safe=False),
+                )
+
+
+RULE = Rule("driver-hidden", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,66 @@
+"""KAI refuses a pod, or puts it into its default queue.
+
+What: a pod of the scheduler kai-scheduler asks for a fraction of a GPU (gpu-fraction, gpu-memory) and for whole GPUs at
+once; or, as a note, neither the pod nor its job names a queue.
+
+Why: KAI refuses "both GPU fraction request and whole GPU resource request". It takes the queue from the label
+kai.scheduler/queue. Without it the job waits in default-queue, or forever where that does not exist.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        name: train
+        labels: {kai.scheduler/queue: research}
+        annotations: {gpu-fraction: "0.5"}
+      spec:
+        schedulerName: kai-scheduler
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}  # <--
+    +       resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: ask for one of the two; write the label kai.scheduler/queue.
+
+Source: KAI Scheduler 0.20, pkg/binder/plugins/gpusharing and pkg/podgrouper default_grouper.go (CalcPodGroupQueue).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_GPU: Final = "nvidia.com/gpu"
+_QUEUES: Final = frozenset({"kai.scheduler/queue", "runai/queue", "project"})
+"""Labels that name a queue; misplaced-key reports the old one."""
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        if template.spec.get("schedulerName") != "kai-scheduler":
+            continue
+        metadata = nested_map(template.data, "metadata")
+        shares = {"gpu-fraction", "gpu-memory"} & {*nested_map(metadata, "annotations")}
+        whole = next((container for container in template.containers if _GPU in container.limits), None)
+        if shares and whole is not None:
+            path = (*whole.path, "resources", "limits", _GPU)
+            yield found_at(path, f"KAI refuses a pod with {min(shares)} and whole GPUs", "ask for one of the two")
+        if _QUEUES.isdisjoint({*nested_map(metadata, "labels"), *nested_map(subject.metadata, "labels")}):
+            text = (
+                "no label kai.scheduler/queue: KAI takes default-queue, and the pods wait forever where it is missing"
+            )
+            yield found_at(("metadata",), text, "add the label", severity="note", on_key=True)
+            return
+
+
+RULE = Rule("refused-by-kai", _check, severity="error", stage="run", authority="ptcompile")

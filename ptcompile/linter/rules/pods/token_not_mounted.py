@@ -1,0 +1,77 @@
+"""A container calls the API server without a token.
+
+What: automountServiceAccountToken is false, in the pod or in its service account of the stream, and a container runs
+kubectl, without another kubeconfig and without a projected token.
+
+Why: kubectl finds no credentials in the pod. It asks localhost:8080, gets "connection refused", and an init container
+that waits with it never ends.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    -   automountServiceAccountToken: false  # <--
+    +   serviceAccountName: waiter
+        initContainers:
+          - name: wait
+            image: registry.k8s.io/kubectl:v1.36.0
+            command: [kubectl, wait, --for=condition=Ready, pod/head]
+            resources: {limits: {cpu: 1, memory: 1Gi}}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: mount the token of an account that may do this.
+
+Source: Kubernetes 1.36, configure service accounts for pods: opt out of API credential automounting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.commands import basename
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
+
+_FIELD = "automountServiceAccountToken"
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        path = _opt_out(subject, template)
+        if path is None or any("projected" in volume for _, volume in template.volumes.values()):
+            continue
+        caller = next((container for container in template.containers if _runs_kubectl(container)), None)
+        if caller is not None:
+            text = f"container {caller.name} runs kubectl, but the pod gets no token: kubectl asks localhost:8080"
+            yield found_at(path, text, "mount the token of an account that may do this")
+
+
+def _opt_out(subject: Subject, template: ManifestTemplate) -> Path | None:
+    """Return the path of what keeps the token from the pods, or None if they get it."""
+    spec: Path = (*template.path, "spec")
+    if template.spec.get(_FIELD) is not None:
+        return (*spec, _FIELD) if template.spec[_FIELD] is False else None
+    name = as_string(template.spec.get("serviceAccountName")) or "default"
+    account = subject.objects.find(("v1", "ServiceAccount"), name, subject.namespace)
+    is_off = account is not None and account.get(_FIELD) is False
+    return (
+        (*spec, "serviceAccountName") if is_off and "serviceAccountName" in template.spec else spec if is_off else None
+    )
+
+
+def _runs_kubectl(container: ManifestContainer) -> bool:
+    words = [word for token in container.tokens for word in token.split()]
+    has_config = any("kubeconfig" in word.lower() for word in (*words, *(entry.name for entry in container.env)))
+    return not has_config and any(basename(word.strip("$(`\"'")) == "kubectl" for word in words)
+
+
+RULE = Rule("token-not-mounted", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -1,0 +1,67 @@
+"""A container mounts device files of its node that it may not open.
+
+What: a hostPath volume brings the device files of accelerators or of RDMA, such as /dev/infiniband, and a container
+that mounts it is neither privileged nor requests the devices.
+
+Why: the container sees the files, but its device cgroup allows only the devices that a device plugin gives it:
+opening one of the others fails with "Operation not permitted". NCCL then falls back to TCP, or a process finds no
+device.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    -   volumes: [{name: ib, hostPath: {path: /dev/infiniband}}]  # <--
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            securityContext: {capabilities: {add: [IPC_LOCK]}}
+    -       volumeMounts: [{name: ib, mountPath: /dev/infiniband}]
+    -       resources: {limits: {cpu: 8, memory: 64Gi}}
+    +       resources: {limits: {cpu: 8, memory: 64Gi, rdma/ib: 1}}
+
+Fix: request the device of a device plugin, or make the container privileged.
+
+Source: opencontainers/runc 1.3, libcontainer/specconv (the allowed devices); siderolabs/docs issue 566.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.devices import stacks
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.world.templates import ManifestContainer
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        marks = nested_map(template.data, "metadata", "annotations")
+        if template.spec.get("resourceClaims") or any("/container." in str(key) for key in marks):
+            continue  # claims, and the annotations of GKE's injector, let containers open devices
+        for name, (path, volume) in template.volumes.items():
+            files = as_string(nested_map(volume, "hostPath").get("path")).rstrip("/")
+            resources = [
+                prefix for stack in stacks() if files.startswith((*stack.files,)) for prefix in stack.resources
+            ]
+            for container in template.containers if resources else ():
+                is_mounted = any(mount.get("name") == name for _, mount in container.mounts)
+                if is_mounted and not _may_open(container, (*resources,)):
+                    yield found_at(
+                        (*path, "hostPath"),
+                        f"container {container.name} is not privileged: its device cgroup does not let it open {files}",
+                        "request the device of a device plugin, or set securityContext.privileged",
+                    )
+
+
+def _may_open(container: ManifestContainer, resources: tuple[str, ...]) -> bool:
+    is_privileged = nested_map(container.spec, "securityContext").get("privileged") is True
+    return is_privileged or any(name.startswith(resources) for name in map(str, container.limits))
+
+
+RULE = Rule("unopened-device", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,70 @@
+"""A container's user cannot read the files of a Secret or a ConfigMap.
+
+What: a container runs as another user than root, and the mode of a mounted Secret or ConfigMap, as written or as the
+operator sets it, lets only root read its files; the pod has no fsGroup.
+
+Why: the kubelet writes the files as root. With mode 0600 or 0400 another user gets "Permission denied": ssh finds no
+key, so mpirun reaches no worker. With fsGroup the kubelet lets the group read them.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: keys, secret: {secretName: keys, defaultMode: 0400}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       securityContext: {runAsUser: 1000}  # <--
+            volumeMounts: [{name: keys, mountPath: /keys}]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+    +   securityContext: {runAsUser: 1000, fsGroup: 1000}
+
+Fix: set fsGroup, or a mode that all may read; in an MPIJob set sshAuthMountPath to the user's own .ssh.
+
+Source: Kubernetes 1.36, pkg/volume/secret (defaultMode) and fsGroup; MPI Operator 0.8,
+pkg/controller/mpi_job_controller.go (the mode is 0600 only for /root/.ssh); Volcano 1.16, job controller, plugin ssh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+
+_READABLE_BY_ALL = 0o004
+_DEFAULT_MODE = 0o644
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for path, written, view, pod in subject.views():
+        pod_security = nested_map(pod.view.spec, "securityContext")
+        own_user = nested_map(written, "securityContext").get("runAsUser")
+        user = as_int(pod_security.get("runAsUser") if own_user is None else own_user)
+        if user == 0 or pod_security.get("fsGroup") is not None:
+            continue
+        modes = {
+            as_string(volume.get("name")): _mode_of(volume) for volume in as_mappings(pod.view.spec.get("volumes"))
+        }
+        for mount in as_mappings(view.spec.get("volumeMounts")):
+            mode = modes.get(as_string(mount.get("name")), _DEFAULT_MODE)
+            if not mode & _READABLE_BY_ALL:
+                # the template's path ends before `containers`
+                owner = path[:-2] if own_user is None else path
+                yield found_at(
+                    (*owner, "securityContext", "runAsUser"),
+                    f"user {user} cannot read the files in {mount.get('mountPath')}: mode {mode:04o}, of root",
+                    "set fsGroup, or a defaultMode that lets all read; ssh keys belong in the user's home",
+                )
+
+
+def _mode_of(volume: object) -> int:
+    sources = [nested_map(volume, kind) for kind in ("secret", "configMap")]
+    return next((as_int(source["defaultMode"]) for source in sources if "defaultMode" in source), _DEFAULT_MODE)
+
+
+RULE = Rule("unreadable-keys", _check, severity="warning", stage="run", authority="kubelet")
