@@ -303,10 +303,12 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "kueue-framework-off": ("PTC491", "differs"),
     "ray-workers-unchecked": ("PTC492", "unchecked"),
     "ray-without-entrypoint": ("PTC493", "fails"),
+    "misread-launch-word": ("PTC494", "fails"),
     "processes-differ-from-slots": ("PTC495", "differs"),
     "structure-only": ("PTC496", "unchecked"),
     "workers-without-sshd": ("PTC497", "fails"),
     "launcher-without-mpirun": ("PTC498", "wastes"),
+    "refused-tune-run": ("PTC499", "fails"),
     "unknown-rdzv-option": ("PTC464", "differs"),
     "nccl-without-gpu": ("PTC465", "fails"),
     # 5xx: errors of the API server, by the server's own error types

@@ -103,11 +103,16 @@ class Subject(Workload):
         return None if fix is None else fix._replace(edits=tuple(edits))
 
     @cached_property
-    def training_roles(self) -> tuple[TrainingRole, ...]:
+    def every_training_role(self) -> tuple[TrainingRole, ...]:
         """Training roles, each as its first pod sees it; empty for a kind or a job without pods."""
-        from ptcompile.linter.training_roles import training_roles
+        from ptcompile.linter.training_roles import every_training_role
 
-        return training_roles(self)
+        return every_training_role(self)
+
+    @cached_property
+    def training_roles(self) -> tuple[TrainingRole, ...]:
+        """Training roles whose launcher reads what was meant: of others only the misread word is of interest."""
+        return tuple([role for role in self.every_training_role if role.misread_word is None])
 
     @cached_property
     def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:

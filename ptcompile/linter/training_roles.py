@@ -8,7 +8,6 @@ from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.kubernetes.commands import basename
-from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.simulator.launchers.torchrun import option_name, option_variable, torch_of
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.pods import ExpandedRole
     from ptcompile.shell.values import Doubt
     from ptcompile.simulator.launchers.command import Invocation
+    from ptcompile.simulator.launchers.misread import MisreadWord
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.meeting import Meeting, MeetingMember
     from ptcompile.simulator.obstacles import Obstacle
@@ -133,11 +133,27 @@ class TrainingRole:
         synonym = {"rdzv-endpoint": "master-addr", "nnodes": "world-size"}.get(option, option)
         return launcher.names.get(option) or launcher.names.get(synonym, option)
 
+    @cached_property
+    def misread_word(self) -> MisreadWord | None:
+        """The word by which the launch certainly starts something else than was meant, or None."""
+        from ptcompile.simulator.launchers.misread import misread_word
+
+        return misread_word(self.launch)
+
+    @cached_property
+    def misplaced_options(self) -> tuple[str, ...]:
+        """The launcher's options, as written, that are after the script, which gets them instead."""
+        from ptcompile.simulator.launchers.misread import misplaced_options
+
+        return misplaced_options(self.launch)
+
     def is_uncertain(self, *options: str) -> bool:
         """Return whether something outside the files may change the launch, or one of its options if some are given:
-        envFrom, or what `doubt_about` returns.
+        envFrom, or what `doubt_about` returns; or whether the launcher gets its options at the wrong place.
         """
-        return self.pod.main is None or self.pod.has_unknown_variables or self.doubt_about(*options) is not None
+        if self.pod.main is None or self.pod.has_unknown_variables or self.misplaced_options:
+            return True
+        return self.doubt_about(*options) is not None
 
     def doubt_about(self, *options: str) -> Doubt | None:
         """Return what decides whether the script starts the launcher, or what may change one of the options, or of all
@@ -166,11 +182,10 @@ class TrainingRole:
 
     @cached_property
     def is_standalone(self) -> bool:
-        """Whether --standalone or its variable keeps torchrun from meeting other nodes."""
-        if self.launch.launcher not in ("torchrun", "tune", "image"):
-            return False
-        value = self.launch.options.get("standalone", self.launch.env.get("PET_STANDALONE", "0"))
-        return (atoi(value) or 0) != 0
+        """Whether --standalone, its variable or tune keeps torchrun from meeting other nodes."""
+        from ptcompile.simulator.launchers.rendezvous import STANDALONE
+
+        return STANDALONE.items() <= self.options.items()
 
     def source_of(self, option: str) -> OptionSource:
         """Return what sets the option's value."""
@@ -241,6 +256,13 @@ class TrainingRole:
                 return path
         return self.command_path
 
+    def path_of_word(self, word: str) -> Path:
+        """Return the path of the argument that is this word, or of the script that contains it."""
+        tokens = self.container.argv
+        exact = [path for path, token in tokens if word in (token, token.partition("=")[0])]
+        around = self.container.script_path if self.launch.in_shell else self.command_path
+        return next(iter(exact), next((path for path, token in tokens if word in token), around))
+
     @cached_property
     def _flag_paths(self) -> dict[str, Path]:
         """The first argument for each option, keyed by dashed name."""
@@ -284,8 +306,8 @@ class TrainingRole:
         return next(((*self.path, key) for key in ("command", "args") if self.spec.get(key)), self.unset_path)
 
 
-def training_roles(subject: Workload) -> tuple[TrainingRole, ...]:
-    """Return the training roles, each with the path of its container."""
+def every_training_role(subject: Workload) -> tuple[TrainingRole, ...]:
+    """Return the training roles, each with the path of its container, even if a word of the launch is misread."""
     options = subject.record.launch_fields.options
     if not options and not any(mentions_launcher(template) for template in subject.templates):
         return ()

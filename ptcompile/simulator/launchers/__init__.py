@@ -196,6 +196,11 @@ def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
     return (name, 2) if len(argv) > 1 and argv[1] in verbs else None
 
 
+def option_table(launcher: Launcher) -> OptionTable:
+    """Return a launcher's options as argparse reads them."""
+    return OptionTable(frozenset(), launcher.flags, launcher.short)
+
+
 def parse_options(name: str, arguments: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return a launcher's options under torchrun's names, and the arguments from the script on.
 
@@ -203,7 +208,7 @@ def parse_options(name: str, arguments: Sequence[str]) -> tuple[dict[str, str], 
     """
     launcher = LAUNCHERS[name]
     torchrun_names = {launcher_name: name for name, launcher_name in launcher.names.items()}
-    given, entry = read_arguments(OptionTable(frozenset(), launcher.flags, launcher.short), arguments)
+    given, entry = read_arguments(option_table(launcher), arguments)
     values = {
         torchrun_names[option.name]: "1" if option.name in launcher.flags else option.value or ""
         for option in given
@@ -218,7 +223,7 @@ def module_of(command: Sequence[str]) -> str | None:
     if start is None:
         return None
     launcher = LAUNCHERS[start[0]]
-    given, entry = read_arguments(OptionTable(frozenset(), launcher.flags, launcher.short), command[start[1] :])
+    given, entry = read_arguments(option_table(launcher), command[start[1] :])
     return entry[0] if entry and any(option.name in ("module", "module-mode") for option in given) else None
 
 

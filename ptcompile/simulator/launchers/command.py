@@ -59,7 +59,7 @@ class Invocation(NamedTuple):
     """Environment of the launcher: the container's, with the variables that a shell script sets first."""
     in_shell: bool = False
     arguments: tuple[str, ...] = ()
-    """Arguments after `torchrun`: options as written, then the script and its arguments."""
+    """Arguments after the launcher: options as written, then the script and its arguments."""
     program: str = ""
     """The launcher as started, such as `torch.distributed.launch`; empty for a command without launcher."""
     literals: tuple[str, ...] = ()
@@ -172,6 +172,9 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
     if start is not None:
         program = basename(argv[start - 1])
         arguments = without_extensions(program, argv[start:])
+        interpreter = argv[start - 2] if start > 1 and argv[start - 1] in TORCHRUN_PROGRAMS else ""
+        if interpreter == "-m" or basename(interpreter).startswith("python"):
+            program = f"{basename(interpreter)} {program}"
         options, entry = _parse_torchrun_options(arguments)
         return Invocation("torchrun", options, entry, env, arguments=tuple(arguments), program=program)
     if basename(argv[0]) == "axolotl" and (started := _axolotl_launcher(argv)) is not None:
@@ -179,13 +182,13 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
     launcher = launchers.launcher_of(argv)
     if launcher is not None:
         options, _ = launchers.parse_options(launcher[0], argv[launcher[1] :])
-        return Invocation(launcher[0], options, tuple(argv), env)
+        return Invocation(launcher[0], options, tuple(argv), env, arguments=tuple(argv[launcher[1] :]))
     name = basename(argv[0])
     if name == "tune" and argv[1:2] == ["run"]:
         options, entry = _parse_torchrun_options(argv[2:])
-        if options:  # torchtune 0.6, _cli/run.py: any option of torchrun makes it start torchrun
-            return Invocation("torchrun", options, entry, env, arguments=tuple(argv[2:]), program="tune run")
-        return Invocation("tune", options, entry, env)
+        # torchtune 0.6, _cli/run.py: any option of torchrun makes it start torchrun
+        starter: ProcessStarter = "torchrun" if options else "tune"
+        return Invocation(starter, options, entry, env, arguments=tuple(argv[2:]), program="tune run")
     if name == "ray" and argv[1:2] == ["start"]:
         return Invocation("ray", parse_ray_start(argv[2:]), tuple(argv), env)
     if name in _OTHER_LAUNCHERS:

@@ -24,6 +24,8 @@ STANDALONE_ENDPOINT: Final = "localhost:0"
 """Endpoint of `torchrun --standalone`."""
 KNOWN_IN_POD: Final = "is known only in the pod"
 """End of a note about a value that no file has."""
+STANDALONE: Final = {"rdzv-backend": "c10d", "rdzv-endpoint": STANDALONE_ENDPOINT, "rdzv-id": "random"}
+"""What `torchrun --standalone` assigns over the other options."""
 DEFAULTS: dict[str, str] = {
     "nnodes": "1:1",
     "nproc-per-node": "1",
@@ -137,10 +139,12 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
     if launch.launcher == "image":
         notes.append("the image's own command is unknown, assuming that it starts torchrun")
     standalone = launch.options.get("standalone", env.get("PET_STANDALONE", "0"))
+    if launch.program == "tune run" and not options["rdzv-endpoint"]:
+        standalone = "1"  # torchtune 0.6, _cli/run.py: --master-addr is not looked at
     if standalone == "" or (standalone != "0" and atoi(standalone) is None):
         notes.append(f"torchrun does not start: PET_STANDALONE must be a whole number, not {standalone!r}")
     elif standalone != "0":
-        options |= {"rdzv-backend": "c10d", "rdzv-endpoint": STANDALONE_ENDPOINT, "rdzv-id": "random"}
+        options |= STANDALONE
     backend, endpoint = options["rdzv-backend"], options["rdzv-endpoint"]
     is_static = backend == "static"
     if is_static and not endpoint:

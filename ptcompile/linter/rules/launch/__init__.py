@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from typing import Final
 
 RULES: Final[dict[str, str]] = {
+    "misread_launch_word": NODE_LAUNCHERS,
+    "refused_tune_run": "tune run",
     "missing_script": TORCHRUN,
     "python_as_script": TORCHRUN,
     "unknown_launch_option": TORCHRUN,

@@ -95,6 +95,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: TrainingRole | None) -> str | None:
     """Return why it is unknown how a pod starts its processes, or None."""
     launch = pod.launch
+    if training is not None and training.misplaced_options:
+        return None  # misread-launch-word says so
     if training is not None and (training.is_modeled or training.is_env_script):
         doubt = training.doubt_about()
         if doubt is not None:

@@ -106,7 +106,8 @@ def test_accelerate_with_a_machine_file_is_not_reported() -> None:
             {("too-few-pods", "error")},
         ),
         (
-            f"[tune, run, --nnodes=8, --node_rank={INDEXED}, --master_addr=train-0.train, full_finetune_distributed]",
+            f"[tune, run, --nnodes=8, --node_rank={INDEXED}, --rdzv_endpoint=train-0.train:29500,"
+            " full_finetune_distributed, --config, llama3_2/3B_full]",
             {("too-few-pods", "error")},
         ),
         (

@@ -21,7 +21,7 @@ def env(name: str, value: str) -> Json:
 
 CASES: list[tuple[str, Json, set[str]]] = [
     ("a plain launch", torchrun("train.py"), set()),
-    ("words after the script are its arguments", torchrun("train.py", "--nnodes=0", "--epochs", "3"), set()),
+    ("words after the script are its arguments", torchrun("train.py", "--steps=0", "--epochs", "3"), set()),
     ("no words at all", torchrun(), {"missing-script"}),
     ("an option that takes the script as its value", torchrun("--rdzv-id", "train.py"), {"missing-script"}),
     ("a module", torchrun("-m", "train"), set()),
