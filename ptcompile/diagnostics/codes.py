@@ -216,6 +216,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "unmounted-init-path": ("PTC384", "differs"),
     "checkpoint-on-node": ("PTC385", "risks"),
     # 4xx: env, launch and rendezvous
+    "local-rank-argument": ("PTC400", "differs"),
     "reserved-env": ("PTC401", "differs"),
     "own-host-endpoint": ("PTC402", "fails"),
     "local-endpoint": ("PTC403", "fails"),

@@ -124,6 +124,17 @@ def training_command(script: Script | None) -> ShellCommand | None:
     return next((command for command in reversed(commands) if _starts_training(command.words)), None)
 
 
+def starts_training_in_text(text: str) -> bool:
+    """Return whether a command of a script, outside of branches, loops and functions, starts the training."""
+    from ptcompile.shell import nodes
+    from ptcompile.shell.parser import parse
+
+    plain = nodes.Simple | nodes.AndOr | nodes.Pipeline
+    roots = [item.node for item in parse(text).body if isinstance(item.node, plain)]
+    commands = [command for root in roots for command in nodes.walk(root) if isinstance(command, nodes.Simple)]
+    return any(_starts_training([word.source for word in command.words]) for command in commands)
+
+
 def mentions_training(text: str) -> bool:
     """Return whether a command in a shell's text starts a launcher or a Python program."""
     from ptcompile.shell.script import read_script

@@ -343,6 +343,11 @@ def mentions_launcher(template: ManifestTemplate) -> bool:
     return False
 
 
+def names_pods(subject: Workload) -> bool:
+    """Return whether the manifest gives its pods names by which they find one another: a subdomain."""
+    return any("subdomain" in template.spec for template in subject.templates)
+
+
 def _strip_dashes(name: str) -> str:
     return name.lstrip("-")
 

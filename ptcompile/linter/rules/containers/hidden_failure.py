@@ -61,7 +61,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _is_known(script: Script, training: ShellCommand) -> bool:
     """Return whether the script ends after the training, and with a status that is known."""
-    repeats = training.in_background or training.in_loop
+    repeats = training.in_background or training.in_loop or script.commands[-1].is_endless
     catches = any(command.words[0] == "trap" for command in script.commands)
     return not (repeats or catches or script.endless or script.may_fail or script.unread)
 

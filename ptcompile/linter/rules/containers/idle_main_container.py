@@ -1,6 +1,7 @@
 """The container that trains holds accelerators and only sleeps.
 
-What: a container requests accelerators, and its command is `sleep infinity`, `tail -f /dev/null` or the like.
+What: a container requests accelerators, and its command is `sleep infinity`, `tail -f /dev/null` or the like; or its
+script does so after the training, also if only a failed training leads there; or it sleeps or ends before it.
 
 Why: it is a leftover from debugging inside the pod. The accelerators stay allocated, and the job never ends.
 
@@ -27,10 +28,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.containers import idle_command
+from ptcompile.linter.containers import idle_command, starts_training_in_text, training_command
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.world.templates import ManifestTemplate
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.shell.script import Script
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -44,14 +49,42 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _check_template(template: ManifestTemplate) -> Iterator[Finding]:
     for container in template.containers:
         count = accelerators(container) if container.is_main else 0
-        command = idle_command(container) if count else None
+        if not count:
+            continue
+        command = idle_command(container)
+        held = f"{count} accelerator{'s' if count > 1 else ''}"
         if command:
             path = container.argv[0].path[:-1]
             yield found_at(
-                path,
-                f"{command} holds {count} accelerator{'s' if count > 1 else ''} and never ends",
-                "start the training, or request no accelerators",
+                path, f"{command} holds {held} and never ends", "start the training, or request no accelerators"
             )
+        elif container.script is not None:
+            yield from _check_script(container, container.script, held)
+
+
+def _check_script(container: ManifestContainer, script: Script, held: str) -> Iterator[Finding]:
+    training = training_command(script)
+    if training is None:
+        if not script.unread and starts_training_in_text(script.call.text):
+            cause = f"{script.endless} never ends" if script.endless else "the script ends before it"
+            yield found_at(
+                container.script_path, f"the training never starts: {cause}", "remove what is left before it"
+            )
+        return
+    later = script.commands[script.commands.index(training) + 1 :]
+    idle = next((command for command in later if command.is_endless and not command.in_background), None)
+    if script.endless and not training.in_loop:
+        yield found_at(
+            container.script_path,
+            f"{script.endless} after the training never ends: the job never completes, and keeps {held}",
+            "remove it, and end the script with the exit code of the training",
+        )
+    elif idle is not None and idle.doubt is not None and training.words[0] in idle.doubt.text:
+        yield found_at(
+            container.script_path,
+            f"if the training fails, {' '.join(idle.words[:2])} never ends: the job keeps {held}",
+            "remove it: a failed pod has its logs, and the job can start another one",
+        )
 
 
 RULE = Rule("idle-main-container", _check, severity="warning", stage="run", authority="ptcompile")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 RULES: Final[dict[str, str]] = {
     "misread_launch_word": NODE_LAUNCHERS,
     "refused_tune_run": "tune run",
+    "local_rank_argument": "distributed launch",
     "missing_script": TORCHRUN,
     "python_as_script": TORCHRUN,
     "unknown_launch_option": TORCHRUN,
@@ -70,7 +71,7 @@ RULES: Final[dict[str, str]] = {
     "worlds_apart": f"{TORCHRUN} {MULTI_POD_KINDS}",
     "world_size_differs": "master world",
     "half_told_script": "master/world/rank python/python3",
-    "standalone_on_many_pods": f"{TORCHRUN} {MULTI_POD_KINDS} standalone",
+    "standalone_on_many_pods": f"{TORCHRUN} {MULTI_POD_KINDS} standalone/tune",
     "same_node_rank": RENDEZVOUS_WORDS,
     "master_without_rank_0": f"{RENDEZVOUS_WORDS} {MULTI_POD_KINDS}",
     "static_range": f"{TORCHRUN} {MULTI_POD_KINDS} nnodes",

@@ -50,7 +50,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts
+from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts, trains_alone
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.world.templates import ManifestTemplate
@@ -85,6 +85,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     training_roles = {id(training.pod): training for training in subject.training_roles}
     for role, pod, template in with_devices:
+        if template is not None and trains_alone(role, pod, template):
+            return  # launcher-alone says so
         why, path = _why_unknown(subject, role, pod, training_roles.get(id(pod))), _command_path(template)
         if why and path is not None:
             text = f"{why}: how the pods meet is not checked"

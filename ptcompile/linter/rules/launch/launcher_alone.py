@@ -3,7 +3,7 @@
 What: accelerate, axolotl, deepspeed, colossalai, llamafactory-cli or swift starts the processes of several pods, and
 neither its command line nor its variables mention the other machines; deepspeed has --num_nodes or --no_ssh, but no
 host file; or it has a host file, but not --no_ssh. Or a plain Python script runs where the operator sets only PET_*
-variables.
+variables, or a script that is called train or the like in pods that know nothing of one another.
 
 Why: they read their own options, files and variables (NNODES and NODE_RANK for llamafactory-cli and swift), but no
 PET_* variables. Each pod then trains alone. deepspeed without a host file knows only its own pod and rejects
@@ -44,14 +44,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile._internal.lazy import Pattern
+from ptcompile.kubernetes.commands import basename
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers import LAUNCHERS
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kinds.pods import ExpandedRole
+    from ptcompile.simulator.pod import Pod
+    from ptcompile.world.templates import ManifestTemplate
+
+_is_training = Pattern(r"(?i)(?:.*/)?(?:\w*[_-])?(?:pre|fine)?(?:train|tune)\w*\.py").fullmatch
+"""Finds scripts that train, by their names; others may take shares of work by the pod's index."""
+
 
 def _check(subject: Subject) -> Iterator[Finding]:
     roles = subject.training_roles
+    if not roles and subject.job is not None and not subject.job.expansion.refused:
+        yield from _check_plain_scripts(subject)
     if count_nodes(roles) < 2:
         return
     for role in roles:
@@ -71,6 +84,35 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield from _check_over_ssh(role, started)
         elif not launcher.over_ssh and ignores_other_machines(role):
             yield _alone(role, count_nodes(roles))
+
+
+def _check_plain_scripts(subject: Subject) -> Iterator[Finding]:
+    """Yield a finding for the first role of an object that mentions no launcher, if its pods all train the same."""
+    for role, pod, template in subject.roles:
+        if template is not None and trains_alone(role, pod, template):
+            yield found_at(
+                (*template.main_containers[0].path, "command"),
+                f"python starts one process in each of {role.count} pods, and nothing tells them of one another: "
+                "each trains alone",
+                "start the script with torchrun, and give it the nodes",
+            )
+            return
+
+
+def trains_alone(role: ExpandedRole, pod: Pod, template: ManifestTemplate) -> bool:
+    """Return whether several pods of a Job with GPUs run the same script, which is called train or the like, and the
+    manifest tells none of them which it is.
+    """
+    if not template.main_containers or any(entry.source for entry in template.main_containers[0].env):
+        return False
+    words = pod.launch.entry
+    if role.count < 2 or pod.rendezvous.backend != "none" or not any("gpu" in name for name in pod.devices):
+        return False  # JAX finds the hosts of a TPU slice by itself
+    if kind_of(pod.job.manifest) != ("batch/v1", "Job"):
+        return False  # other operators have variables that the script may read
+    if not words or not basename(words[0]).startswith("python") or not any(map(_is_training, words[1:3])):
+        return False
+    return pod.job.pod(role, role.count - 1).launch.entry == words
 
 
 def _check_over_ssh(role: TrainingRole, started: int) -> Iterator[Finding]:

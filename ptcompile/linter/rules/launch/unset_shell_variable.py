@@ -1,7 +1,7 @@
 """A script passes the launcher a variable that nothing sets.
 
-What: an option of the launcher is $RANK, $WORLD_SIZE, $MASTER_ADDR or another variable of an operator, the script does
-not set it, and neither does the container or its operator.
+What: an option of the launcher is $RANK, $WORLD_SIZE, $MASTER_ADDR or another variable of an operator, or its endpoint
+contains any variable, such as $PORT; the script does not set it, and neither does the container or its operator.
 
 Why: the shell puts nothing in its place, and the launcher rejects an empty number or meets at an empty host. Only an
 image that sets the variable would run.
@@ -48,7 +48,9 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _OPERATOR_VARIABLES = "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
-_VARIABLE_REFERENCE = Pattern(rf"\$\{{?({_OPERATOR_VARIABLES})\b")
+_VARIABLE_REFERENCE = Pattern(rf"\$\{{?({_OPERATOR_VARIABLES})\b(?!:?-)")
+_ANY_REFERENCE = Pattern(r"\$\{?(?!SLURM|OMPI|V[CK]_)([A-Za-z_]\w*)\b(?!:?-)")
+_ENDPOINTS = frozenset({"rdzv-endpoint", "master-addr", "master-port"})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -63,12 +65,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _check_role(role: TrainingRole) -> Iterator[Finding]:
     for option, value in role.launch.options.items():
-        match = _VARIABLE_REFERENCE.search(value)
-        if match is not None:
+        reference = _ANY_REFERENCE if option in _ENDPOINTS else _VARIABLE_REFERENCE
+        match = reference.search(value)
+        if match is not None and "$(" not in value and "`" not in value:
             path = role.flag_path(option)
             yield found_at(
                 path,
-                f"nothing sets {match[1]}, so --{role.option_name(option)} is empty",
+                f"nothing sets {match[1]}, so it is empty in --{role.option_name(option)}",
                 f"set {match[1]}, or use a variable that the operator sets",
             )
             return

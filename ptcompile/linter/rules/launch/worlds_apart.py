@@ -1,7 +1,7 @@
 """Several pods that should meet train separately.
 
 What: torchrun runs with one node on every pod, though the pods know of one another: through MASTER_ADDR,
---master-addr, an endpoint, or the operator.
+--master-addr, an endpoint, a subdomain, or the operator.
 
 Why: torchrun takes the number of nodes from --nnodes or PET_NNODES, and 1 if neither is set. Each pod then
 trains its own copy of the model to the end, and nothing shows it.
@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole
+from ptcompile.linter.training_roles import TrainingRole, names_pods
 
 _PEER_VARIABLES = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
 _PEER_OPTIONS = frozenset({"master-addr", "node-rank", "rdzv-endpoint"})
@@ -54,7 +54,7 @@ _PEER_OPTIONS = frozenset({"master-addr", "node-rank", "rdzv-endpoint"})
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role, obstacle in subject.obstacles_named(RULE.name):
-        is_meant = subject.record.launch_fields.options or _knows_peers(role)
+        is_meant = subject.record.launch_fields.options or _knows_peers(role) or names_pods(subject)
         if is_meant and obstacle.is_certain and role.is_torchrun and not role.is_standalone:
             yield _finding(role, obstacle.pods, subject.record.launch_fields.alone_help)
 

@@ -25,7 +25,7 @@ Example:
             containers:
               - name: pytorch
                 image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
+                command: [python, share.py]
                 resources: {limits: {cpu: 64, memory: 640Gi, nvidia.com/gpu: 8}}
                 volumeMounts: [{name: shm, mountPath: /dev/shm}]
 

@@ -113,7 +113,7 @@ def test_accelerate_with_a_machine_file_is_not_reported() -> None:
         (
             "[python, -m, torch.distributed.launch, --nnodes=8, --node_rank=$(JOB_COMPLETION_INDEX),"
             " --master_addr=train-0.train, t.py]",
-            {("too-few-pods", "error")},
+            {("too-few-pods", "error"), ("local-rank-argument", "note")},
         ),
     ],
 )
@@ -210,3 +210,39 @@ def test_two_jobs_of_a_stream_that_meet() -> None:
 
     assert lint(2, 0) == set()
     assert lint(2, 1) == {"same-node-rank"}
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("[torchrun, --standalone, t.py]", {("standalone-on-many-pods", "warning")}),
+        ("[torchrun, --nproc_per_node=8, t.py]", {("worlds-apart", "warning")}),
+        (f"[torchrun, --nnodes=1, t.py, --seed, {INDEXED}]", set()),
+        (
+            "[tune, run, --nnodes=4, full_finetune_distributed, --config, a.yaml]",
+            {("standalone-on-many-pods", "error")},
+        ),
+    ],
+)
+def test_pods_that_have_names_are_meant_to_meet(command: str, expected: set[tuple[str, str]]) -> None:
+    assert found(command) == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "is_found"),
+    [
+        ("train.py", True),
+        ("/app/sft_train.py", True),
+        ("pretrain_gpt.py", True),
+        ("prepare.py", False),
+        ("x.py", False),
+    ],
+)
+def test_a_script_alone(script: str, is_found: bool) -> None:
+    gpus = "\n          resources: {limits: {nvidia.com/gpu: 1}}"
+    for command in (f"[python, {script}]", f"[bash, -c, 'exec python3 -u {script} --epochs 3']"):
+        text = SERVICE % ("", BY_APP) + JOB.rstrip() % {"command": command, "env": "[]", "name": "train"} + gpus
+        names = {found.name for found in ptcompile.lint(text).diagnostics if found.severity == "warning"}
+        assert ("launcher-alone" in names) is is_found
+        told = text.replace("env: []", f"env: [{POD}]")
+        assert "launcher-alone" not in {found.name for found in ptcompile.lint(told).diagnostics}

@@ -185,7 +185,7 @@ def test_reported_or_not(rule: str, manifest: Json, expected: bool) -> None:
 )
 def test_an_option_from_a_variable_that_nothing_sets(script: str, fields: Json, variable: str | None) -> None:
     messages = [problem.message for problem in _found("unset-shell-variable", pod("bash", "-c", script, **fields))]
-    assert [f"nothing sets {variable}, so --nnodes is empty" in message for message in messages] == (
+    assert [f"nothing sets {variable}, so it is empty in --nnodes" in message for message in messages] == (
         [] if variable is None else [True]
     )
 
@@ -303,7 +303,7 @@ def test_an_option_of_another_launcher_from_a_variable_that_nothing_sets() -> No
     (problem,) = _found(
         "unset-shell-variable", pod("bash", "-c", f"accelerate launch {options} --machine_rank=$RANK t.py")
     )
-    assert "nothing sets RANK, so --machine-rank is empty" in problem.message
+    assert "nothing sets RANK, so it is empty in --machine-rank" in problem.message
 
 
 def test_an_etcd_without_an_id_is_fixed_with_the_job_s_name() -> None:
@@ -319,3 +319,22 @@ def test_an_etcd_without_an_id_is_fixed_with_the_job_s_name() -> None:
 def test_a_range_above_the_pods_is_fixed_to_end_at_them() -> None:
     (problem,) = _found("range-above-pods", job("torchrun", "--nnodes=2:9", *C10D[2:], "t.py", pods=3))
     assert (problem.help, problem.fix and problem.fix.title) == ("write 2:3", "set nnodes to 2:3")
+
+
+@pytest.mark.parametrize(
+    ("option", "is_found"),
+    [
+        ("--rdzv_endpoint=a.b:$PORT", True),
+        ("--master_port=${PORT}", True),
+        ("--master_addr=$HEAD_NODE", True),
+        ("--rdzv_endpoint=a.b:${PORT:-29400}", False),
+        ("--master_addr=$(cat /shared/head)", False),
+        ("--master_addr=$SLURM_LAUNCH_NODE_IPADDR", False),
+        ("--node_rank=$(expr $JOB_COMPLETION_INDEX / 2)", False),
+    ],
+)
+def test_an_endpoint_from_a_variable_that_nothing_sets(option: str, is_found: bool) -> None:
+    manifest = pod("bash", "-c", f"torchrun --nnodes=2 {option} t.py")
+    assert bool(_found("unset-shell-variable", manifest)) is is_found
+    script = f"export PORT=29400 HEAD_NODE=a.b\nexec torchrun --nnodes=2 {option} t.py"
+    assert not _found("unset-shell-variable", pod("bash", "-c", script))

@@ -1,0 +1,45 @@
+"""torch.distributed.launch passes each process an argument.
+
+What: `python -m torch.distributed.launch` without --use-env starts a script.
+
+Why: a note. The module is deprecated, and adds `--local-rank=N` to the script's arguments: a script that takes only
+--local_rank, as before PyTorch 2.0, or none ends with "unrecognized arguments: --local-rank=0". torchrun adds nothing.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+    -       command: [python, -m, torch.distributed.launch, train.py]  # <--
+    +       command: [torchrun, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: start the script with torchrun, and read LOCAL_RANK.
+
+Source: PyTorch 2.15, torch/distributed/launch.py and run.py, config_from_args; pull request 94505 (2.0: a hyphen).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.simulator.launchers.torchrun import option_names
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for role in subject.training_roles:
+        if role.launch.program == "torch.distributed.launch" and "use-env" not in option_names(role.launch.arguments):
+            yield found_at(
+                role.command_path,
+                "torch.distributed.launch passes --local-rank=N to the script, and is deprecated",
+                "start the script with torchrun, and read LOCAL_RANK",
+            )
+
+
+RULE = Rule("local-rank-argument", _check, severity="note", stage="run", authority="torchrun")
