@@ -31,6 +31,11 @@ def declare(
 ) -> ExitStatus:
     """Run `export`, `local`, `declare`, `readonly` or `typeset`."""
     words = [argument.text for argument in argv]
+    if words[0] in ("local", "declare", "typeset") and "-g" not in words and interpreter.hidden:
+        names = [*[item.name for item in assignments], *[word.partition("=")[0] for word in words[1:]]]
+        for name in names:
+            interpreter.hidden[-1].setdefault(name, state.variables.get(name))
+            state.variables[name] = Variable(None)
     exports = words[0] == "export" or any(word.startswith("-") and "x" in word for word in words)
     for assignment in assignments:
         variable = interpreter.assigned(assignment, state)

@@ -62,6 +62,9 @@ def shell_call(argv: Sequence[str], files: Files = no_files, folder: str = "") -
 
     index, letters, names = start + 1, "", list[str]()
     while index < len(argv) and argv[index][:1] in ("-", "+"):
+        if argv[index] == "--":
+            index += 1
+            break
         flags = "" if argv[index].startswith("--") else argv[index][1:]
         letters += flags
         takes_name = "o" in flags.lower()

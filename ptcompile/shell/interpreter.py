@@ -104,6 +104,8 @@ class Interpreter(Expander):
         """Commands that were started in the background."""
         self.fatal: set[int] = set()
         """Commands whose failure ends the innermost shell, because of `set -e`."""
+        self.hidden: list[dict[str, Variable | None]] = []
+        """What the local variables of each running function hide."""
         self.exits: list[ExitStatus] = []
         self.returns: list[ExitStatus] = []
 
@@ -219,6 +221,8 @@ class Interpreter(Expander):
     def case(self, node: nodes.Case, state: ShellState) -> ExitStatus:
         """Run `case`."""
         value = self.joined(node.word, state)
+        if not node.choices:
+            return OK
         return self.choose(node.choices, lambda choice, now: self.matching(value, choice, now), (), state)
 
     def choose(
@@ -262,6 +266,8 @@ class Interpreter(Expander):
     def loop(self, node: nodes.Loop, state: ShellState) -> ExitStatus:
         """Run `while` or `until`: one round, after which what it assigns is unknown."""
         changed = _assigned_in(node)
+        if "shift" in changed and self.shifting_loop(node, state):
+            return OK
         state.forget(changed)
         self.in_loop += 1
         status = self.asked_status(node.condition, state)
@@ -272,7 +278,12 @@ class Interpreter(Expander):
         body_status = OK if status.code == 1 else self.sequence(node.body, taken)
         self.in_loop -= 1
 
-        is_left = taken.errexit or not taken.reaches_next or any(other.until == "break" for other in taken.doubts)
+        is_left = (
+            taken.errexit
+            or "shift" in changed
+            or not taken.reaches_next
+            or any(other.until == "break" for other in taken.doubts)
+        )
         taken.leave("continue")
         if status.code == 0 and not is_left:
             self.never_ends(f"the loop `{doubt.text}`", state)
@@ -284,6 +295,21 @@ class Interpreter(Expander):
             state.become(taken)
         state.forget(changed)
         return OK if status.code == 0 else ExitStatus(None, body_status.failing)
+
+    def shifting_loop(self, node: nodes.Loop, state: ShellState) -> bool:
+        """Run a loop over the arguments round by round, and return whether its end is known."""
+        for _ in range(_MAX_ROUNDS):
+            status = self.asked_status(node.condition, state)
+            if status.code is None:
+                return False
+            if (status.code == 0) == node.is_until:
+                return True
+            self.sequence(node.body, state)
+            state.leave("continue")
+            if not state.reaches_next:
+                state.leave("break")
+                return True
+        return False
 
     def never_ends(self, text: str, state: ShellState) -> None:
         """HowEnded the script at a command or a loop that never ends."""
@@ -368,7 +394,11 @@ class Interpreter(Expander):
         body, self.text, self.file = state.functions[name]
         self.returns, state.arguments = [], tuple([argument.value for argument in argv[1:]])
         self.depth += _CALL_DEPTH
+        self.hidden.append({})
         status = self.run(body, state)
+        for name, variable in self.hidden.pop().items():
+            state.variables.pop(name, None)
+            state.variables |= {name: variable} if variable is not None else {}
         self.depth -= _CALL_DEPTH
         status = any_of([*self.returns, *([status] if state.reaches_next else [])])
         self.text, self.file, self.returns, state.arguments = outer
@@ -554,6 +584,8 @@ def _assigned_in(node: Node) -> set[str]:
     for inner in nodes.walk(node):
         if isinstance(inner, nodes.ShellAssignment | nodes.For):
             names.add(inner.name)
+        elif isinstance(inner, nodes.Simple) and inner.words and inner.words[0].source == "shift":
+            names.add("shift")  # no name of a variable: the arguments change
         elif isinstance(inner, nodes.Simple) and inner.words and inner.words[0].source in _READERS:
             names.update(*[_NAME.findall(word.source) for word in inner.words[1:]])
         elif isinstance(inner, nodes.Arithmetic | nodes.ArithmeticCommand):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ptcompile.kubernetes.commands import basename
+from ptcompile.shell.patterns import compute
 
 
 def output_of(commands: Sequence[Sequence[str]], lookup: Callable[[str], str | None]) -> str | None:
@@ -32,6 +33,15 @@ def _printed(name: str, args: Sequence[str], lookup: Callable[[str], str | None]
             return lookup("HOSTNAME")
         case ["echo", *words]:
             return " ".join(words[1:] if words[:1] in (["-n"], ["-e"]) else words)
+        case ["expr", _, "+" | "-" | "*" | "/" | "%", _]:
+            number = compute(" ".join(args), lookup)
+            return None if number is None else str(number)
+        case ["printf", form, *words] if _FORM.fullmatch(form) and form.count("%") == len(words):
+            values = [int(word) if word.isdigit() else word for word in words]
+            try:
+                return form.removesuffix("\\n") % tuple(values)
+            except TypeError:
+                return None
     return None
 
 
@@ -68,6 +78,7 @@ def _field(fields: list[str], number: int, is_open: str, separator: str) -> str:
 
 _LONGEST_LINE = 1_000
 """Longest line that sed is followed on, in characters."""
+_FORM = re.compile(r"(?:[^%\\]|%(?:0\d)?d|%s)*(?:\\n)?")
 _NUMBER_AT_END = re.compile(r"-(?:oE|Eo|oP|o) (?:\[0-9\][+*]|\\d\+)\$")
 _TRANSLATED = re.compile(r"([^\\]|\\n) ([^\\]|\\n)")
 _CUT = re.compile(r"-d ?(.) -f ?(\d)(-?)")

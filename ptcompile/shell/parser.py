@@ -65,6 +65,9 @@ _NAMES = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _NAME = _NAMES.match
 _FUNCTION = re.compile(r"([^\s;&|<>()$`\"'\\=]+)[ \t]*\([ \t]*\)").match
 _FUNCTION_NAME = re.compile(r"([^\s;&|<>()]+)[ \t]*(?:\([ \t]*\))?").match
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
+_ESCAPE = re.compile(r"\\([ntr\\'\"])")
+_OTHER_ESCAPE = re.compile(r"(?s)[^\\](?:\\\\)*\\[^ntr\\'\"]").search
 _ANSI_TEXT = re.compile(r"(?s)\$'(?:[^'\\]|\\.)*'").match
 _SINGLE = re.compile(r"'([^']*)'").match
 _BACKQUOTED = re.compile(r"(?s)`((?:[^`\\]|\\.)*)`").match
@@ -89,16 +92,16 @@ def parse(text: str) -> ScriptTree:
     return _ScriptParser(text).tree()
 
 
-def _merged(parts: Parts) -> tuple[Part, ...]:
+def merged(parts: Parts) -> tuple[Part, ...]:
     """Join neighboring literals that are quoted alike."""
-    merged: Parts = []
+    joined: Parts = []
     for part in parts:
-        last = merged[-1] if merged else None
+        last = joined[-1] if joined else None
         if isinstance(part, Literal) and isinstance(last, Literal) and part.quoted == last.quoted:
-            merged[-1] = Literal(last.text + part.text, part.quoted)
+            joined[-1] = Literal(last.text + part.text, part.quoted)
         else:
-            merged.append(part)
-    return tuple(merged)
+            joined.append(part)
+    return tuple(joined)
 
 
 class _ScriptParser:
@@ -347,7 +350,7 @@ class _ScriptParser:
 
     def whole(self) -> tuple[Part, ...]:
         """Return the parts of the text, as of one in double quotes."""
-        return _merged(self.double(""))
+        return merged(self.double(""))
 
     # compound commands
 
@@ -488,7 +491,7 @@ class _ScriptParser:
                 parts += self.plain_sign(False)
         if self.at == start:
             return None
-        return Word(_merged(parts), start, self.at, self.text[start : self.at])
+        return Word(merged(parts), start, self.at, self.text[start : self.at])
 
     def plain_sign(self, quoted: bool) -> Parts:
         self.at += 1
@@ -535,7 +538,9 @@ class _ScriptParser:
         if following == "{":
             return [self.braces(quoted)]
         if following == "'" and not quoted:
-            return [Opaque(self.taken(_ANSI_TEXT)[0])]
+            source = self.taken(_ANSI_TEXT)[0]
+            text = _ESCAPE.sub(lambda match: _ESCAPED[match[1]], source[2:-1])
+            return [Literal(text, True) if not _OTHER_ESCAPE(source) else Opaque(source)]
         self.at += 1
         if match := self.take(_NAME):
             return [Parameter(match[0], quoted, self.text[start : self.at])]
@@ -579,7 +584,7 @@ class _ScriptParser:
         prefix, name, index, operator = match.groups(default="")
         if (prefix and operator) or (parts and not operator):
             return Opaque(source, quoted)
-        return Parameter(name, quoted, source, operator or prefix, _merged(parts), index)
+        return Parameter(name, quoted, source, operator or prefix, merged(parts), index)
 
     def backquote(self, quoted: bool) -> Parts:
         source = self.taken(_BACKQUOTED)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from ptcompile._internal.limits import Budget
 from ptcompile.shell import nodes
+from ptcompile.shell.parser import merged
 from ptcompile.shell.patterns import compute, without_match
 from ptcompile.shell.state import ShellState, assumed, status_text
 from ptcompile.shell.values import (
@@ -38,6 +40,13 @@ _PLACEHOLDER = re.compile(r"<[\w./:-]+>")
 """A value that no manifest holds, such as `<secret:hf/token>`."""
 _GLOB = re.compile(r"[*?]|\[[^][]*\]|\{[^{},.]*+(?:\.(?!\.)[^{},.]*+)*+(?:,|\.\.)[^{}]*+\}|\A~")
 """What file names, words in braces, or the home folder may take the place of."""
+_RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.(-?\d{1,6}))?").fullmatch
+_MAX_BRACES: Final = 8
+"""Maximum number of `{` in a word that are expanded; the words of more are unknown."""
+_MAX_ALTERNATIVES: Final = 64
+"""Maximum number of words that braces make of one."""
+_MOST_ALTERNATIVES: Final = 1024
+"""Maximum number of words that braces make in a script."""
 _DEFAULTS = frozenset({":-", "-", ":=", "="})
 
 
@@ -47,6 +56,8 @@ class Expander:
     def __init__(self, env: Mapping[str, str]) -> None:
         self.env = env
         self.budget = Budget()
+        self.alternatives = 0
+        """Number of words that braces have added."""
         self.reads: dict[str, str | None] = {}
         """Variables of the environment that were read, with their values."""
 
@@ -127,6 +138,9 @@ class Expander:
             return value or ()
         if operator in _DEFAULTS or operator in (":+", "+", ":?", "?"):
             return self.with_default(part, value, state)
+        if _is_list(part):
+            items = self.listed(part, state)
+            return unknown(part.source) if items is None else _spaced(items)
         if value is None:
             return ()
         argument = self.parts(part.argument, state)
@@ -135,6 +149,9 @@ class Expander:
             return unknown(part.source)
         if operator == "!":
             return self.lookup(text, state) or ()
+        if operator == ":":
+            chosen = self.chosen(part, len(text), state)
+            return unknown(part.source) if chosen is None else computed(text[chosen], value, argument)
         changed = _changed(text, operator, text_of(argument))
         return unknown(part.source) if changed is None else computed(changed, value, argument)
 
@@ -161,6 +178,32 @@ class Expander:
         if variable is None or variable.value is None:
             return None if variable is None else ()
         return variable.items if variable.items is not None else [variable.value]
+
+    def listed(self, part: Parameter, state: ShellState) -> Sequence[ShellValue] | None:
+        """Return the items of `$@`, of an array, or of a part of them, or None if they are not known."""
+        items = self.items(part, state)
+        if items is None or not part.operator:
+            return items
+        if len(items) > MAX_ITEMS:
+            return None
+        if not part.subscript:
+            items = (unknown("$0"), *items)
+        chosen = self.chosen(part, len(items), state) if all(map(is_known, items[1:])) else None
+        return None if chosen is None else items[chosen]
+
+    def chosen(self, part: Parameter, size: int, state: ShellState) -> slice | None:
+        """Return which part of a text or an array `${X:offset:length}` is, or None if that is not known."""
+        argument = self.parts(part.argument, state)
+        if not is_known(argument):
+            return None
+        texts = text_of(argument).split(":")
+        numbers = [compute(text, lambda name: self.known_text(name, state)) for text in texts]
+        first = numbers[0]
+        length = numbers[1] if numbers[1:] else size
+        if first is None or length is None or len(numbers) > 2:
+            return None
+        first = max(first + size, size) if first < -size else first + size * (first < 0)
+        return slice(first, max(first, size + length) if length < 0 else first + length)
 
     def with_default(self, part: Parameter, value: ShellValue | None, state: ShellState) -> ShellValue:
         """Return the value of `${X:-word}`, `${X:+word}`, `${X:=word}` or `${X:?word}`."""
@@ -189,18 +232,28 @@ class Expander:
 
     def expand(self, word: Word, state: ShellState) -> list[Argument]:
         """Return the arguments that a word becomes: none for an empty unquoted variable, several for an array."""
+        words = _alternatives(word)
+        self.alternatives += len(words) - 1
+        if self.alternatives > _MOST_ALTERNATIVES:
+            words = [word]
+        return [argument for alternative in words for argument in self.fields_of(alternative, state)]
+
+    def fields_of(self, word: Word, state: ShellState) -> list[Argument]:
+        """Return the arguments that a word without braces becomes."""
         fields = _Fields(word)
         for part in word.parts:
             if isinstance(part, nodes.Literal):
                 fields.literal(part)
             elif isinstance(part, nodes.Parameter) and _is_list(part):
-                items = self.items(part, state)
+                items = self.listed(part, state)
                 if items is None:
                     fields.add(unknown(part.source), may_split=True)
                 elif part.quoted and "*" in (part.name, part.subscript):
                     fields.add(_spaced(items), is_quoted=True)
-                else:
+                elif part.quoted:
                     fields.add_all(items)
+                else:
+                    fields.split_all(items)
             elif part.quoted or any(getattr(inner, "quoted", False) for inner in getattr(part, "argument", ())):
                 fields.add(self.part(part, state), is_quoted=True)
             else:
@@ -216,12 +269,75 @@ def _changed(text: str, operator: str, argument: str) -> str | None:
         return without_match(text, operator, argument)
     if operator in ("/", "//"):
         old, _, new = argument.partition("/")
-        return None if _GLOB.search(old) else text.replace(old, new, 1 if operator == "/" else -1)
-    return None
+        if _GLOB.search(old):
+            return None
+        if operator == "/" and old[:1] in ("#", "%"):
+            kept = text.removeprefix(old[1:]) if old[0] == "#" else text.removesuffix(old[1:])
+            is_replaced = len(kept) < len(text)
+            return (new + kept if old[0] == "#" else kept + new) if is_replaced else text
+        return text.replace(old, new, 1 if operator == "/" else -1)
+    if argument:
+        return None
+    changed = text.upper() if operator[0] == "^" else text.lower()
+    return changed if len(operator) == 2 else changed[:1] + text[1:]
+
+
+def _alternatives(word: Word) -> list[Word]:
+    """Return the words that `{a,b}` and `{1..3}` make of a word; bash expands them before anything else."""
+    signs: list[Part | str] = []
+    for part in word.parts:
+        is_plain = isinstance(part, nodes.Literal) and not part.quoted
+        signs += part.text if is_plain and isinstance(part, nodes.Literal) else [part]
+    opened = signs.count("{")
+    if not 0 < opened <= _MAX_BRACES or len(signs) > MAX_ITEMS:
+        return [word]
+    return [word._replace(parts=_joined_signs(made)) for made in _without_braces(signs)]
+
+
+def _without_braces(signs: list[Part | str]) -> list[list[Part | str]]:
+    for start in [index for index, sign in enumerate(signs) if sign == "{"]:
+        depth, ends = 0, [start]
+        for end in range(start + 1, len(signs)):
+            sign = signs[end]
+            if sign == "," and not depth:
+                ends.append(end)
+            if sign == "}" and not depth:
+                break
+            depth += (sign == "{") - (sign == "}")
+        else:
+            continue
+        inner = [signs[first + 1 : last] for first, last in pairwise([*ends, end])]
+        options = inner if len(inner) > 1 else [[*text] for text in _range_of(inner[0])]
+        if options:
+            rests = _without_braces(signs[end + 1 :])
+            middles = [middle for option in options for middle in _without_braces(option)]
+            if len(middles) * len(rests) > _MAX_ALTERNATIVES:
+                break
+            return [[*signs[:start], *middle, *rest] for middle in middles for rest in rests]
+    return [signs]
+
+
+def _range_of(signs: Sequence[Part | str]) -> list[str]:
+    """Return the texts of `1..3`, or none if the signs are something else."""
+    match = _RANGE("".join([sign for sign in signs if isinstance(sign, str)]))
+    if match is None or not all(isinstance(sign, str) for sign in signs):
+        return []
+    first, last = int(match[1]), int(match[2])
+    step = abs(int(match[3] or 1)) or 1
+    is_padded = any(text.lstrip("-").startswith("0") and len(text.lstrip("-")) > 1 for text in match.group(1, 2))
+    width = max(map(len, match.group(1, 2))) if is_padded else 0
+    numbers = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
+    return [f"{number:0{width}}" for number in numbers] if len(numbers) <= _MAX_ALTERNATIVES else []
+
+
+def _joined_signs(signs: Sequence[Part | str]) -> tuple[Part, ...]:
+    return merged([nodes.Literal(sign) if isinstance(sign, str) else sign for sign in signs])
 
 
 def _is_list(part: Parameter) -> bool:
-    return not part.operator and (part.subscript in ("@", "*") or (part.name in ("@", "*") and not part.subscript))
+    return part.operator in ("", ":") and (
+        part.subscript in ("@", "*") or (part.name in ("@", "*") and not part.subscript)
+    )
 
 
 def _spaced(values: Sequence[ShellValue]) -> ShellValue:
@@ -262,6 +378,12 @@ class _Fields:
             self.fields[-1].extend(item)
             self.is_present = True
             self.may_split = self.may_split or not is_known(item)
+
+    def split_all(self, items: Sequence[ShellValue]) -> None:
+        for index, item in enumerate(items):
+            if index and self.fields[-1]:
+                self.fields.append([])
+            self.split(item)
 
     def split(self, value: ShellValue) -> None:
         for piece in value:

@@ -1,0 +1,2 @@
+IFS=$'\n'
+torchrun --nnodes=2 train.py

@@ -1,0 +1,3 @@
+case "$NNODES" in
+esac
+torchrun train.py

@@ -1,0 +1,2 @@
+ARGS=${ARGS:---nnodes=2}
+torchrun $ARGS ${EXTRA:+--extra} train.py

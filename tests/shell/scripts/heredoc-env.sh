@@ -1,0 +1,5 @@
+cat > env.sh <<EOF
+export NPROC=8
+EOF
+source env.sh
+torchrun --nproc_per_node=$NPROC train.py

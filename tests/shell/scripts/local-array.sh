@@ -1,0 +1,3 @@
+f() { local -a A=(--nnodes=2 --x); A+=(y); torchrun "${A[@]}" a.py; }
+f
+torchrun "${#A[@]}" b.py

@@ -1,0 +1,2 @@
+trap 'torchrun never.py' EXIT
+exec torchrun train.py

@@ -1,0 +1,3 @@
+cleanup() { echo bye; }
+trap cleanup EXIT INT TERM
+torchrun --nnodes=2 train.py
