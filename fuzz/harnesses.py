@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz import definitions, engine, harness, schemas, tree, verbs
+from fuzz import definitions, engine, harness, schemas, scripts, tree, verbs
 
 HARNESSES: dict[str, harness.Harness] = {
     "reader": harness.reader,
@@ -14,13 +14,14 @@ HARNESSES: dict[str, harness.Harness] = {
     "files": verbs.files,
     "definitions": definitions.definitions,
     "tree": tree.tree,
+    "scripts": scripts.scripts,
 }
 
-GRAMMARS: dict[str, engine.Make] = {"definitions": schemas.stream, "tree": tree.make}
+GRAMMARS: dict[str, engine.Make] = {"definitions": schemas.stream, "tree": tree.make, "scripts": scripts.make}
 """Of harnesses whose inputs are mostly made from nothing; the others' are all changed seeds."""
 
 SHARES: dict[str, float] = {
     "reader": 1.5, "lint": 1.5, "compile": 1, "server": 1, "verbs": 1.5, "secrets": 0.5, "files": 0.5,
-    "definitions": 1.75, "tree": 0.75,
+    "definitions": 1.75, "tree": 0.75, "scripts": 1,
 }  # fmt: skip
-"""Of ten."""
+"""Of eleven."""

@@ -43,6 +43,7 @@ _TREE = (
 _OWN = {
     "definitions": ((_CRD + _FOO + _FOO.replace("a: x", "a: xy")).encode(), f"{_SCHEMA}{_FOO}".encode()),
     "tree": (_TREE.encode(),),
+    "scripts": tuple([path.read_bytes() for path in sorted(ROOT.glob("tests/shell/scripts/*.sh"))]),
 }
 """Sound inputs of the harnesses that have a grammar."""
 _POLICY = """\
