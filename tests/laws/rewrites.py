@@ -15,6 +15,10 @@ NOISE = {
     "set-e": "set -e",
     "wait-loop": "until [ -f /data/ready ]; do sleep 1; done",
     "sourced": ". /etc/profile.d/colors.sh",
+    "echoed-launch": 'echo "torchrun --standalone --nnodes=9 other.py & sleep infinity" # torchrun other.py',
+    "unused-function": "usage() { echo torchrun --nnodes=9; torchrun --standalone other.py; exit 1; }",
+    "case": 'case "$1" in --help) exit 0 ;; esac',
+    "trap": "trap 'echo interrupted' INT TERM",
     "guard": "if [ ! -d /tmp/scratch ]; then mkdir -p /tmp/scratch; fi",
 }
 """By name, a line that changes nothing for the launcher in the lines after it."""

@@ -31,7 +31,7 @@ Source: POSIX 2024, exit status of pipelines and lists; Kubernetes 1.36, a conta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import training_command
@@ -62,8 +62,15 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _is_known(script: Script, training: ShellCommand) -> bool:
     """Return whether the script ends after the training, and with a status that is known."""
     repeats = training.in_background or training.in_loop or script.commands[-1].is_endless
-    catches = any(command.words[0] == "trap" for command in script.commands)
+    catches = any(_may_end_script(command.words) for command in script.commands)
     return not (repeats or catches or script.endless or script.may_fail or script.unread)
+
+
+def _may_end_script(words: Sequence[str]) -> bool:
+    """Return whether a command is `trap` for the end of the script or an error, and may set the exit code."""
+    if words[0] != "trap" or {"EXIT", "0", "ERR"}.isdisjoint(words):
+        return False
+    return "exit" in words[1] or " " not in words[1]
 
 
 RULE = Rule("hidden-failure", _check, severity="warning", stage="run", authority="kubelet")

@@ -31,11 +31,14 @@ CASES = [
     ("if python train.py; then echo done; else exit 1; fi", False),
     ("python train.py; code=$?; echo $code; exit $code", False),
     ("python train.py; code=$?; echo $code", True),
+    ("trap 'echo bye' EXIT; python train.py; echo done", True),
+    ("trap 'exit 1' TERM INT; python train.py; echo done", True),
 ]
 UNREAD = [
     "python train.py; code=$?; echo $code; exit $code",
     "while true; do python train.py && break; done",
-    "trap 'echo bye' EXIT; python train.py; echo done",
+    "trap 'exit 1' EXIT; python train.py; echo done",
+    "trap cleanup EXIT; python train.py; echo done",
     "cat > train.py <<EOF\nprint(1 | 2)\nEOF\npython train.py",
     "python train.py & wait",
     "pip install x; echo installed",  # does not train
