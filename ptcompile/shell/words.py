@@ -232,6 +232,8 @@ class Expander:
 
     def expand(self, word: Word, state: ShellState) -> list[Argument]:
         """Return the arguments that a word becomes: none for an empty unquoted variable, several for an array."""
+        if "{" not in word.source:
+            return self.fields_of(word, state)
         words = _alternatives(word)
         self.alternatives += len(words) - 1
         if self.alternatives > _MOST_ALTERNATIVES:

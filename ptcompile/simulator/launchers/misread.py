@@ -40,6 +40,7 @@ _is_dashed = Pattern(f"-{{0,2}}[{_DASHES}]+-?[A-Za-z]").match
 _is_space = Pattern(f"[{_SPACES}]").match
 _find_lost_option = Pattern(f"[{_SPACES}][-{_DASHES}]").search
 _is_answer = Pattern(r"(?i)true|false|yes|no|on|off|\d{1,6}").fullmatch
+_has_inner_option = Pattern(r"[^\0]--[A-Za-z]").search
 _find_options = Pattern(r"--([A-Za-z][\w-]*)").finditer
 
 _COUNTS: Final = (
@@ -70,14 +71,15 @@ def launch_words(launch: Invocation) -> tuple[tuple[GivenOption, ...], tuple[str
 def misread_word(launch: Invocation) -> MisreadWord | None:
     """Return the first word by which a launch certainly does not start what was meant, or None."""
     arguments = launch.arguments
-    module = _unknown_module(launch.program.split() or launch.entry)
+    module = _unknown_module(launch.program.split() or launch.entry) if launch.program != launch.launcher else None
     if module is not None or not arguments:
         return module or _unknown_program(launch.entry[:1])
     given, entry = launch_words(launch)
     options = arguments[: len(arguments) - len(entry)]
+    text = "\0".join([*options, *entry[:1]])
     return (
-        _look_alike(launch, (*options, *entry[:1]))
-        or _glued(launch, given, entry)
+        (None if text.isascii() else _look_alike(launch, (*options, *entry[:1])))
+        or (_glued(launch, given, entry) if _has_inner_option(text) else None)
         or _answer(launch, given, entry)
         or _valued_switch(launch, given)
     )
@@ -86,7 +88,7 @@ def misread_word(launch: Invocation) -> MisreadWord | None:
 def lost_options(launch: Invocation) -> tuple[str, ...]:
     """Return the words after the script that look like options but begin with another sign than a hyphen."""
     entry = launch_words(launch)[1] if launch.arguments else launch.entry
-    if all(word.isascii() for word in entry):
+    if "".join(entry).isascii():
         return ()
     return tuple([word for word in entry[1:] if _is_dashed(word) or _find_lost_option(word)])
 
@@ -96,6 +98,8 @@ def misplaced_options(launch: Invocation) -> tuple[str, ...]:
     if not launch.arguments:
         return ()
     given, entry = launch_words(launch)
+    if len(entry) < 2:
+        return ()
     own = _own_names(launch)
     before = {option.name for option in given}
     written_names = [word.partition("=")[0] for word in entry[1:] if word.startswith("--")]
@@ -188,8 +192,10 @@ def _glued(launch: Invocation, given: Sequence[GivenOption], entry: Sequence[str
 def _valued_switch(launch: Invocation, given: Sequence[GivenOption]) -> MisreadWord | None:
     """Return the switch that has a value after `=`, of a launcher other than torchrun."""
     launcher = LAUNCHERS.get(launch.launcher)
-    for option in given if launcher is not None else ():
-        if launcher is not None and option.value is not None and option.name in launcher.flags:
+    if launcher is None:
+        return None
+    for option in given:
+        if option.value is not None and option.name in launcher.flags:
             message = f"{launch.launcher} does not start with {option.written}: it takes no value"
             return MisreadWord(option.written, message, "remove the value")
     return None
@@ -198,7 +204,7 @@ def _valued_switch(launch: Invocation, given: Sequence[GivenOption]) -> MisreadW
 def _answer(launch: Invocation, given: Sequence[GivenOption], entry: Sequence[str]) -> MisreadWord | None:
     """Return the word after a switch that the launcher takes as the script, because a switch has no value."""
     last = given[-1] if given else None
-    if not entry or not is_literal(entry[0]):
+    if not entry or entry[0].endswith(".py") or not is_literal(entry[0]):
         return None
     word = entry[0]
     names = {option.name for option in given}

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.containers import idle_command, starts_training_in_text, training_command
+from ptcompile.linter.containers import LAUNCHERS, idle_command, starts_training_in_text, training_command
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -63,6 +63,9 @@ def _check_template(template: ManifestTemplate) -> Iterator[Finding]:
 
 
 def _check_script(container: ManifestContainer, script: Script, held: str) -> Iterator[Finding]:
+    is_idle = script.endless or any(command.is_endless for command in script.commands)
+    if not is_idle and container.launch.launcher in LAUNCHERS:
+        return
     training = training_command(script)
     if training is None:
         if not script.unread and starts_training_in_text(script.call.text):
