@@ -86,7 +86,10 @@ ANY_POD_RULES: frozenset[str] = frozenset(
         "token-not-mounted",
         "missing-config-key",
         "missing-sidecar-annotation",
+        "misplaced-key",
         "misspelt-reference",
+        "volume-elsewhere",
+        "slow-ownership",
         "object-in-other-namespace",
         "unset-subpath-variable",
         "unmounted-init-path",
@@ -106,14 +109,6 @@ ANY_POD_RULES: frozenset[str] = frozenset(
     }
 )
 """Rules that apply to the pods of any object; they check nothing specific to training."""
-SERVICE_RULES = ANY_POD_RULES | {
-    "restart-always",
-    *("missing-service", "unresolvable-endpoint", "own-host-endpoint", "local-endpoint", "same-node-rank"),
-    *("too-few-pods", "too-many-pods", "worlds-apart", "endpoint-misses-pods"),
-}
-"""Rules for kinds that need not train: also those that find something only where a launcher starts."""
-
-
 RuleEntry = tuple[str, str, Needs]
 """A rule that is not loaded yet: its name, its module and the words it needs."""
 
@@ -145,7 +140,19 @@ def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
     )
     if kind_named(kind).trains:
         return tuple(entries)
-    return tuple(entry for entry in entries if entry[0] in SERVICE_RULES or ".operators." in entry[1])
+    return tuple(entry for entry in entries if not _is_about_training(entry[0], entry[1]))
+
+
+def _is_about_training(name: str, module: str) -> bool:
+    """Return whether a rule supposes that pods train: most of those about launches find nothing without torchrun."""
+    is_launch = module.startswith(("ptcompile.operators.", "ptcompile.linter.rules.launch."))
+    return name not in _SERVICE_RULES and (not is_launch or name in _TRAINING_RULES)
+
+
+_SERVICE_RULES = ANY_POD_RULES | {"restart-always"}
+"""Rules about pods that do not suppose that they train."""
+_TRAINING_RULES = frozenset({"launch-not-understood", "launcher-alone", "one-process-for-gpus"})
+"""Rules about launches that a service may well break."""
 
 
 @cache

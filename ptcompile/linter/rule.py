@@ -140,7 +140,7 @@ class Subject(Workload):
         """What keeps roles that should meet from it; empty if the files do not settle which roles should."""
         from ptcompile.linter.training_roles import obstacles_of
 
-        return tuple(obstacles_of((*self.rendezvous_groups, *self.env_groups)))
+        return tuple(obstacles_of(self, self.training_roles)) if self.rendezvous_groups or self.env_groups else ()
 
     def obstacles_named(self, name: str) -> Iterator[RoleObstacle]:
         """Yield the obstacles that the rule of this name reports."""

@@ -1,16 +1,16 @@
-"""Training roles, where each of their launch options is written, and which roles meet."""
+"""Training roles, and where each of their launch options is written; the simulator decides which roles meet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Path
-from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.simulator.launchers.torchrun import option_name, option_variable, torch_of
+from ptcompile.simulator.launchers.rendezvous import STANDALONE
+from ptcompile.simulator.launchers.torchrun import option_name, torch_of
 from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
 from ptcompile.world.workload import Workload
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from ptcompile.kinds.pods import ExpandedRole
-    from ptcompile.shell.values import Doubt
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.misread import MisreadWord
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
@@ -31,27 +30,10 @@ if TYPE_CHECKING:
     """What sets an option: the command line, the user's PET_* variable, the operator's, or torchrun's default."""
 
 
-ENV_VARIABLES: dict[str, str] = {
-    "nnodes": "WORLD_SIZE",
-    "node-rank": "RANK",
-    "master-addr": "MASTER_ADDR",
-    "master-port": "MASTER_PORT",
-}
-"""Variables that a script without a launcher reads (torch.distributed, env://), keyed by torchrun's options.
-
-WORLD_SIZE counts processes.
-"""
-
-
 _LAUNCHER_NAMES = (
     *("torch", "accelerate", "deepspeed", "composer", "tune", "hyperpodrun", "ft_launcher", "colossalai", "axolotl"),
     *("llamafactory", "swift", "lmf", "megatron"),
 )
-_MEETING_OPTIONS = (
-    *("nnodes", "nproc-per-node", "node-rank", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf"),
-    *("master-addr", "master-port", "standalone"),
-)
-"""Options that decide which pods meet."""
 _RENDEZVOUS_PREFIXES = ("PET_", "MASTER_ADDR", "WORLD_SIZE")
 _OPTION_NAMES = Pattern(r"[\w.-]+")
 
@@ -97,42 +79,6 @@ class TrainingRole:
         """The launcher's name in messages, or "the script"."""
         return self.rendezvous.launcher if self.rendezvous.launcher != "command" else "the script"
 
-    @property
-    def is_python_script(self) -> bool:
-        """Whether the command is a Python script without a launcher."""
-        words = self.launch.entry
-        return self.rendezvous.launcher == "command" and bool(words) and basename(words[0]).startswith("python")
-
-    @property
-    def is_env_script(self) -> bool:
-        """Whether the command is a script without a launcher that takes its rendezvous from variables (env://)."""
-        return self.is_python_script and self.rendezvous.backend == "env"
-
-    @cached_property
-    def is_modeled(self) -> bool:
-        """Whether a modeled launcher starts the processes and its options set the number of nodes."""
-        from ptcompile.simulator.launchers import LAUNCHERS
-
-        options = self.launch.options
-        if self.rendezvous.launcher == "deepspeed" and "no-ssh" not in options:
-            return False  # one deepspeed process starts all nodes over ssh
-        launcher = LAUNCHERS.get(self.rendezvous.launcher)
-        by_variable = launcher is not None and launcher.variables.get("nnodes", "") in self.launch.env
-        sets_nodes = "nnodes" in options or "world-size" in options or by_variable
-        return self.is_torchrun or (
-            self.rendezvous.launcher in LAUNCHERS and sets_nodes and self.rendezvous.backend != "none"
-        )
-
-    def option_name(self, option: str) -> str:
-        """Return the launcher's name for an option, dashed."""
-        from ptcompile.simulator.launchers import LAUNCHERS
-
-        launcher = LAUNCHERS.get(self.rendezvous.launcher)
-        if launcher is None:
-            return option
-        synonym = {"rdzv-endpoint": "master-addr", "nnodes": "world-size"}.get(option, option)
-        return launcher.names.get(option) or launcher.names.get(synonym, option)
-
     @cached_property
     def misread_word(self) -> MisreadWord | None:
         """The word by which the launch certainly starts something else than was meant, or None."""
@@ -140,35 +86,10 @@ class TrainingRole:
 
         return misread_word(self.launch)
 
-    @cached_property
+    @property
     def misplaced_options(self) -> tuple[str, ...]:
         """The launcher's options, as written, that are after the script, which gets them instead."""
-        from ptcompile.simulator.launchers.misread import misplaced_options
-
-        return misplaced_options(self.launch)
-
-    def is_uncertain(self, *options: str) -> bool:
-        """Return whether something outside the files may change the launch, or one of its options if some are given:
-        envFrom, or what `doubt_about` returns; or whether the launcher gets its options at the wrong place.
-        """
-        if self.pod.main is None or self.pod.has_unknown_variables or self.misplaced_options:
-            return True
-        return self.doubt_about(*options) is not None
-
-    def doubt_about(self, *options: str) -> Doubt | None:
-        """Return what decides whether the script starts the launcher, or what may change one of the options, or of all
-        if none is given.
-        """
-        launch = self.launch
-        if launch.doubt is not None or launch.changed_by is None:
-            return launch.doubt
-        asked = options or (*launch.options, *self.options)
-        is_changed = any(self.option_name(option) in launch.changed or self._is_inherited(option) for option in asked)
-        return launch.changed_by if is_changed else None
-
-    def _is_inherited(self, option: str) -> bool:
-        """Return whether an option's value comes from a variable."""
-        return self.source_of(option) in ("env", "operator")
+        return self.pod.misplaced_options
 
     @cached_property
     def installs_packages(self) -> bool:
@@ -180,32 +101,21 @@ class TrainingRole:
         """Whether the role's pods meet no other pod of the object: each names itself, or nothing."""
         return self.meeting.is_local
 
-    @cached_property
+    @property
     def is_standalone(self) -> bool:
         """Whether --standalone, its variable or tune keeps torchrun from meeting other nodes."""
-        from ptcompile.simulator.launchers.rendezvous import STANDALONE
-
         return STANDALONE.items() <= self.options.items()
 
     def source_of(self, option: str) -> OptionSource:
         """Return what sets the option's value."""
-        if option in self.launch.options or (option == "nnodes" and "world-size" in self.launch.options):
+        if self.member.is_passed(option):
             return "flag"
-        name = self.variable(option)
+        name = self.member.variable(option)
         if name not in self.launch.env:
             return "default"
         if self.user_entry(name) is not None or name not in self.pod.env:
             return "env"
         return "operator"
-
-    def variable(self, option: str) -> str:
-        """Return the variable that the launcher, or a script without one, reads an option from."""
-        if self.is_env_script:
-            return ENV_VARIABLES.get(option, "")
-        from ptcompile.simulator.launchers import LAUNCHERS
-
-        launcher = LAUNCHERS.get(self.rendezvous.launcher)
-        return option_variable(option) if launcher is None else launcher.variables.get(option, "")
 
     def user_entry(self, name: str) -> EnvEntry | None:
         """Return the variable that the user sets, or None if the operator sets it or nothing does."""
@@ -228,7 +138,7 @@ class TrainingRole:
         source = self.source_of(option)
         if source == "flag":
             return self.flag_path(option)
-        name = self.variable(option)
+        name = self.member.variable(option)
         entry = self.user_entry(name) if source == "env" else None
         if entry is not None:
             return entry.path if entry.value is None else entry.value_path
@@ -248,7 +158,7 @@ class TrainingRole:
 
     def flag_path(self, option: str) -> Path:
         """Return the path of the argument that names the option, or of the script that contains it."""
-        name = self.option_name(option)
+        name = self.member.option_name(option)
         if (path := self._flag_paths.get(name)) is not None:
             return path
         for path, token, names in self._dashed_tokens:
@@ -343,18 +253,8 @@ def mentions_launcher(template: ManifestTemplate) -> bool:
     return False
 
 
-def names_pods(subject: Workload) -> bool:
-    """Return whether the manifest gives its pods names by which they find one another: a subdomain."""
-    return any("subdomain" in template.spec for template in subject.templates)
-
-
 def _strip_dashes(name: str) -> str:
     return name.lstrip("-")
-
-
-def guide_of(roles: tuple[TrainingRole, ...]) -> TrainingRole:
-    """Return the first role whose host leads other pods to the endpoint too, else the first one."""
-    return next((role for role in roles if not role.member.address.is_blind), roles[0])
 
 
 def count_nodes(roles: tuple[TrainingRole, ...]) -> int:
@@ -366,12 +266,8 @@ TrainingRoles = tuple[TrainingRole, ...]
 
 
 def rendezvous_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
-    """Return the groups of roles that should meet; empty unless the files determine everything their launchers read.
-
-    All roles of a PyTorchJob are one group, and so are all that Volcano's pytorch plugin ranks. In other kinds, roles
-    may be separate jobs: roles with endpoints that lead to the same place are one group.
-    """
-    return _group(subject, roles, lambda role: role.is_modeled)
+    """Return the groups of roles that should meet; empty unless the files determine everything their launchers read."""
+    return _groups(subject, roles) if all(role.member.is_modeled for role in roles) else ()
 
 
 def torchrun_groups(roles: TrainingRoles, groups: tuple[TrainingRoles, ...]) -> tuple[TrainingRoles, ...]:
@@ -381,22 +277,21 @@ def torchrun_groups(roles: TrainingRoles, groups: tuple[TrainingRoles, ...]) -> 
 
 def env_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
     """Return the groups of scripts without a launcher whose variables the user sets (env://)."""
-    return _group(subject, roles, lambda role: role.is_env_script and role.user_entry("MASTER_ADDR") is not None)
+    is_set = all(role.member.is_env_script and role.user_entry("MASTER_ADDR") is not None for role in roles)
+    return _groups(subject, roles) if is_set else ()
 
 
-def _group(
-    subject: Workload, roles: TrainingRoles, is_member: Callable[[TrainingRole], bool]
-) -> tuple[TrainingRoles, ...]:
-    if not roles or not all(is_member(role) and not role.is_uncertain(*_MEETING_OPTIONS) for role in roles):
+def _groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
+    """Return the roles of each gathering of the job; empty if something outside the files may change one."""
+    is_assumed = subject.base is not None and subject.base.assumed
+    if not roles or subject.job is None or is_assumed:
         return ()
-    if subject.base is not None and subject.base.assumed:
+    gatherings = subject.job.gatherings
+    if not all(gathering.is_settled for gathering in gatherings):
         return ()
-    groups: dict[int | None, list[TrainingRole]] = {}
-    for role in roles:
-        settings = subject.record.rendezvous
-        is_one = settings.all_pods or (settings.ranked_by and role.pod.env.keys() >= set(settings.ranked_by))
-        groups.setdefault(None if is_one else id(role.meeting), []).append(role)
-    return tuple(tuple(members) for members in groups.values())
+    role_of = {id(role.member): role for role in roles}
+    members = [[id(member) for member in gathering.members] for gathering in gatherings]
+    return tuple(tuple(role_of[member] for member in group if member in role_of) for group in members)
 
 
 class RoleObstacle(NamedTuple):
@@ -406,13 +301,9 @@ class RoleObstacle(NamedTuple):
     obstacle: Obstacle
 
 
-def obstacles_of(groups: tuple[TrainingRoles, ...]) -> Iterator[RoleObstacle]:
-    """Yield what keeps the roles of each group from meeting."""
-    from ptcompile.simulator.obstacles import Gathering, obstacles_among
-
-    for roles in groups:
-        meetings = {id(role.meeting): role.meeting for role in roles}
-        role_of = {id(role.member): role for role in roles}
-        for obstacle in obstacles_among(Gathering(tuple(meetings.values()))):
-            if id(obstacle.member) in role_of:
-                yield RoleObstacle(role_of[id(obstacle.member)], obstacle)
+def obstacles_of(subject: Workload, roles: TrainingRoles) -> Iterator[RoleObstacle]:
+    """Yield what keeps the roles from meeting."""
+    role_of = {id(role.member): role for role in roles}
+    for obstacle in subject.job.obstacles if subject.job is not None else ():
+        if id(obstacle.member) in role_of:
+            yield RoleObstacle(role_of[id(obstacle.member)], obstacle)

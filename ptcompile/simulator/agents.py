@@ -20,8 +20,6 @@ from ptcompile.simulator.rendezvous import JobRendezvous
 
 LAST_CALL_SECONDS = 30
 """Time that c10d waits for more nodes once the minimum has joined (last_call_timeout)."""
-EXIT_BARRIER_SECONDS = 300
-"""Time that torchrun waits for the other nodes after its own processes have ended (exit_barrier_timeout)."""
 _TORCHRUN_LAUNCHERS = ("torchrun", "accelerate")
 """Launchers whose agents are torchrun's."""
 _JOIN_SECONDS, _READ_SECONDS, _STATIC_SECONDS = 600, 60, 600

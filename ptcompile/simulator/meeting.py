@@ -1,4 +1,4 @@
-"""Where the pods of a job meet: endpoints compared by what they lead to, not by their text.
+"""Where the pods of a job meet, and which should: endpoints compared by what they lead to, not by their text.
 
 A role of one pod may name itself in any way, such as localhost, and the others by its DNS name: they meet
 (docs/facts/torchrun.md#rendezvous).
@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole, PodView
 from ptcompile.kinds.templates import cluster_host_name
+from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.index import Objects, selector, service_selects
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
 from ptcompile.operators.table import RUNS_PODS, kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import NO_RANK, STANDALONE_ENDPOINT, Rendezvous
-from ptcompile.simulator.launchers.torchrun import SHARED_STORE, torch_of
+from ptcompile.simulator.launchers.torchrun import SHARED_STORE, option_variable, torch_of
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
+    from ptcompile.shell.values import Doubt
 
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared only, never bound
 OWN_HOST_TEXTS: Final = (
@@ -38,6 +40,21 @@ OWN_HOST_TEXTS: Final = (
 )
 """Beginnings of hosts that stand for the pod itself, where no manifest has the value."""
 _C10D_PORT: Final = "29400"
+ENV_VARIABLES: dict[str, str] = {
+    "nnodes": "WORLD_SIZE",
+    "node-rank": "RANK",
+    "master-addr": "MASTER_ADDR",
+    "master-port": "MASTER_PORT",
+}
+"""Variables that a script without a launcher reads (torch.distributed, env://), keyed by torchrun's options.
+
+WORLD_SIZE counts processes.
+"""
+_MEETING_OPTIONS: Final = (
+    *("nnodes", "nproc-per-node", "node-rank", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf"),
+    *("master-addr", "master-port", "standalone"),
+)
+"""Options that decide which pods meet."""
 
 Lead = tuple[ExpandedRole, Pod, Rendezvous]
 """A role, its first pod, and that pod's rendezvous."""
@@ -88,6 +105,72 @@ class MeetingMember(NamedTuple):
         run = "" if rendezvous.backend in ("static", "env") else rendezvous.options.get("rdzv-id", "")
         return (rendezvous.backend, self.address.name, port, run)
 
+    @property
+    def is_python_script(self) -> bool:
+        """Whether the command is a Python script without a launcher."""
+        words = self.pod.launch.entry
+        return self.rendezvous.launcher == "command" and bool(words) and basename(words[0]).startswith("python")
+
+    @property
+    def is_env_script(self) -> bool:
+        """Whether the command is a script without a launcher that takes its rendezvous from variables (env://)."""
+        return self.is_python_script and self.rendezvous.backend == "env"
+
+    @property
+    def is_modeled(self) -> bool:
+        """Whether a modeled launcher starts the processes and its options set the number of nodes."""
+        name, options = self.rendezvous.launcher, self.pod.launch.options
+        if name == "torchrun":
+            return True
+        if name not in LAUNCHERS or self.rendezvous.backend == "none":
+            return False
+        if name == "deepspeed" and "no-ssh" not in options:
+            return False  # one deepspeed process starts all nodes over ssh
+        return not {"nnodes", "world-size"}.isdisjoint(options) or self.variable("nnodes") in self.pod.launch.env
+
+    def option_name(self, option: str) -> str:
+        """Return the launcher's name for an option, dashed."""
+        launcher = LAUNCHERS.get(self.rendezvous.launcher)
+        if launcher is None:
+            return option
+        synonym = {"rdzv-endpoint": "master-addr", "nnodes": "world-size"}.get(option, option)
+        return launcher.names.get(option) or launcher.names.get(synonym, option)
+
+    def variable(self, option: str) -> str:
+        """Return the variable that the launcher, or a script without one, reads an option from."""
+        if self.is_env_script:
+            return ENV_VARIABLES.get(option, "")
+        launcher = LAUNCHERS.get(self.rendezvous.launcher)
+        return option_variable(option) if launcher is None else launcher.variables.get(option, "")
+
+    def is_passed(self, option: str) -> bool:
+        """Return whether the command line sets an option."""
+        options = self.pod.launch.options
+        return option in options or (option == "nnodes" and "world-size" in options)
+
+    def is_uncertain(self, *options: str) -> bool:
+        """Return whether something outside the files may change the launch, or one of its options if some are given:
+        envFrom, or what `doubt_about` returns; or whether the launcher gets its options at the wrong place.
+        """
+        if self.pod.main is None or self.pod.has_unknown_variables or self.pod.misplaced_options:
+            return True
+        return self.doubt_about(*options) is not None
+
+    def doubt_about(self, *options: str) -> Doubt | None:
+        """Return what decides whether the script starts the launcher, or what may change one of the options, or of all
+        if none is given.
+        """
+        launch = self.pod.launch
+        if launch.doubt is not None or launch.changed_by is None:
+            return launch.doubt
+        asked = options or (*launch.options, *self.rendezvous.options)
+        is_changed = any(self.option_name(option) in launch.changed or self._is_inherited(option) for option in asked)
+        return launch.changed_by if is_changed else None
+
+    def _is_inherited(self, option: str) -> bool:
+        """Return whether an option's value comes from a variable."""
+        return not self.is_passed(option) and self.variable(option) in self.pod.launch.env
+
 
 class Meeting(NamedTuple):
     """The training roles of one job whose pods meet at one address."""
@@ -117,6 +200,101 @@ class Meeting(NamedTuple):
             return ""
         host = self.members[0].rendezvous.host
         return "local-endpoint" if not host or is_loopback(host) else "own-host-endpoint"
+
+
+class Gathering(NamedTuple):
+    """The meetings of one job whose pods should all meet."""
+
+    meetings: tuple[Meeting, ...]
+
+    @property
+    def members(self) -> list[MeetingMember]:
+        """The roles in order."""
+        return [member for meeting in self.meetings for member in meeting.members]
+
+    @property
+    def first(self) -> MeetingMember:
+        """The first role."""
+        return self.meetings[0].members[0]
+
+    @property
+    def guide(self) -> MeetingMember:
+        """The first role whose host leads other pods to the address too, else the first one."""
+        return guide_among(self.members)
+
+    @property
+    def job(self) -> WorkloadPods:
+        """The job."""
+        return self.first.pod.job
+
+    @property
+    def pods(self) -> int:
+        """Number of pods."""
+        return sum(meeting.pods for meeting in self.meetings)
+
+    @property
+    def total(self) -> int:
+        """Number of pods, those of the stream's other objects that meet them included."""
+        return self.pods + sum(peer.role.count for peer in peers_of(self.first))
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the files decide what the launchers read of the rendezvous."""
+        return not any(member.is_uncertain(*_MEETING_OPTIONS) for member in self.members)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether no pod meets another one."""
+        meetings = [meeting for meeting in self.meetings if has_endpoint(meeting.members[0].rendezvous)]
+        return self.pods > 1 and bool(meetings) and all(meeting.is_local for meeting in meetings)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all nodes are pods of this object."""
+        nodes = self.first.rendezvous.nodes
+        return nodes is not None and self.pods == nodes[1] > 1 and not peers_of(self.first)
+
+    @property
+    def meets_at_a_pod(self) -> bool:
+        """Whether several nodes meet at a pod that they all name alike."""
+        member, rendezvous = self.first, self.first.rendezvous
+        is_hosted = rendezvous.backend in ("static", "c10d", "env") and rendezvous.launcher != "image"
+        if not is_hosted or self.meetings[0].is_local or not rendezvous.nodes or rendezvous.nodes[1] < 2:
+            return False
+        return member.pod.job.pod(member.role, member.role.count - 1).rendezvous.host == rendezvous.host
+
+
+def has_endpoint(rendezvous: Rendezvous) -> bool:
+    """Return whether pods meet at an endpoint; torchrun takes a missing one for its own localhost."""
+    return bool(rendezvous.endpoint) or (rendezvous.backend == "c10d" and rendezvous.nodes != (1, 1))
+
+
+def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:
+    """Return the meetings of a job, those together whose pods should all meet.
+
+    All roles of a PyTorchJob should, and so should all that Volcano's pytorch plugin ranks. In other kinds, roles may
+    be separate jobs, unless each waits for as many nodes as all of them have pods, or all do the same for one node.
+    """
+    settings = kind_named(kind_of(job.manifest)).rendezvous
+    gatherings: dict[int, list[Meeting]] = {}
+    for meeting in job.meetings:
+        is_ranked = settings.ranked_by and all(
+            member.pod.env.keys() >= set(settings.ranked_by) for member in meeting.members
+        )
+        gatherings.setdefault(0 if settings.all_pods or is_ranked else id(meeting), []).append(meeting)
+
+    separate = tuple(Gathering(tuple(meetings)) for meetings in gatherings.values())
+    total = sum(gathering.pods for gathering in separate)
+    nodes = {gathering.first.rendezvous.nodes for gathering in separate}
+    waiting = [gathering for gathering in separate if gathering.pods < total]
+    if waiting == [*separate] and (nodes == {(total, total)} or (nodes == {(1, 1)} and _do_the_same(job))):
+        return (Gathering(job.meetings),)
+    return separate
+
+
+def _do_the_same(job: WorkloadPods) -> bool:
+    """Return whether all training roles run one script with one set of arguments."""
+    return len({tuple(member.pod.launch.entry) for meeting in job.meetings for member in meeting.members}) == 1
 
 
 def guide_among(members: Sequence[MeetingMember]) -> MeetingMember:
@@ -310,19 +488,43 @@ def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     return tuple({id(peer): peer for peer in peers}.values())
 
 
+def rivals_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
+    """Return the roles of the stream's other objects that wait at the same host, but not in the same rendezvous."""
+    job = member.pod.job
+    if not _meets_others(job) or job.stream.has_only(job.manifest):
+        return ()
+    at_host = job.stream.cached(_members_by_host, lambda: _members_by_host(job.stream, job.versions))
+    others = at_host.get((job.namespace, member.address.name), ())
+    return tuple(other for other in others if other.key != member.key and other.pod.job.title != job.title)
+
+
+def _members_by_host(stream: Objects, versions: Versions) -> dict[tuple[str, str], list[MeetingMember]]:
+    """Return the roles that wait for others, of kinds whose objects may meet, by namespace and host."""
+    members: dict[tuple[str, str], list[MeetingMember]] = {}
+    for member in _waiting_members(stream, versions):
+        members.setdefault((member.pod.job.namespace, member.address.name), []).append(member)
+    return members
+
+
+def _waiting_members(stream: Objects, versions: Versions) -> Iterator[MeetingMember]:
+    """Yield the roles that wait for others, of kinds whose objects may meet."""
+    for job in filter(_meets_others, jobs_of(stream, versions)):
+        for member in (member for meeting in job.meetings for member in meeting.members):
+            if not member.is_apart and member.rendezvous.backend != "none" and member.rendezvous.nodes != (1, 1):
+                yield member
+
+
 def _meets_others(job: WorkloadPods) -> bool:
     """Return whether objects of the job's kind may meet one another."""
     return kind_named(kind_of(job.manifest)).rendezvous.across_objects
 
 
 def _members_by_place(stream: Objects, versions: Versions) -> dict[tuple[str, ...], list[MeetingMember]]:
-    """Return the roles that wait for others, of kinds whose objects may meet, by each place where they are found."""
+    """Return those roles by each place where they are found."""
     members: dict[tuple[str, ...], list[MeetingMember]] = {}
-    for job in filter(_meets_others, jobs_of(stream, versions)):
-        for member in (member for meeting in job.meetings for member in meeting.members):
-            if not member.is_apart and member.rendezvous.backend != "none" and member.rendezvous.nodes != (1, 1):
-                for place in _places(member):
-                    members.setdefault(place, []).append(member)
+    for member in _waiting_members(stream, versions):
+        for place in _places(member):
+            members.setdefault(place, []).append(member)
     return members
 
 

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.index import is_headless, selector, service_selects
+from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
 from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, object_name, string_map
+from ptcompile.operators.table import kind_named
 from ptcompile.simulator.hostnames import HostMistake, host_mistake
 from ptcompile.simulator.launchers import LAUNCHERS
-from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, Rendezvous, static_node_rank
-from ptcompile.simulator.launchers.torchrun import FIRST_STORE, OWN_STORE, SHARED_STORE, is_literal, torch_of
+from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, static_node_rank
+from ptcompile.simulator.launchers.torchrun import (
+    EXIT_BARRIER_SECONDS,
+    FIRST_STORE,
+    OWN_STORE,
+    SHARED_STORE,
+    is_literal,
+    torch_of,
+)
 from ptcompile.simulator.meeting import (
-    Meeting,
+    Gathering,
     MeetingMember,
     dns_names,
-    guide_among,
+    has_endpoint,
     numbers_in,
     peers_of,
     pod_with_hostname,
+    rivals_of,
     services_at,
 )
 from ptcompile.simulator.pod import Pod, WorkloadPods
@@ -27,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ptcompile.kinds.pods import ExpandedRole
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -40,81 +51,34 @@ class Obstacle(NamedTuple):
     """The role whose setting is the cause."""
     is_certain: bool = True
     """Whether the files decide it."""
+    is_late: bool = False
+    """Whether the pods meet, and it shows at the end."""
     pods: int = 0
     """How many pods there are, where their number is the cause."""
     nodes: int = 0
     """How many nodes the rendezvous takes, where their number is the cause."""
     option: str = ""
     """The option that differs between roles, by torchrun's name."""
-    value: str = ""
-    """The role's value of it."""
-    other_value: str = ""
-    """The first role's value of it."""
+    better: str = ""
+    """The pod that the endpoint should name, or the variable that tells a pod its rank."""
     mistake: HostMistake | None = None
     """Why the endpoint leads to no pod, if the files tell."""
     services: Sequence[Json] = ()
     """The Services that the endpoint names, if their field `option` is the cause."""
 
 
-class Gathering(NamedTuple):
-    """The meetings of one job whose pods should all meet."""
-
-    meetings: tuple[Meeting, ...]
-
-    @property
-    def members(self) -> list[MeetingMember]:
-        """The roles in order."""
-        return [member for meeting in self.meetings for member in meeting.members]
-
-    @property
-    def first(self) -> MeetingMember:
-        """The first role."""
-        return self.meetings[0].members[0]
-
-    @property
-    def guide(self) -> MeetingMember:
-        """The first role whose host leads other pods to the address too, else the first one."""
-        return guide_among(self.members)
-
-    @property
-    def job(self) -> WorkloadPods:
-        """The job."""
-        return self.first.pod.job
-
-    @property
-    def pods(self) -> int:
-        """Number of pods."""
-        return sum(meeting.pods for meeting in self.meetings)
-
-    @property
-    def is_local(self) -> bool:
-        """Whether no pod meets another one."""
-        meetings = [meeting for meeting in self.meetings if _has_endpoint(meeting.members[0].rendezvous)]
-        return self.pods > 1 and bool(meetings) and all(meeting.is_local for meeting in meetings)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all nodes are pods of this object."""
-        nodes = self.first.rendezvous.nodes
-        return nodes is not None and self.pods == nodes[1] > 1 and not peers_of(self.first)
-
-    @property
-    def meets_at_a_pod(self) -> bool:
-        """Whether several nodes meet at a pod that they all name alike."""
-        member, rendezvous = self.first, self.first.rendezvous
-        is_hosted = rendezvous.backend in ("static", "c10d", "env") and rendezvous.launcher != "image"
-        if not is_hosted or self.meetings[0].is_local or not rendezvous.nodes or rendezvous.nodes[1] < 2:
-            return False
-        return member.pod.job.pod(member.role, member.role.count - 1).rendezvous.host == rendezvous.host
-
-
 def obstacles_of(job: WorkloadPods) -> Iterator[Obstacle]:
-    """Yield what keeps the job's training pods from joining one rendezvous, as if all should."""
-    if job.meetings:
-        yield from obstacles_among(Gathering(job.meetings))
+    """Yield what keeps the job's training pods from joining one rendezvous, or each its own if they have several."""
+    for gathering in job.gatherings:
+        is_settled = gathering.is_settled
+        for obstacle in _obstacles_among(gathering):
+            yield obstacle if is_settled else obstacle._replace(is_certain=False)
+    if len(job.gatherings) > 1:
+        for obstacle in _difference_obstacles(Gathering(job.meetings)):
+            yield obstacle._replace(name="roles-apart", is_certain=False)
 
 
-def obstacles_among(gathering: Gathering) -> Iterator[Obstacle]:
+def _obstacles_among(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield what keeps the pods from joining one rendezvous, in the order in which they notice it: their number, their
     endpoint, their run, their ranks, the names that they publish. Each yields its first reason only.
     """
@@ -123,12 +87,14 @@ def obstacles_among(gathering: Gathering) -> Iterator[Obstacle]:
     if gathering.is_local:
         yield from _local_obstacle(gathering)
     else:
-        yield from _answer_obstacle(gathering)
+        answers = [*_answer_obstacle(gathering)]
+        yield from answers
         yield from _difference_obstacles(gathering)
+        if gathering.first.rendezvous.backend == "c10d" and gathering.total > 1 and not answers:
+            yield from _published_name_obstacle(gathering)
     yield from _run_obstacle(gathering)
     yield from _rank_obstacle(gathering)
-    if gathering.first.rendezvous.backend == "c10d" and gathering.pods > 1:
-        yield from _published_name_obstacle(gathering)
+    yield from _store_obstacle(gathering)
 
 
 def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
@@ -141,61 +107,90 @@ def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         # a script, MPI or deepspeed over ssh may find the other pods by itself
         is_certain = rendezvous.launcher in LAUNCHERS and rendezvous.launcher != "deepspeed"
         sentence = f"the {total} pods do not know one another: each trains alone"
-        yield Obstacle("worlds-apart", sentence, first, is_certain, total, high)
+        yield Obstacle("worlds-apart", sentence, first, is_certain, pods=total, nodes=high)
     elif total < needed:
         if total > 1 and gathering.meetings[0].is_local:
             return  # see `_local_obstacle`
         yield from _too_few_obstacle(gathering, needed)
+    elif rendezvous.endpoint == STANDALONE_ENDPOINT:
+        return  # see `_local_obstacle`
     elif total > high == 1 and (rendezvous.backend == "static" or gathering.meetings[0].is_local):
         sentence = f"each of the {total} pods expects one node and trains alone: torchrun needs nnodes and node-rank"
-        yield Obstacle("worlds-apart", sentence, first, not is_sweep(first), total, high)
+        yield Obstacle("worlds-apart", sentence, first, _should_meet(gathering), pods=total, nodes=high)
     elif total > high:
         nodes = "1 node" if high == 1 else f"{high} nodes"
         sentence = f"{total} pods join a rendezvous of at most {nodes}: {total - high} of them wait outside"
-        yield Obstacle("too-many-pods", sentence, first, not is_sweep(first), total, high)
+        name = "world-size-differs" if first.is_env_script else "too-many-pods"
+        yield Obstacle(name, sentence, first, not is_sweep(first), pods=total, nodes=high)
 
 
 def _too_few_obstacle(gathering: Gathering, needed: int) -> Iterator[Obstacle]:
     first, total = gathering.first, gathering.pods
     peers = peers_of(first)
     elsewhere = sum(peer.role.count for peer in peers)
-    noun = "processes (WORLD_SIZE)" if first.rendezvous.backend == "env" else "nodes"
+    is_env = first.rendezvous.backend == "env"
+    noun = "processes (WORLD_SIZE)" if is_env else "nodes"
     if needed <= total + elsewhere:
         titles = ", ".join(dict.fromkeys(peer.pod.job.title for peer in peers))
         outside = f"{needed - total} of them outside of this object, in {titles}"
         sentence = f"the rendezvous waits for {needed} {noun}: {outside}"
         yield Obstacle("too-few-pods", sentence, first, is_certain=False)
         return
+
+    rivals = rivals_of(first)
+    if needed == gathering.total + sum(rival.role.count for rival in rivals):
+        for rival in rivals:
+            yield from _difference(first, rival)
+        return
+
     pods = "1 pod" if total == 1 else f"{total} pods"
     sentence = f"the rendezvous waits for {needed} {noun}, but the job has {pods}"
-    # a Pod may join pods of other files
-    is_certain = kind_of(gathering.job.manifest) != ("v1", "Pod") or gathering.meetings[0].is_local
-    yield Obstacle("too-few-pods", sentence, first, is_certain, total + elsewhere, needed)
+    # a Pod may join pods of other files; a script may start a process for each device
+    is_open = kind_of(gathering.job.manifest) == ("v1", "Pod") and not gathering.meetings[0].is_local
+    is_certain = not is_open and not (is_env and needed == total * sum(first.pod.devices.values()))
+    name = "world-size-differs" if first.is_env_script else "too-few-pods"
+    yield Obstacle(name, sentence, first, is_certain, pods=total + elsewhere, nodes=needed)
+
+
+def _should_meet(gathering: Gathering) -> bool:
+    """Return whether pods that train alone are meant to meet: options or variables name the others, or all do the same
+    and the user gives them names that resolve.
+    """
+    first = gathering.first
+    launch, kind = first.pod.launch, kind_of(gathering.job.manifest)
+    if launch.options.get("nnodes") in ("1", "1:1") and is_sweep(first):
+        return False
+    if not _PEER_OPTIONS.isdisjoint(launch.options) or any(name in launch.env for name in _PEER_VARIABLES):
+        return True
+    if kind_named(kind).launch_fields.options:
+        return True
+    return kind in USER_SERVED and first.pod.dns is not None and not is_sweep(first)
+
+
+_PEER_VARIABLES: Final = (
+    *("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES"),
+    *("PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_NNODES"),
+)
+_PEER_OPTIONS: Final = frozenset({"nnodes", "master-addr", "node-rank", "rdzv-endpoint"})
 
 
 def is_sweep(member: MeetingMember) -> bool:
-    """Return whether each pod has separate work: it asks for one node, and the script's arguments differ."""
-    role, launch = member.role, member.pod.launch
-    if launch.options.get("nnodes") not in ("1", "1:1") or role.count < 2:
+    """Return whether each pod of a role has separate work: the script's arguments differ, but not the node ranks."""
+    if member.role.count < 2:
         return False
-    return launch.entry != member.pod.job.pod(role, 1).launch.entry
-
-
-def _has_endpoint(rendezvous: Rendezvous) -> bool:
-    """Return whether pods meet at an endpoint; torchrun takes a missing one for its own localhost."""
-    return bool(rendezvous.endpoint) or (rendezvous.backend == "c10d" and rendezvous.nodes != (1, 1))
+    launch, other = member.pod.launch, member.pod.job.pod(member.role, 1).launch
+    return launch.entry != other.entry and launch.options.get("node-rank") == other.options.get("node-rank")
 
 
 def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the endpoint of pods that each wait for themselves, unless they expect no other pod."""
-    meetings = [meeting for meeting in gathering.meetings if _has_endpoint(meeting.members[0].rendezvous)]
+    meetings = [meeting for meeting in gathering.meetings if has_endpoint(meeting.members[0].rendezvous)]
     first = meetings[0].members[0]
-    if first.rendezvous.nodes == (1, 1):
-        return
     if first.rendezvous.endpoint == STANDALONE_ENDPOINT:
         sentence = f"each of the {gathering.pods} pods starts a standalone torchrun and trains alone"
-        yield Obstacle("standalone-on-many-pods", sentence, first)
-    else:
+        is_certain = _should_meet(gathering)
+        yield Obstacle("standalone-on-many-pods", sentence, first, is_certain, pods=gathering.pods)
+    elif first.rendezvous.nodes != (1, 1):
         endpoint = min(meeting.guide.rendezvous.endpoint or "localhost" for meeting in meetings)
         sentence = f"every pod waits for itself: the endpoint is {endpoint}, but the job has {gathering.pods} pods"
         yield Obstacle(meetings[0].local_obstacle, sentence, first, pods=gathering.pods)
@@ -206,6 +201,15 @@ def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     guide = gathering.guide
     host = guide.rendezvous.host
     if not host:
+        return
+    if "," in host and is_literal(host):
+        count = host.count(",") + 1
+        sentence = f"the endpoint is a list of {count} hosts, separated by commas, but torchrun connects to one"
+        yield Obstacle("bad-endpoint", sentence, guide, better=host.partition(",")[0])
+        return
+    if _is_address(host) and not guide.pod.on_host and gathering.total == (guide.rendezvous.nodes or (1, 1))[1]:
+        sentence = f"{host} is a fixed address, but pods get new ones each time they are created"
+        yield Obstacle("literal-address", sentence, guide, is_certain=False)
         return
     if not guide.address.is_unknown:
         yield from _service_obstacle(gathering)
@@ -218,6 +222,14 @@ def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     name = "missing-service" if mistake is not None and mistake.is_unserved else "unresolvable-endpoint"
     sentence = f"no pod and no Service in this stream answers to {host}"
     yield Obstacle(name, sentence, guide, mistake is not None and mistake.is_certain, mistake=mistake)
+
+
+def _is_address(host: str) -> bool:
+    """Return whether a host is an IPv4 address of a private network."""
+    return host.replace(".", "").isdigit() and host.count(".") == 3 and host.startswith(_PRIVATE)
+
+
+_PRIVATE: Final = ("10.", "192.168.", "100.64.", *(f"172.{second}." for second in range(16, 32)))
 
 
 def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
@@ -281,20 +293,20 @@ def _difference_obstacles(gathering: Gathering) -> Iterator[Obstacle]:
     if all(member.rendezvous.nodes == (1, 1) and member.rendezvous.backend == "static" for member in (first, *others)):
         return
     for member in others:
-        is_apart = member.key != first.key
-        option, value, other = _first_difference(first, member, is_apart)
-        if option:
-            names = f"{member.role.name} has the {option} {value!r}, but {first.role.name} has {other!r}"
-            yield Obstacle(
-                "roles-disagree",
-                f"the roles do not meet: {names}",
-                member,
-                option=option,
-                value=value,
-                other_value=other,
-            )
-        elif is_apart:
-            yield Obstacle("roles-disagree", "the roles do not meet", member, is_certain=False)
+        yield from _difference(member, first)
+
+
+def _difference(member: MeetingMember, first: MeetingMember) -> Iterator[Obstacle]:
+    """Yield the first option that keeps a role from the rendezvous of another one."""
+    is_apart = member.key != first.key
+    option, value, other = _first_difference(first, member, is_apart)
+    if option:
+        is_one_job = member.pod.job is first.pod.job
+        name, first_name = (each.role.name if is_one_job else each.pod.job.title for each in (member, first))
+        sentence = f"{name} has the {option} {value!r}, but {first_name} has {other!r}: they never meet"
+        yield Obstacle("roles-disagree", sentence, member, option=option)
+    elif is_apart:
+        yield Obstacle("roles-disagree", "the roles do not meet", member, is_certain=False)
 
 
 def _first_difference(first: MeetingMember, member: MeetingMember, is_apart: bool) -> tuple[str, str, str]:
@@ -367,21 +379,89 @@ def _rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     if any(member.rendezvous.nodes in (None, (1, 1)) for member in members):
         return
 
-    peers = peers_of(gathering.first)
-    titles = {rank: title for member in peers for rank, title in _node_ranks(member)}
+    titles = {rank: title for member in peers_of(gathering.first) for rank, title in _node_ranks(member)}
     for member in members:
         for rank, title in _node_ranks(member):
             if rank in titles:
                 sentence = f"{titles[rank]} and {title} both have node rank {rank}"
-                yield Obstacle("same-node-rank", sentence, member)
+                yield Obstacle("same-node-rank", sentence, member, better=_rank_variable(member))
                 return
             titles[rank] = title
 
 
+_RANK_VARIABLES: Final = ("VC_TASK_INDEX", "LWS_WORKER_INDEX", "JOB_COMPLETION_INDEX")
+
+
+def _rank_variable(member: MeetingMember) -> str:
+    """Return the variable that has another number in each pod of a role, or an empty string."""
+    if _second_job(member.role):
+        return ""
+    return next((name for name in _RANK_VARIABLES if name in member.pod.variables), "")
+
+
+def _second_job(role: ExpandedRole) -> int:
+    """Return the index of the first pod of a role's second Job, where completion indexes begin again; 0 without one."""
+    first = role.pod(0).job
+    if role.pod(role.count - 1).job == first:
+        return 0
+    return bisect(range(role.count), False, key=lambda index: role.pod(index).job != first)
+
+
+def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
+    """Yield the pod that the endpoint names if another one opens the store, or has rank 0 and may need it longer."""
+    guide = gathering.guide
+    rendezvous, host = guide.rendezvous, guide.address.pod
+    if gathering.total < 2 or gathering.meetings[0].is_local or rendezvous.nodes in (None, (1, 1)):
+        return
+    if rendezvous.backend in ("static", "env"):
+        yield from _first_rank_obstacle(gathering)
+    elif host is not None and not any(map(_ranks_otherwise, gathering.members)):
+        first = min((member.pod for member in gathering.members), key=lambda pod: pod.own_fqdn)
+        if first.own_fqdn < host.own_fqdn:
+            sentence = (
+                f"{host.hostname} hosts the store, but {first.hostname} has rank 0: {EXIT_BARRIER_SECONDS} seconds "
+                f"after its own processes end, {host.hostname} exits, and torchrun fails where processes still run"
+            )
+            better = first.hostname or ""
+            yield Obstacle("store-not-on-rank-0", sentence, guide, is_certain=False, is_late=True, better=better)
+
+
+def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
+    """Yield the ranks if none is 0, or the endpoint if it names a pod with another one: rank 0 opens the store."""
+    members, guide = gathering.members, gathering.guide
+    host = guide.address.pod
+    ranks = [int(rank) for member in (*members, *peers_of(guide)) for rank, _ in _node_ranks(member)]
+    are_unique = len({*ranks}) == len(ranks)
+    if ranks and min(ranks) > 0 and are_unique and all(any(_node_ranks(member)) for member in members):
+        sentence = f"the node ranks begin at {min(ranks)}: no pod has rank 0, which opens the store"
+        # a bare Pod may join pods of other files
+        is_certain = gathering.total == (guide.rendezvous.nodes or (1, 1))[1]
+        yield Obstacle("master-without-rank-0", sentence, gathering.first, is_certain, option="node-rank")
+    elif host is not None and gathering.pods > 1 and not guide.address.is_blind:
+        rank = host.rendezvous.node_rank
+        if rank.isdigit() and int(rank):
+            sentence = f"{host.display_name} has node rank {rank}, but the pod with rank 0 opens the store"
+            yield Obstacle("master-without-rank-0", sentence, guide)
+
+
+def _ranks_otherwise(member: MeetingMember) -> bool:
+    """Return whether ranks do not follow from the pods' names, or another backend or launcher decides them."""
+    pod, rendezvous = member.pod, member.rendezvous
+    is_named = pod.hostname is not None and not pod.on_host and not _local_address(pod)
+    return rendezvous.launcher != "torchrun" or rendezvous.backend != "c10d" or not is_named
+
+
+def _local_address(pod: Pod) -> str:
+    """Return the address that torchrun publishes in place of the host name, or an empty string."""
+    return pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR", "")
+
+
 def _node_ranks(member: MeetingMember) -> Iterator[tuple[str, str]]:
-    """Yield the numeric ranks of the role's first two pods and its last one, each with the pod's name."""
+    """Yield the numeric ranks of the role's first two pods, of the first one of its second Job, and of its last one,
+    each with the pod's name.
+    """
     count = member.role.count
-    for index in sorted({0, min(1, count - 1), count - 1}):
+    for index in sorted({0, min(1, count - 1), _second_job(member.role), count - 1}):
         pod = member.pod.job.pod(member.role, index)
         is_torchrun = member.rendezvous.launcher == "torchrun"
         rank = static_node_rank(pod.launch) if is_torchrun else pod.rendezvous.node_rank
@@ -394,19 +474,21 @@ def _published_name_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 
     c10d publishes the pod's `local-addr` if it is set, else its fully qualified host name.
     """
+    # pods of other objects may meet without this one
+    is_certain = gathering.pods > 1
     for member in gathering.members:
         pod = member.pod
-        if pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR") or _meets_at_endpoint(pod):
+        if _local_address(pod) or _meets_at_endpoint(pod):
             continue
         if pod.on_host:
             sentence = "c10d publishes a node's host name (hostNetwork), which the other nodes must be able to resolve"
             yield Obstacle("node-names-handed-out", sentence, member, is_certain=False)
         elif pod.dns is None:
             sentence = f"c10d publishes the host name of {pod.display_name}, but no Service makes it resolve"
-            yield Obstacle("unpublished-name", sentence, member)
+            yield Obstacle("unpublished-name", sentence, member, is_certain)
         elif pod.own_fqdn not in dns_names(pod.view):
             sentence = f"c10d publishes {pod.own_fqdn} from /etc/hosts, but no Service makes it resolve"
-            yield Obstacle("unpublished-name", sentence, member)
+            yield Obstacle("unpublished-name", sentence, member, is_certain)
         else:
             continue
         return

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.simulator.meeting import Meeting
+    from ptcompile.simulator.meeting import Gathering, Meeting
     from ptcompile.simulator.mounted import MountedFile
     from ptcompile.simulator.obstacles import Obstacle
 
@@ -230,6 +230,13 @@ class Pod:
         return kubelet.qos_class(self.view.spec)
 
     @cached_property
+    def misplaced_options(self) -> tuple[str, ...]:
+        """The launcher's options, as written, that are after the script, which gets them instead."""
+        from ptcompile.simulator.launchers.misread import misplaced_options
+
+        return misplaced_options(self.launch)
+
+    @cached_property
     def launch(self) -> Invocation:
         """The program that the main container's command line starts."""
         command, args = self._command_line
@@ -326,6 +333,13 @@ class WorkloadPods(_PodFields):
         from ptcompile.simulator.meeting import meetings_of
 
         return meetings_of(self)
+
+    @cached_property
+    def gatherings(self) -> tuple[Gathering, ...]:
+        """The meetings, those together whose pods should all meet."""
+        from ptcompile.simulator.meeting import gatherings_of
+
+        return gatherings_of(self)
 
     @cached_property
     def obstacles(self) -> tuple[Obstacle, ...]:

@@ -103,7 +103,8 @@ def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
         return False
     is_modeled = rendezvous.first.launcher in _LAUNCHERS_WITH_ENDPOINT or rendezvous.first.backend == "env"
     is_known = not any(note.endswith(KNOWN_IN_POD) for note in rendezvous.notes)
-    return True if is_modeled and is_known and not job.obstacles and not rendezvous.outside else None
+    is_free = all(obstacle.is_late for obstacle in job.obstacles)
+    return True if is_modeled and is_known and is_free and not rendezvous.outside else None
 
 
 def volume_sources(spec: Json) -> list[tuple[str, str, str]]:

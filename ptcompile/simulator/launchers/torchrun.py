@@ -272,6 +272,9 @@ def is_literal(value: str) -> bool:
     return "$" not in value and "<" not in value and "`" not in value
 
 
+EXIT_BARRIER_SECONDS: Final = 300
+"""Time that torchrun waits for the other nodes after its own processes have ended (exit_barrier_timeout)."""
+
 SHARED_STORE: Final[Version] = (2, 4)
 """First PyTorch whose torchrun agents share c10d's store with the processes they start (pull request 128096).
 

@@ -38,9 +38,11 @@ from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal, why_not
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        yield found_at(role.endpoint_path, obstacle.sentence, f"write one of them, {obstacle.better}")
     for role in subject.training_roles:
         endpoint, backend = role.options.get("rdzv-endpoint", ""), role.rendezvous.backend
-        if not role.is_torchrun or backend not in BACKENDS or not is_literal(endpoint):
+        if not role.is_torchrun or backend not in BACKENDS or not is_literal(endpoint) or "," in endpoint:
             continue
         why = why_not_endpoint(endpoint, static=backend == "static")
         if why is not None:

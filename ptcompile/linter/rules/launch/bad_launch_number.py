@@ -44,10 +44,10 @@ _MAX_VALUES = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         for option, value in _numeric_options(role).items():
-            is_text = is_never_number(value) and not role.is_uncertain(option)
+            is_text = is_never_number(value) and not role.member.is_uncertain(option)
             if is_text or (is_literal(value) and not _is_accepted(option, value)):
                 path = role.path_of(option)
-                name = role.variable(option) if role.is_env_script else role.option_name(option)
+                name = role.member.variable(option) if role.member.is_env_script else role.member.option_name(option)
                 yield found_at(
                     path,
                     f"{role.launcher_name} does not start with {name} {value!r}: {_expectation(option)}",
@@ -57,10 +57,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _numeric_options(role: TrainingRole) -> dict[str, str]:
     """Return the options that must be numbers, with their values."""
-    if role.is_env_script:
+    if role.member.is_env_script:
         values = {"node-rank": role.launch.env.get("RANK", "0"), "nnodes": role.launch.env.get("WORLD_SIZE", "1")}
-        return {option: value for option, value in values.items() if role.user_entry(role.variable(option))}
-    options = (*_MAX_VALUES, "monitor-interval") if role.is_torchrun else tuple(_MAX_VALUES) if role.is_modeled else ()
+        return {option: value for option, value in values.items() if role.user_entry(role.member.variable(option))}
+    options = (
+        (*_MAX_VALUES, "monitor-interval") if role.is_torchrun else tuple(_MAX_VALUES) if role.member.is_modeled else ()
+    )
     return {option: role.options[option] for option in options if option in role.options}
 
 

@@ -65,10 +65,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
         missing = [name for name in _REQUIRED if name not in role.launch.env]
         set_by_user = [name for name in _DELIBERATE if role.user_entry(name)]
         if (
-            role.is_python_script
+            role.member.is_python_script
             and len(set_by_user) > 1
             and missing
-            and not role.is_uncertain()
+            and not role.member.is_uncertain()
             and not role.launch.in_shell
         ):
             yield found_at(

@@ -99,11 +99,11 @@ def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: Train
     launch = pod.launch
     if training is not None and training.misplaced_options:
         return None  # misread-launch-word says so
-    if training is not None and (training.is_modeled or training.is_env_script):
-        doubt = training.doubt_about()
+    if training is not None and (training.member.is_modeled or training.member.is_env_script):
+        doubt = training.member.doubt_about()
         if doubt is not None:
             return doubt.sentence(training.launcher_name)
-        return "envFrom may change how it starts" if training.is_uncertain() else None
+        return "envFrom may change how it starts" if training.member.is_uncertain() else None
     if launch.launcher == "image":
         return "the container has no command, and the image's entry point is unknown"
     if launch.launcher in LAUNCHERS:

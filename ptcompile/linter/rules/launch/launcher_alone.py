@@ -50,6 +50,7 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers import LAUNCHERS
+from ptcompile.simulator.obstacles import is_sweep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for role in roles:
         launcher = LAUNCHERS.get(role.rendezvous.launcher)
-        if role.is_uncertain() or is_sweep(role):
+        if role.member.is_uncertain() or is_sweep(role.member):
             continue
         if launcher is None:
             if _reads_no_variable(role) and not subject.lacks_rendezvous:
@@ -164,7 +165,7 @@ def _reads_no_variable(role: TrainingRole) -> bool:
     """Return whether a Python script starts without torchrun where an operator sets torchrun's variables alone."""
     is_told = "PET_NNODES" in role.pod.env and role.user_entry("PET_NNODES") is None
     is_script = any(word.endswith(".py") for word in role.launch.entry[1:3])
-    return role.is_python_script and is_script and is_told and role.rendezvous.backend == "none"
+    return role.member.is_python_script and is_script and is_told and role.rendezvous.backend == "none"
 
 
 def starts_other_hosts(role: TrainingRole) -> bool:
@@ -176,13 +177,6 @@ def starts_other_hosts(role: TrainingRole) -> bool:
         and "no-ssh" not in role.launch.options
         and not ignores_other_machines(role)
     )
-
-
-def is_sweep(role: TrainingRole) -> bool:
-    """Return whether each pod of the role has separate work: the script's arguments differ."""
-    if role.expanded.count < 2 or "node-rank" in role.launch.options:
-        return False
-    return role.launch.entry != role.pod.job.pod(role.expanded, 1).launch.entry
 
 
 def ignores_other_machines(role: TrainingRole) -> bool:

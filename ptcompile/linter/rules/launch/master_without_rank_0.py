@@ -44,29 +44,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes, guide_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in (*subject.rendezvous_groups, *subject.env_groups):
-        yield from _check_group(roles)
-
-
-def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    first = guide_of(roles)
-    address = first.member.address
-    if count_nodes(roles) < 2 or address.is_blind:
-        return
-    if first.rendezvous.backend != "static" or first.rendezvous.nodes in (None, (1, 1)):
-        return
-    pod = address.pod
-    rank = pod.rendezvous.node_rank if pod is not None else "0"
-    if pod is not None and rank.isdigit() and int(rank):
-        yield found_at(
-            first.endpoint_path,
-            f"{pod.display_name} has node rank {rank}, but the pod with rank 0 opens the store",
-            "write the name of the pod that has rank 0",
-        )
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        if not obstacle.is_certain:
+            continue  # another file may have the pod with rank 0
+        if obstacle.option:
+            yield found_at(role.path_of(obstacle.option), obstacle.sentence, "give the first pod the rank 0")
+        else:
+            yield found_at(role.endpoint_path, obstacle.sentence, "write the name of the pod that has rank 0")
 
 
 RULE = Rule("master-without-rank-0", _check, severity="error", stage="run", authority="torchrun")

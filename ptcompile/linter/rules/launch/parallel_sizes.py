@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         world = _world(roles)
         sizes = _options(first.launch.entry)
         product = prod(sizes.get(name, 1) for name in ("tensor", "pipeline", "context"))
-        if world is None or first.is_uncertain() or product < 2:
+        if world is None or first.member.is_uncertain() or product < 2:
             continue
         path = _path(first)
         if world % product:
@@ -85,7 +85,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _world(roles: Sequence[TrainingRole]) -> int | None:
     """Return the number of processes of a group, or None if it is unknown or a range."""
     rendezvous = roles[0].rendezvous
-    if rendezvous.backend == "env" or not (roles[0].is_torchrun or roles[0].is_modeled):
+    if rendezvous.backend == "env" or not (roles[0].is_torchrun or roles[0].member.is_modeled):
         return None
     size = rendezvous.world_size
     return size[0] if size is not None and size[0] == size[1] else None

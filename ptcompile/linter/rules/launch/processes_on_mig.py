@@ -42,7 +42,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         slices = [name for name in role.pod.devices if name.startswith("nvidia.com/mig-")]
         processes = role.rendezvous.processes or 0
-        if slices and processes > 1 and (role.is_torchrun or role.is_modeled):
+        if slices and processes > 1 and (role.is_torchrun or role.member.is_modeled):
             path = role.path_of("nproc-per-node")
             yield found_at(
                 path,

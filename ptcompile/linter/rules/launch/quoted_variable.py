@@ -51,7 +51,7 @@ _OPTIONS = (
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         for option in _OPTIONS if role.launch.literals else ():
-            name = role.option_name(option)
+            name = role.member.option_name(option)
             if name in role.launch.literals and option in role.launch.options:
                 yield found_at(
                     role.flag_path(option),

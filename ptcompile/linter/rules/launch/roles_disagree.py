@@ -50,13 +50,9 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role, obstacle in subject.obstacles_named(RULE.name):
-        if obstacle.is_certain and not role.is_env_script:
-            value, other, first = obstacle.value, obstacle.other_value, subject.training_roles[0]
+        if obstacle.is_certain and not role.member.is_env_script:
             yield found_at(
-                role.path_of(obstacle.option),
-                f"{role.expanded.name} has the {obstacle.option} {value!r}, but {first.expanded.name} has {other!r}: "
-                "they never meet",
-                "start all roles with the same command line",
+                role.path_of(obstacle.option), obstacle.sentence, "start all roles with the same command line"
             )
 
 

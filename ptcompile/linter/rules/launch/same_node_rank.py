@@ -49,16 +49,14 @@ from ptcompile.linter.training_roles import TrainingRole
 def _check(subject: Subject) -> Iterator[Finding]:
     for role, obstacle in subject.obstacles_named(RULE.name):
         path = role.path_of("node-rank") if role.source_of("node-rank") != "default" else role.command_path
-        yield found_at(path, obstacle.sentence, _help(role))
+        yield found_at(path, obstacle.sentence, _help(role, obstacle.better))
 
 
-def _help(role: TrainingRole) -> str:
-    if role.is_torchrun:
-        return "give each pod its own rank, such as --node-rank=$(JOB_COMPLETION_INDEX), or use c10d"
-    return (
-        f"give each pod its own {'RANK' if role.is_env_script else role.option_name('node-rank')}, such as "
-        "$(JOB_COMPLETION_INDEX)"
-    )
+def _help(role: TrainingRole, variable: str) -> str:
+    option = "RANK" if role.member.is_env_script else role.member.option_name("node-rank")
+    option = f"--{option}" if role.is_torchrun else option
+    example = f", such as $({variable})" if variable else ", from 0 to the number of pods minus 1"
+    return f"give each pod its own {option}{example}" + (", or use c10d" if role.is_torchrun else "")
 
 
 RULE = Rule("same-node-rank", _check, severity="error", stage="run", authority="torchrun")

@@ -1,7 +1,8 @@
 """The script expects another number of nodes or processes than the job starts.
 
 What: an argument of the script, such as trainer.num_nodes=4, --num_nodes 4 or --trainer.devices=8, differs from the
-pods that train, or from the processes or GPUs of a pod.
+pods that train, or from the processes or GPUs of a pod; or a script without a launcher has --world-size 4 for another
+number of pods, or the same --rank in several.
 
 Why: Lightning and NeMo wait for num_nodes times devices processes. With fewer pods they wait until they time out; with
 more, several pods have the same rank. Under torchrun, Lightning compares both with what torchrun started.
@@ -49,19 +50,25 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.pod import Pod
+
 _NODES = frozenset({"trainer.num_nodes", "trainer.num-nodes", "num_nodes", "num-nodes"})
 _DEVICES = frozenset({"trainer.devices", "trainer.num_devices", "trainer.gpus"})
+_WORLD = frozenset({"world-size", "world_size", "worldsize"})
+_RANK = frozenset({"rank", "node-rank", "node_rank"})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     roles = subject.training_roles
-    if subject.job is None or any(role.is_uncertain() for role in roles):
+    if subject.job is None or any(role.member.is_uncertain() for role in roles):
         return
     total = count_nodes(roles)
     for role in roles:
-        if not (role.is_torchrun or role.is_python_script):
+        if not (role.is_torchrun or role.member.is_python_script):
             continue
-        for name, value in _arguments(role):
+        for name, value in _arguments_of(role.pod):
             if name in _NODES and value != total and not _is_elastic(role):
                 pods = "1 pod" if total == 1 else f"{total} pods"
                 yield found_at(
@@ -75,20 +82,42 @@ def _check(subject: Subject) -> Iterator[Finding]:
                     f"the script expects {value} processes in each pod, but {_starter(role)} {started}",
                     f"write {started}",
                 )
+            elif role.is_torchrun or not _has_world_size(role):
+                continue
+            elif name in _WORLD and value not in (total, total * _processes(role)):
+                yield found_at(
+                    _path(role, name),
+                    f"the script expects a world of {value} processes, but {total} pods start it",
+                    f"write {total}, or use {value} pods",
+                )
+            elif name in _RANK and role.expanded.count > 1 and dict(_arguments_of(_last_pod(role))).get(name) == value:
+                yield found_at(
+                    _path(role, name),
+                    f"each of {role.expanded.count} pods has the rank {value}",
+                    "give each pod its own rank",
+                )
 
 
-def _arguments(role: TrainingRole) -> Iterator[tuple[str, int]]:
-    """Yield the arguments of the script that set a number of nodes or devices."""
-    words = role.launch.entry
+def _last_pod(role: TrainingRole) -> Pod:
+    return role.pod.job.pod(role.expanded, role.expanded.count - 1)
+
+
+def _has_world_size(role: TrainingRole) -> bool:
+    return any(name in _WORLD for name, _ in _arguments_of(role.pod))
+
+
+def _arguments_of(pod: Pod) -> Iterator[tuple[str, int]]:
+    """Yield the arguments of the script that set a number of nodes, devices or processes, or a rank."""
+    words = pod.launch.entry
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")
         bare = name.lstrip("-+")
-        if bare not in _NODES and bare not in _DEVICES:
+        if bare not in _NODES | _DEVICES | _WORLD | _RANK:
             continue
         if not equals and not word.startswith("--"):
             continue
         number = atoi(value if equals else "".join(words[index + 1 : index + 2]))
-        if number is not None and number > 0:
+        if number is not None and (number > 0 or bare in _RANK):
             yield bare, number
 
 

@@ -45,31 +45,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes, names_pods
-
-_PEER_VARIABLES = ("MASTER_ADDR", "WORLD_SIZE", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_NNODES")
+from ptcompile.linter.training_roles import TrainingRole
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in subject.torchrun_groups:
-        yield from _check_group(subject, roles)
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        if not obstacle.is_certain:
+            continue  # each pod may be intended to train alone
 
-
-def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if count_nodes(roles) < 2 or not roles[0].is_standalone:
-        return
-    first = roles[0]
-    flags = {"nnodes", "master-addr", "node-rank", "rdzv-endpoint"} & first.launch.options.keys()
-    has_peers = flags or names_pods(subject) or any(name in first.launch.env for name in _PEER_VARIABLES)
-    if has_peers or subject.record.launch_fields.options:  # otherwise each pod may be intended to train alone
-        path = first.path_of("standalone")
+        help_text = "remove it, and give torchrun the first pod's name as its endpoint"
+        if role.launch.program == "tune run":
+            help_text = "add --rdzv-endpoint: without it tune run starts torchrun --standalone"
         yield found_at(
-            path,
-            f"a standalone torchrun joins no other pod, but the job has {count_nodes(roles)} pods: each trains alone",
-            "remove it, and give torchrun the first pod's name as its endpoint"
-            if first.launch.program != "tune run"
-            else "add --rdzv-endpoint: without it tune run starts torchrun --standalone",
-            severity=None if _is_contradicted(first) else "warning",
+            role.path_of("standalone"),
+            f"a standalone torchrun joins no other pod, but the job has {obstacle.pods} pods: each trains alone",
+            help_text,
+            severity=None if _is_contradicted(role) else "warning",
         )
 
 

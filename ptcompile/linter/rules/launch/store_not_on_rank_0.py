@@ -47,37 +47,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes, guide_of
-from ptcompile.simulator.agents import EXIT_BARRIER_SECONDS
+from ptcompile.linter.training_roles import TrainingRole
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in subject.torchrun_groups:
-        if count_nodes(roles) < 2 or any(_announces_address(role) for role in roles):
-            continue
-        first = min((role.pod for role in roles), key=lambda pod: pod.own_fqdn)
-        host = guide_of(roles).member.address.pod
-        if host is None or roles[0].is_local or host.own_fqdn <= first.own_fqdn:
-            continue
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        is_given = _is_given(role)
         yield found_at(
-            roles[0].path_of("rdzv-endpoint"),
-            f"{host.hostname} hosts the store, but {first.hostname} has rank 0: {EXIT_BARRIER_SECONDS} seconds "
-            f"after its own processes end, {host.hostname} exits, and torchrun fails where processes still run",
+            role.endpoint_path,
+            obstacle.sentence,
             "use the static rendezvous, which gives rank 0 to --node-rank=0"
-            if _is_given(roles[0])
-            else f"let the endpoint name {first.hostname}",
-            severity="note" if _is_given(roles[0]) else None,
+            if is_given
+            else f"let the endpoint name {obstacle.better}",
+            severity="note" if is_given else None,
         )
-
-
-def _announces_address(role: TrainingRole) -> bool:
-    """Return whether ranks do not follow from the pods' names, or another backend decides them."""
-    return (
-        role.rendezvous.backend != "c10d"
-        or role.pod.on_host
-        or role.pod.hostname is None
-        or bool(role.launch.options.get("local-addr") or role.launch.env.get("PET_LOCAL_ADDR"))
-    )
 
 
 def _is_given(role: TrainingRole) -> bool:

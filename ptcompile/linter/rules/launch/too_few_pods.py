@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         # a Pod, or a Job of one pod, may join pods of other files
         if subject.kind == POD or (subject.kind == ("batch/v1", "Job") and role.expanded.count < 2):
             continue
-        if not obstacle.is_certain or role.source_of("nnodes") == "operator" or role.is_env_script:
+        if not obstacle.is_certain or role.source_of("nnodes") == "operator":
             continue
         # with other roles, a smaller number may make one training several
         edit = role.edit_to("nnodes", str(total)) if len(subject.training_roles) == 1 else None

@@ -50,7 +50,7 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 def _check(subject: Subject) -> Iterator[Finding]:
     for role, obstacle in subject.obstacles_named(RULE.name):
         total, most = obstacle.pods, obstacle.nodes
-        if role.source_of("nnodes") == "operator" or role.is_env_script:
+        if role.source_of("nnodes") == "operator":
             continue
         is_one_role = len(subject.training_roles) == 1 and role.rendezvous.nodes == (most, most)
         edit = role.edit_to("nnodes", str(total)) if is_one_role else None

@@ -57,8 +57,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         if (
             role.launch.in_shell
-            and not role.is_uncertain(*role.launch.options)
-            and (role.is_torchrun or role.is_modeled)
+            and not role.member.is_uncertain(*role.launch.options)
+            and (role.is_torchrun or role.member.is_modeled)
         ):
             yield from _check_role(role)
 
@@ -71,7 +71,7 @@ def _check_role(role: TrainingRole) -> Iterator[Finding]:
             path = role.flag_path(option)
             yield found_at(
                 path,
-                f"nothing sets {match[1]}, so it is empty in --{role.option_name(option)}",
+                f"nothing sets {match[1]}, so it is empty in --{role.member.option_name(option)}",
                 f"set {match[1]}, or use a variable that the operator sets",
             )
             return

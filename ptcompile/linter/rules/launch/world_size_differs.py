@@ -47,29 +47,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.meeting import peers_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for roles in subject.env_groups:
-        first = roles[0]
-        nodes = first.rendezvous.nodes
-        if nodes is None or first.user_entry("WORLD_SIZE") is None or first.is_local:
-            continue
-        total = count_nodes(roles) + sum(peer.role.count for peer in peers_of(first.member))
-        if total > 1 and nodes[0] != total and not _counts_devices(first, nodes[0], total):
-            path = first.path_of("nnodes")
+    for role, obstacle in subject.obstacles_named(RULE.name):
+        total = obstacle.pods
+        if total > 1 and obstacle.is_certain and role.user_entry("WORLD_SIZE") is not None and not role.is_local:
             yield found_at(
-                path,
-                f"the script waits for {nodes[0]} processes, but {total} pods start one each",
+                role.path_of("nnodes"),
+                f"the script waits for {obstacle.nodes} processes, but {total} pods start one each",
                 f"write {total}, or start the processes of a pod with torchrun",
             )
-
-
-def _counts_devices(role: TrainingRole, processes: int, pods: int) -> bool:
-    """Return whether the number counts one process per device of each pod, which the script may well start itself."""
-    return processes == pods * sum(role.pod.devices.values())
 
 
 RULE = Rule("world-size-differs", _check, severity="warning", stage="run", authority="ptcompile")

@@ -46,16 +46,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, names_pods
-
-_PEER_VARIABLES = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
-_PEER_OPTIONS = frozenset({"master-addr", "node-rank", "rdzv-endpoint"})
+from ptcompile.linter.training_roles import TrainingRole
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role, obstacle in subject.obstacles_named(RULE.name):
-        is_meant = subject.record.launch_fields.options or _knows_peers(role) or names_pods(subject)
-        if is_meant and obstacle.is_certain and role.is_torchrun and not role.is_standalone:
+        if obstacle.is_certain and role.is_torchrun:
             yield _finding(role, obstacle.pods, subject.record.launch_fields.alone_help)
 
 
@@ -68,12 +64,6 @@ def _finding(role: TrainingRole, pods: int, alone_help: str) -> Finding:
     help = alone_help or "add --nnodes, --node-rank and --master-addr"
     field = role.operator_field("nnodes")
     return found_at(field or role.command_path, text, help)
-
-
-def _knows_peers(role: TrainingRole) -> bool:
-    """Return whether an option or a variable tells a pod about the others."""
-    launch = role.launch
-    return any(name in launch.env for name in _PEER_VARIABLES) or not _PEER_OPTIONS.isdisjoint(launch.options)
 
 
 RULE = Rule("worlds-apart", _check, severity="warning", stage="run", authority="torchrun")

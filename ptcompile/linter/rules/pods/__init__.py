@@ -12,7 +12,7 @@ RULES: Final[dict[str, str]] = {
     "best_effort_gpus": VENDORS,
     "accelerators_in_init": f"initContainers {VENDORS}",
     "accelerators_in_sidecar": VENDORS,
-    "host_network_dns": "hostNetwork",
+    "host_network_dns": "hostNetwork/dnsPolicy",
     "node_name_set": "nodeName",
     "unsatisfiable_node_affinity": "nodeAffinity",
     "tolerates_everything": "tolerations Exists",

@@ -1,7 +1,7 @@
-"""A pod on its node's network cannot resolve the names of other pods.
+"""A pod that asks its node's resolver cannot resolve the names of other pods.
 
-What: a pod has `hostNetwork: true` and the dnsPolicy ClusterFirst, which is also the default, and looks up a cluster
-name: its rendezvous, or NAME.svc in its command or variables.
+What: a pod has `dnsPolicy: Default`, or `hostNetwork: true` and the dnsPolicy ClusterFirst, which is also the default,
+and looks up a cluster name: its rendezvous, or NAME.svc in its command or variables.
 
 Why: for such a pod ClusterFirst falls back to the node's own resolver, which does not know the cluster's names. A
 rendezvous at `train-0.train` never resolves, and the job waits until it times out.
@@ -36,7 +36,6 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _CLUSTER_NAME = Pattern(r"[a-z0-9-]\.svc(?:[.:/]|\b)")
-_POLICY = "ClusterFirstWithHostNet"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -45,16 +44,21 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         if not _uses_cluster_names(subject, template):
             continue
-        if template.spec.get("hostNetwork") is True and template.spec.get("dnsPolicy") in (None, "", "ClusterFirst"):
-            written = template.spec.get("dnsPolicy")
-            path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")
-            yield found_at(
-                path,
-                "on the node's network, dnsPolicy ClusterFirst uses the node's resolver, which cannot resolve the "
-                "names of pods and Services",
-                f"set dnsPolicy to {_POLICY}",
-                Fix(f"set dnsPolicy to {_POLICY}", (Edit("set", (*path[:-1], "dnsPolicy"), _POLICY),), safe=True),
-            )
+        is_on_host, written = template.spec.get("hostNetwork") is True, template.spec.get("dnsPolicy")
+        if written != "Default" and not (is_on_host and written in (None, "", "ClusterFirst")):
+            continue
+        path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")
+        policy = "ClusterFirstWithHostNet" if is_on_host else "ClusterFirst"
+        reason = (
+            "dnsPolicy Default uses" if written == "Default" else "on the node's network, dnsPolicy ClusterFirst uses"
+        )
+        yield found_at(
+            path,
+            f"{reason}dnsPolicy {written or 'ClusterFirst'} uses the node's resolver, which cannot resolve the "
+            "names of pods and Services",
+            f"set dnsPolicy to {policy}",
+            Fix(f"set dnsPolicy to {policy}", (Edit("set", (*path[:-1], "dnsPolicy"), policy),), safe=True),
+        )
 
 
 def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:

@@ -1,7 +1,8 @@
 """The pods' names resolve only after the pods are ready, but the pods need them before.
 
 What: a headless Service that pods of the same stream use as their subdomain does not publish addresses of pods that are
-not ready, and a pod has a readiness probe or gate, or an init container that looks such a name up.
+not ready, and a pod has a readiness probe or gate, or an init container that looks such a name up. A note if the pods
+only meet by c10d at such a name: the pod that hosts the store looks up its own name when it starts.
 
 Why: processes look one another up while they start. A pod's record is missing until it is ready: the first lookups
 fail, failures are cached, and with a probe that waits for the training the record never comes. Without a probe a pod is
@@ -41,8 +42,8 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import is_headless
-from ptcompile.linter.references import is_probed, service_users
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.references import ServiceUser, is_probed, meets_by_name, service_users
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
 
 _FIELD = ("spec", "publishNotReadyAddresses")
 
@@ -50,7 +51,9 @@ _FIELD = ("spec", "publishNotReadyAddresses")
 def _check(subject: Subject) -> Iterator[Finding]:
     if not is_headless(subject.manifest) or subject.spec.get("publishNotReadyAddresses") is True:
         return
-    user = next((user for user in subject.cached(service_users) if is_probed(user, subject.name)), None)
+    users = subject.cached(service_users)
+    probed = next((user for user in users if is_probed(user, subject.name)), None)
+    user = probed or next((user for user in users if _looks_itself_up(user, subject)), None)
     if user is not None:
         path = _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",)
         yield found_at(
@@ -60,7 +63,15 @@ def _check(subject: Subject) -> Iterator[Finding]:
             "set publishNotReadyAddresses to true",
             Fix("publish addresses of pods that are not ready", (Edit("set", _FIELD, True),), safe=True),
             on_key=True,
+            severity=None if probed else "note",
         )
+
+
+def _looks_itself_up(user: ServiceUser, subject: Subject) -> bool:
+    """Return whether the pods meet by c10d at a name of this Service, which its own pod looks up at once."""
+    job = subject_of(user.manifest, subject.stream)
+    backends = {role.rendezvous.backend for group in job.torchrun_groups for role in group}
+    return "c10d" in backends and meets_by_name(job, subject.name)
 
 
 RULE = Rule("hidden-until-ready", _check, severity="warning", stage="run", authority="ptcompile")
