@@ -152,6 +152,19 @@ class RendezvousSettings(NamedTuple):
     """How to make the operator give them one."""
 
 
+class StartOrder(NamedTuple):
+    """Pods that are created only when others are ready."""
+
+    path: Path
+    """The field that says so; for a default, where it would be written."""
+    first: str
+    """The role whose pods must be ready."""
+    pods: int
+    """Number of pods that exist by then."""
+    text: str
+    help: str
+
+
 class Additions(NamedTuple):
     """What the operator adds to pods."""
 
@@ -340,6 +353,10 @@ class Kind:
 
     def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         """Yield sentences on what happens when a pod fails and when the job ends."""
+        return iter(())
+
+    def start_orders(self, manifest: Json) -> Iterator[StartOrder]:
+        """Yield which pods are created only when others are ready."""
         return iter(())
 
     def lacks_rendezvous(self, manifest: Json, options: Mapping[str, str]) -> bool:

@@ -51,6 +51,7 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
         "linter.rules.policies",
         "linter.rules.selectors",
     ),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): ("linter.rules.objects", "linter.rules.policies"),
     **{
         key: operator.foreign.rules
         for operator in OPERATORS

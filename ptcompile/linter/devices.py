@@ -181,7 +181,21 @@ def count_one_process_devices(pod: Pod) -> int:
     Slices, shares, TPUs and Neuron cores are counted by their own runtimes, in ways that a manifest does not show.
     """
     devices = pod.devices
+    if not devices:
+        return _claimed_gpus(pod)
     return sum(devices.values()) if _ONE_PROCESS_DEVICES.issuperset(devices) else 0
+
+
+def _claimed_gpus(pod: Pod) -> int:
+    """Return how many whole GPUs the claims of the pod's main container have; 0 if the files do not tell."""
+    from ptcompile.simulator.pod import device_claims
+
+    names = {claim.get("name") for claim in as_mappings(pod.resources.get("claims"))}
+    if not names:
+        return 0
+    requests = [device.split(" ", 1) for claim in device_claims(pod) if claim.name in names for device in claim.devices]
+    known = [int(number) for number, device in requests if number.isdigit() and device.startswith("gpu.")]
+    return sum(known) if len(known) == len(requests) else 0
 
 
 def may_see_devices(pod: Pod) -> bool:

@@ -27,6 +27,7 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.on_failure: ({}, ()),
     Kind.lacks_rendezvous: ({}, {}),
     Kind.gang_scheduler: ({}, ()),
+    Kind.start_orders: ({},),
     Kind.runtime: ({}, (), Versions()),
     Kind.read: ({}, ()),
     Kind.status: ({},),

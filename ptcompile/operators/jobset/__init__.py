@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
-    from ptcompile.kinds.model import KindDefaults, LostPod, Retry
+    from ptcompile.kinds.model import KindDefaults, LostPod, Retry, StartOrder
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
@@ -65,6 +65,11 @@ class JobSet(Kind):
         from ptcompile.operators.jobset.pods import expand
 
         return expand(manifest, request)
+
+    def start_orders(self, manifest: Json) -> Iterator[StartOrder]:
+        from ptcompile.operators.jobset.pods import start_orders
+
+        return start_orders(manifest)
 
     def recreates(self, manifest: Json, template: Template) -> bool:
         from ptcompile.operators.jobset.pods import is_recreated

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from ptcompile.diagnostics import Path
-from ptcompile.kinds.model import KindContext, LostPod, Retry
+from ptcompile.kinds.model import KindContext, LostPod, Retry, StartOrder
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, unreadable_names
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences
 from ptcompile.kubernetes.unstructured import (
@@ -183,6 +183,40 @@ def _coordinator_address(name: str, subdomain: str, spec: Json) -> str | None:
     coordinator = nested_map({"coordinator": coordinator_field}, "coordinator")
     pod = f"{name}-{as_string(coordinator.get('replicatedJob'))}-{as_int(coordinator.get('jobIndex'))}"
     return f"{pod}-{as_int(coordinator.get('podIndex'))}.{subdomain}"
+
+
+def start_orders(manifest: Json) -> Iterator[StartOrder]:
+    """Yield which replicatedJobs are created when another is ready."""
+    spec = nested_map(manifest, "spec")
+    replicated = [*indexed_mappings(spec.get("replicatedJobs"))]
+    names = [as_string(job.get("name")) for _, job in replicated]
+    pods = {
+        as_string(job.get("name")): as_int(job.get("replicas"), 1) * pod_count(nested_map(job, "template", "spec"))
+        for _, job in replicated
+    }
+    if nested_map(spec, "startupPolicy").get("startupPolicyOrder") == "InOrder":
+        order = ("spec", "startupPolicy", "startupPolicyOrder")
+        for position, name in enumerate(names[:-1]):
+            text = f"InOrder creates {names[position + 1]} when {name} is ready"
+            yield StartOrder(order, name, sum(pods[each] for each in names[: position + 1]), text, "remove it")
+    for index, job in replicated:
+        for position, dependency in enumerate(as_mappings(job.get("dependsOn"))):
+            first = as_string(dependency.get("name"))
+            if dependency.get("status") == "Ready" and first in pods:
+                later = _started_after(first, replicated)
+                exist = sum(count for name, count in pods.items() if name not in later)
+                path = ("spec", "replicatedJobs", index, "dependsOn", position)
+                text = f"{as_string(job.get('name'))} is created when {first} is ready"
+                yield StartOrder(path, first, exist, text, "remove it")
+
+
+def _started_after(first: str, replicated: Sequence[tuple[int, Json]]) -> set[str]:
+    """Return the replicatedJobs that are created after `first`, directly or through others; each names earlier ones."""
+    later = {first}
+    for _, job in replicated:
+        if any(as_string(dependency.get("name")) in later for dependency in as_mappings(job.get("dependsOn"))):
+            later.add(as_string(job.get("name")))
+    return later - {first}
 
 
 def is_recreated(manifest: Json, _template: Template) -> bool:

@@ -10,7 +10,7 @@ from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
-    from ptcompile.kinds.model import LostPod
+    from ptcompile.kinds.model import LostPod, StartOrder
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
@@ -38,6 +38,11 @@ class LeaderWorkerSet(Kind):
 
     def recreates(self, manifest: Json, template: Template) -> bool:
         return True
+
+    def start_orders(self, manifest: Json) -> Iterator[StartOrder]:
+        from ptcompile.operators.leaderworkerset.pods import start_orders
+
+        return start_orders(manifest)
 
     def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
         from ptcompile.operators.leaderworkerset.pods import lost_pod

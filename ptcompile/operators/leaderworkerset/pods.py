@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from ptcompile.kinds import templates
-from ptcompile.kinds.model import LostPod
+from ptcompile.kinds.model import LostPod, StartOrder
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.unstructured import (
@@ -67,6 +67,15 @@ def expand(manifest: Json) -> Expansion:
     if shown < groups.count:
         notes.append(f"{groups.count} groups of {groups.size} pods, each with its own leader: only the first is shown")
     return Expansion(tuple(roles), (groups.service(),), notes=tuple(notes))
+
+
+def start_orders(manifest: Json) -> Iterator[StartOrder]:
+    """Yield that the workers of a group are created when its leader is ready."""
+    spec = nested_map(manifest, "spec")
+    if spec.get("startupPolicy") == "LeaderReady":
+        leader = "leader" if nested_map(spec, "leaderWorkerTemplate").get("leaderTemplate") else "worker"
+        text = "LeaderReady creates the workers when the leader is ready"
+        yield StartOrder(("spec", "startupPolicy"), leader, 1, text, "set startupPolicy to LeaderCreated")
 
 
 class _Groups:

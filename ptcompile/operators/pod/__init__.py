@@ -9,7 +9,7 @@ from ptcompile.kinds.model import Kind, KindContext, Operator, RendezvousSetting
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
-    from ptcompile.kinds.model import LostPod, Retry
+    from ptcompile.kinds.model import LostPod, Retry, StartOrder
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
@@ -117,6 +117,17 @@ class StatefulSet(Deployment):
 
     name = "StatefulSet"
 
+    def start_orders(self, manifest: Json) -> Iterator[StartOrder]:
+        from ptcompile.operators.pod.pods import start_orders
+
+        return start_orders(manifest)
+
+
+class ReplicaSet(Deployment):
+    """A ReplicaSet, whose pods have random names."""
+
+    name = "ReplicaSet"
+
 
 class PodOperator(Operator):
     """Kubernetes itself, for the target pod."""
@@ -124,7 +135,7 @@ class PodOperator(Operator):
     folder = "pod"
     authority = "kube-apiserver"
     release = "kubernetes"
-    kinds = (BarePod(), Deployment(), StatefulSet())
+    kinds = (BarePod(), Deployment(), StatefulSet(), ReplicaSet())
     target_name = "pod"
 
     def target(self) -> Target:

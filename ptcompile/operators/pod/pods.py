@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kinds import templates
-from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
+from ptcompile.kinds.model import KindContext, LostPod, Retry, StartOrder, kubelet_retry
 from ptcompile.kinds.pods import MAX_PODS_PER_ROLE, ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
@@ -89,6 +89,15 @@ def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
 
     service = find_headless_service(request.related, subdomain, labels, namespace)
     return Expansion((ExpandedRole("pod", count, view),), (service,) if service else ())
+
+
+def start_orders(manifest: Json) -> Iterator[StartOrder]:
+    """Yield that a StatefulSet creates each pod when the one before it is ready, unless it is Parallel."""
+    spec = nested_map(manifest, "spec")
+    if spec.get("podManagementPolicy") != "Parallel":
+        field = ("podManagementPolicy",) if "podManagementPolicy" in spec else ()
+        text = "podManagementPolicy OrderedReady creates each pod when the one before it is ready"
+        yield StartOrder(("spec", *field), "pod", 1, text, "set podManagementPolicy to Parallel")
 
 
 _POD_NAME = "statefulset.kubernetes.io/pod-name"

@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
-    from ptcompile.kinds.model import GangSystem, KindDefaults, LostPod, QueueSystem, Retry
+    from ptcompile.kinds.model import GangSystem, KindDefaults, LostPod, QueueSystem, Retry, StartOrder
     from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
@@ -61,6 +61,11 @@ class VolcanoJob(Kind):
         from ptcompile.operators.volcano.pods import expand
 
         return expand(manifest, request)
+
+    def start_orders(self, manifest: Json) -> Iterator[StartOrder]:
+        from ptcompile.operators.volcano.pods import start_orders
+
+        return start_orders(manifest)
 
     def crowded(self, manifest: Json, versions: Versions) -> bool:
         from ptcompile.operators.volcano.pods import is_crowded

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds import templates
-from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
+from ptcompile.kinds.model import KindContext, LostPod, Retry, StartOrder, kubelet_retry
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts, unreadable_names
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 from ptcompile.kubernetes.unstructured import (
@@ -303,6 +303,17 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     for i, task in indexed_mappings(nested_map(manifest, "spec").get("tasks")):
         name = _task_name(task, i)
         yield Template(("spec", "tasks", i, "template"), task.get("template"), name, as_int(task.get("replicas")))
+
+
+def start_orders(manifest: Json) -> Iterator[StartOrder]:
+    """Yield which tasks are created when those that they depend on are ready."""
+    tasks = [*indexed_mappings(nested_map(manifest, "spec").get("tasks"))]
+    depends = {index: as_strings(nested_map(task, "dependsOn").get("name")) for index, task in tasks}
+    exist = sum(as_int(task.get("replicas")) for index, task in tasks if not depends[index])
+    for index, task in tasks:
+        for first in depends[index]:
+            text = f"{as_string(task.get('name'))} is created when {first} is ready"
+            yield StartOrder(("spec", "tasks", index, "dependsOn"), first, exist, text, "remove it")
 
 
 def too_many_tasks(manifest: Json) -> Problem | None:

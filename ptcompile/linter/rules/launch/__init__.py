@@ -99,6 +99,7 @@ RULES: Final[dict[str, str]] = {
     "ray_heads_apart": f"ray start head {MULTI_POD_KINDS}",
     "launch_not_understood": VENDORS,
     "unknown_host": MULTI_POD_KINDS,
+    "ready_before_peers": f"{RENDEZVOUS_WORDS} readinessProbe",
     "unpublished_name": f"{TORCHRUN} c10d/elasticPolicy",
     "literal_address": RENDEZVOUS_WORDS,
     "unset_shell_variable": f"{NODE_LAUNCHERS} $",

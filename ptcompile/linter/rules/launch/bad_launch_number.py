@@ -44,15 +44,25 @@ _MAX_VALUES = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         for option, value in _numeric_options(role).items():
-            is_text = is_never_number(value) and not role.member.is_uncertain(option)
+            is_random = _has_random_name(role) and any(name in value for name in _HOST_NAMES)
+            is_text = (is_random or is_never_number(value)) and not role.member.is_uncertain(option)
             if is_text or (is_literal(value) and not _is_accepted(option, value)):
                 path = role.path_of(option)
                 name = role.member.variable(option) if role.member.is_env_script else role.member.option_name(option)
                 yield found_at(
                     path,
-                    f"{role.launcher_name} does not start with {name} {value!r}: {_expectation(option)}",
-                    "write a number",
+                    f"{role.launcher_name} does not start with {name} {value!r}: {_expectation(option)}"
+                    + (", and the pods' names end in random letters" if is_random else ""),
+                    "use c10d, or an Indexed Job, whose pods have indexes" if is_random else "write a number",
                 )
+
+
+def _has_random_name(role: TrainingRole) -> bool:
+    """Return whether the pods' host names end in random letters."""
+    return role.pod.hostname is None and not role.pod.on_host
+
+
+_HOST_NAMES = ("HOSTNAME", "$(hostname", "`hostname", "<metadata.name>")
 
 
 def _numeric_options(role: TrainingRole) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Rules that compare network policies with the pods that they select."""
+"""Rules that compare network policies and autoscalers with the pods that they are about."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Final
 
 RULES: Final[dict[str, str]] = {
-    "closed_network": "",
+    "closed_network": "NetworkPolicy",
+    "scaled_world": "HorizontalPodAutoscaler",
 }
 """Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

@@ -54,6 +54,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rules.launch.ready_before_peers import deadlocks
 from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
 
@@ -63,6 +64,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
     path = ("spec", "startupPolicy", "startupPolicyOrder")
     names = [name_of(replicated) for _, replicated in replicated_jobs(subject)]
     edits = [Edit("remove", ("spec", "startupPolicy"))]
+    if any(deadlocks(subject)):
+        help = "remove it: the pods wait for one another before they are ready"
+        yield found_at(path, "InOrder is deprecated", help, Fix("remove it", tuple(edits), safe=False))
+        return
     for index in range(1, len(names)):
         dependency = [{"name": names[index - 1], "status": "Ready"}]
         edits.append(Edit("set", ("spec", "replicatedJobs", index, "dependsOn"), dependency))

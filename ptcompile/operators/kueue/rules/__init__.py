@@ -20,6 +20,8 @@ RULES: Final[dict[str, str]] = {
     "multikueue_without_queue": "kueue managedBy",
     "unsuspended_in_queue": "kueue suspend",
     "suspended_without_queue": "suspend",
+    "incomplete_pod_group": "kueue count",
+    "partly_admitted_world": "kueue parallelism",
     "unknown_kueue_label": "kueue labels/annotations",
 }
 """Rule modules in evaluation order, each with its trigger words (see `words`)."""

@@ -1,0 +1,67 @@
+"""A pod group of Kueue waits for pods that the files do not have, or has more than it counts.
+
+What: Pods of one group have the annotation kueue.x-k8s.io/pod-group-total-count with another number than the files have
+Pods of that group.
+
+Why: Kueue admits a group when all its pods exist. With fewer they keep their scheduling gate; pods above the number are
+deleted.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        name: train-0
+        labels: {kueue.x-k8s.io/queue-name: research, kueue.x-k8s.io/pod-group-name: train}
+        annotations:
+    -     kueue.x-k8s.io/pod-group-total-count: "3"  # <--
+    +     kueue.x-k8s.io/pod-group-total-count: "2"
+      spec:
+        restartPolicy: Never
+        containers: [{name: pytorch, image: "ghcr.io/acme/train:1.0", resources: {requests: {cpu: 1, memory: 1Gi}}}]
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        name: train-1
+        labels: {kueue.x-k8s.io/queue-name: research, kueue.x-k8s.io/pod-group-name: train}
+        annotations: {kueue.x-k8s.io/pod-group-total-count: "2"}
+      spec:
+        restartPolicy: Never
+        containers: [{name: pytorch, image: "ghcr.io/acme/train:1.0", resources: {requests: {cpu: 1, memory: 1Gi}}}]
+
+Fix: write the number of pods, or add the missing ones.
+
+Source: Kueue 0.19, pkg/controller/jobs/pod/pod_controller.go ("fewer runnable pods than expected"; excess pods).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+
+_COUNT, _NAME = "kueue.x-k8s.io/pod-group-total-count", "kueue.x-k8s.io/pod-group-name"
+_POD = ("v1", "Pod")
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    group = string_map(subject.metadata.get("labels")).get(_NAME)
+    total = atoi(string_map(subject.metadata.get("annotations")).get(_COUNT, ""))
+    if subject.kind != _POD or not group or total is None:
+        return
+    labels = [string_map(nested_map(pod, "metadata").get("labels")) for pod in subject.neighbors.of_kind(_POD)]
+    count = sum(each.get(_NAME) == group for each in labels)
+    if total != count > 1:
+        fate = "all of them wait for the others" if count < total else f"Kueue deletes {count - total} of them"
+        yield found_at(
+            ("metadata", "annotations", _COUNT),
+            f"the group {group} counts {total} pods, but the files have {count}: {fate}",
+            f"write {count}, or make it {total} pods",
+            on_key=True,
+        )
+
+
+RULE = Rule("incomplete-pod-group", _check, severity="warning", stage="run", authority="kueue")
