@@ -73,7 +73,7 @@ def meets_by_name(subject: Subject, service: str) -> bool:
         for role in group
         if count_nodes(group) > 1
     ]
-    return any(host.split(".")[1:2] == [service] for host in hosts)
+    return any(host.lower().split(".")[1:2] == [service] for host in hosts)
 
 
 def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[Json, Json]]]:
