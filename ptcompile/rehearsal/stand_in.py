@@ -25,6 +25,8 @@ _CROSS_RANK = "CROSS_RANK"
 _SINGLE_PROCESS_ENV = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
 """Variables of a process that trains alone."""
 _FAULT_EXIT_STATUS = 3
+_HOST_BYTES = 253
+"""Bytes of a host name that are compared, which is all of it."""
 
 
 def main() -> int:
@@ -39,10 +41,13 @@ def main() -> int:
     rank, world = dist.get_rank(), dist.get_world_size()
     total = torch.tensor([rank])
     dist.all_reduce(total)
-    hosts = [None] * world
-    dist.all_gather_object(hosts, socket.gethostname())
+    # collectives of objects need numpy, which torch does not install
+    own_host = torch.tensor([*socket.gethostname().encode()[:_HOST_BYTES].ljust(_HOST_BYTES)])
+    hosts = [torch.empty_like(own_host) for _ in range(world)]
+    dist.all_gather(hosts, own_host)
     record: dict[str, object] = {name: os.environ.get(name) for name in _REPORTED_VARIABLES}
-    record |= {"rank": rank, "world": world, "hosts": len(set(hosts)), "sum": int(total.item()), "args": sys.argv[1:]}
+    count = len({tuple(host.tolist()) for host in hosts})
+    record |= {"rank": rank, "world": world, "hosts": count, "sum": int(total.item()), "args": sys.argv[1:]}
     record["GROUP_RANK"] = record["GROUP_RANK"] or os.environ.get(_CROSS_RANK)
     is_first_process = os.environ.get("LOCAL_RANK", "0") == "0"
     _append_record(os.path.join(folder, "seen.jsonl"), record)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import ptcompile
 from ptcompile.operators.targets import TARGETS
+from ptcompile.rehearsal import stand_in
 from ptcompile.rehearsal.cast import MAX_PODS, cast, scale_conf, with_fields
 from ptcompile.rehearsal.places import names_in_dns
 from ptcompile.rehearsal.settings import RehearsalError
@@ -162,3 +165,8 @@ def test_deepspeed_starts_without_ssh() -> None:
 def test_a_full_name_in_dns_may_end_in_a_dot() -> None:
     names = ["train-0.train", "train-0.train.default.svc.cluster.local"]
     assert [*names_in_dns(names)] == [*names, f"{names[1]}."]
+
+
+def test_the_stand_in_needs_no_numpy() -> None:
+    """Collectives of objects need it, and torch does not install it."""
+    assert "_object" not in Path(stand_in.__file__).read_text(encoding="utf-8")
