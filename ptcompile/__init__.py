@@ -14,6 +14,7 @@ The functions take text, bytes, plain mappings or a `pathlib.Path`, and return v
     rehearse           run a job's pods as local processes
     admit              tell whether the queues of a cluster admit jobs, and what prevents it
     explain            name the cause of every value of the manifests
+    diagnose           name the first cause in a job's logs, and the line of the manifest that led to it
     status             read the state of a job from its live object
     requires           list what jobs need of a cluster
     platform           write the objects that a cluster must have for them
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         compile as compile,
     )
     from ptcompile.api.convert import convert as convert
+    from ptcompile.api.diagnose import diagnose as diagnose
     from ptcompile.api.diff import diff as diff
     from ptcompile.api.explain import explain as explain
     from ptcompile.api.fix import Fixed as Fixed, fix as fix
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from ptcompile.api.requirements import Requirements as Requirements, platform as platform, requires as requires
     from ptcompile.api.simulate import simulate as simulate, status as status
     from ptcompile.api.stored import Stored as Stored, stored as stored
+    from ptcompile.diagnosis.model import Diagnosis as Diagnosis
     from ptcompile.diagnostics import Diagnostic as Diagnostic, Span as Span
     from ptcompile.differ import Difference as Difference
     from ptcompile.explainer.explanation import Explanation as Explanation
@@ -122,6 +125,7 @@ _MODULES = {
         "compile",
     ),
     "ptcompile.api.convert": ("convert",),
+    "ptcompile.api.diagnose": ("diagnose",),
     "ptcompile.api.diff": ("diff",),
     "ptcompile.api.explain": ("explain",),
     "ptcompile.api.fix": (
@@ -159,6 +163,7 @@ _MODULES = {
         "Stored",
         "stored",
     ),
+    "ptcompile.diagnosis.model": ("Diagnosis",),
     "ptcompile.diagnostics": (
         "Diagnostic",
         "Span",

@@ -17,6 +17,7 @@ import pytest
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.goregex import to_python_syntax
+from ptcompile.diagnosis.messages import messages
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
@@ -72,6 +73,11 @@ def _in(value: Any, depth: int) -> Iterator[tuple[re.Pattern[Any], str]]:
             yield from _in(inner, depth + 1)
 
 
+def _messages() -> Iterator[tuple[str, str, int, str]]:
+    for message in messages().values():
+        yield f"message {message.id}", message.pattern, 0, "search"
+
+
 def _schemas() -> Iterator[tuple[str, str, int, str]]:
     for path in sorted((ROOT / "schemas").rglob("*.json")):
         for text in set(_patterns(json.loads(path.read_text(encoding="utf-8")))):
@@ -92,7 +98,7 @@ def _patterns(value: Any) -> Iterator[str]:
 @cache
 def _all() -> dict[tuple[str, int, str], str]:
     found: dict[tuple[str, int, str], str] = {}
-    for where, text, flags, method in (*_compiled(), *_calls(), *_schemas()):
+    for where, text, flags, method in (*_compiled(), *_calls(), *_messages(), *_schemas()):
         if text:
             found.setdefault((text, flags & ~re.UNICODE, method if method in METHODS else "search"), where)
     return found
@@ -147,6 +153,7 @@ def test_the_patterns_are_found() -> None:
     ):
         assert one in places, one
     assert any(where.startswith("schemas/") for where in places)
+    assert any(where.startswith("message ") for where in places)
 
 
 def test_a_pattern_is_compiled_on_first_use() -> None:

@@ -168,6 +168,7 @@ SCHEMAS: Final[dict[str, Callable[[], Schema]]] = {
     "handle": _schema_reader("handle"),
     "rehearsal": _schema_reader("rehearsal"),
     "admission": _schema_reader("admission"),
+    "diagnosis": _schema_reader("diagnosis"),
 }
 """Functions that build or read each schema."""
 

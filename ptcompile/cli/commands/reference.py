@@ -193,7 +193,18 @@ def _to_json(data: object) -> str:
 
 def add_schema(parser: Parser) -> None:
     """Add the command's options."""
-    schemas = ("spec", "cluster", "report", "world", "diff", "explanation", "handle", "rehearsal", "admission")
+    schemas = (
+        "spec",
+        "cluster",
+        "report",
+        "world",
+        "diff",
+        "explanation",
+        "handle",
+        "rehearsal",
+        "admission",
+        "diagnosis",
+    )
     parser.add_argument("schema", choices=schemas, help="the document or result to describe")
 
 

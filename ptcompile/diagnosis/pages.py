@@ -1,0 +1,95 @@
+"""The page of every message, and the search for one by its words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from textwrap import fill
+
+from ptcompile.diagnosis.messages import Message, PossibleCause, messages, words_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+ROLES: Final = {
+    "first": "can be the first cause",
+    "either": "the first cause or a consequence",
+    "secondary": "a consequence of something in another process",
+    "summary": "says that something failed, not why",
+    "notice": "harmless",
+}
+_CHECKED: Final = {
+    "captured": "captured from a real process",
+    "source": "read in its source",
+    "public text": "known from public logs",
+}
+
+
+def page(message: Message) -> str:
+    """Return the page of a message as text for a terminal."""
+    examples = (f"  {line}" for example in message.examples for line in example.split("\n"))
+    causes = (f"{number}. {_with_code(cause)}" for number, cause in enumerate(message.causes, 1))
+    parts = [
+        f"{message.id}  ({message.group}; {ROLES[message.role]})",
+        _filled(message.meaning),
+        "\n".join(["Such as:", *examples]),
+        "\n".join(["Causes, the likeliest first:", *(_filled(cause, "  ") for cause in causes)]),
+        _filled(f"Do: {message.do}"),
+        *([_filled(f"Look next at: {message.next}")] if message.next else ()),
+        _filled(f"Source: {message.source}; {_CHECKED[message.checked]}"),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _filled(text: str, indent: str = "") -> str:
+    return fill(
+        text, 100, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _with_code(cause: PossibleCause) -> str:
+    return f"{cause.text} ({cause.code})" if cause.code else cause.text
+
+
+_NEAREST: Final = 3
+_OF_TEXT: Final = 3
+"""How much more a word of the message itself tells than one of its explanation."""
+
+
+def search(text: str) -> list[Message]:
+    """Return the messages with the most telling words of a text, at most three; a rare word tells more."""
+    words = _words([text])
+    weights = {name: sum(weight for word, weight in told.items() if word in words) for name, told in _told().items()}
+    ranked = sorted(messages().values(), key=lambda message: -weights[message.id])
+    return [message for message in ranked[:_NEAREST] if weights[message.id]]
+
+
+@cache
+def _told() -> dict[str, dict[str, float]]:
+    """Return how much each word of each message's page tells."""
+    texts, pages = {}, {}
+    for message in messages().values():
+        causes = (cause.text for cause in message.causes)
+        texts[message.id] = _words([message.id, *message.examples])
+        pages[message.id] = texts[message.id] | _words([message.meaning, *causes])
+    counts = Counter(word for words in pages.values() for word in words)
+    return {
+        name: {word: (_OF_TEXT if word in texts[name] else 1) / counts[word] for word in words}
+        for name, words in pages.items()
+    }
+
+
+def named(word: str) -> Message | None:
+    """Return the message with this name, or the only one whose lines have this word."""
+    with_word = [message for message in messages().values() if word in message.words]
+    return messages().get(word) or (with_word[0] if len(with_word) == 1 else None)
+
+
+_SHORTEST_WORD: Final = 3
+
+
+def _words(texts: Iterable[str]) -> frozenset[str]:
+    words = (word.lower() for text in texts for word in words_of(text))
+    return frozenset(word for word in words if len(word) >= _SHORTEST_WORD)

@@ -1,0 +1,35 @@
+"""The page of a message, and the search for one by its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.diagnosis.messages import Message, messages
+from ptcompile.diagnosis.pages import named, page, search
+
+
+@pytest.mark.parametrize("message", messages().values(), ids=lambda message: str(message.id))
+def test_every_message_has_a_page(message: Message) -> None:
+    text = page(message)
+    assert text.startswith(f"{message.id}  (")
+    for part in (message.meaning, message.do, message.source, *(cause.text for cause in message.causes)):
+        assert " ".join(part.split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("message", messages().values(), ids=lambda message: str(message.id))
+def test_every_page_is_found_by_the_words_of_its_message(message: Message) -> None:
+    nearest = search(f"{message.examples[0]} {message.meaning}")
+    assert message.id in [other.id for other in nearest]
+
+
+def test_words_of_people() -> None:
+    assert "multi-attach" in [message.id for message in search("volume attached to two nodes multi-attach")]
+    assert "shm-alloc" in [message.id for message in search("unable to allocate shared memory")]
+    assert search("zzz qqq") == []
+
+
+def test_names() -> None:
+    for word in ("client-timeout", "EADDRINUSE", "RendezvousConnectionError"):
+        assert named(word) is not None, word
+    assert named("Invalid") is None
+    assert named("nothing") is None
