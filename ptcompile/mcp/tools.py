@@ -214,6 +214,17 @@ def _explain(call: Call) -> dict[str, Any]:
     return {"explanation": _masked(explanation.to_dict())}
 
 
+def _diagnose(call: Call) -> dict[str, Any]:
+    from ptcompile.api.diagnose import diagnose_inputs
+
+    logs = {"logs": call.arguments["logs"]}
+    if not {"text", "path"} & set(call.arguments):
+        return _masked(diagnose_inputs(logs, None).to_dict())
+    item = document(call)
+    judge = settings(call, item)
+    return _masked(diagnose_inputs(logs, judged_inputs(item, judge), judge.options).to_dict())
+
+
 def explain_rule(word: str) -> str:
     """Return the page of a code or the name of a rule. Raises `CallError` for an unknown one."""
     from ptcompile.diagnostics.codes import CODES
@@ -357,6 +368,14 @@ TOOLS: Final = {
         },
         _explanation_schema,
         _explain,
+    ),
+    "diagnose": Tool(
+        "Name the first cause of a failure in logs and events of a job's pods, which may be mixed (kubectl logs "
+        "--prefix, get events, describe), and with its manifest or spec, the line that led to it",
+        {"logs": {"type": "string", "description": "lines of logs, events or states"}, **_INPUT, **_CLUSTER},
+        lambda: schema("diagnosis"),
+        _diagnose,
+        ("logs",),
     ),
     "diff": Tool(
         "Compare two specs or manifests: what the change means for the pods, and what an apply would do",

@@ -36,6 +36,12 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         {"text": SPEC, "at": "containers[pytorch].image", "target": "volcano"},
         {"text": "spec: {"},
     ],
+    "diagnose": [
+        {"logs": "[rank1]: KeyError: 'lr'"},
+        {"logs": "RendezvousTimeoutError", "text": MANIFEST},
+        {"logs": "RendezvousTimeoutError", "text": SPEC, "cluster_text": CLUSTER},
+        {"logs": "all is well", "text": "- 1"},
+    ],
     "diff": [{"old_text": SPEC, "new_text": MANIFEST}, {"old_text": SPEC, "new_text": "kind: Pod"}],
     "convert": [{"text": MANIFEST, "target": "trainjob"}, {"text": SPEC, "target": "pod"}],
     "import": [{"text": MANIFEST}, {"text": "kind: ConfigMap"}],

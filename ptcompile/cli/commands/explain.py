@@ -1,4 +1,6 @@
-"""`ptcompile explain`: which pass, rule and line of the spec wrote each part of the manifests; a field; a rule."""
+"""`ptcompile explain`: which pass, rule and line of the spec wrote each part of the manifests; a field; a rule; a
+message in a log.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import os
 from collections.abc import Sequence
 
 from ptcompile.cli import config, files, overrides, presentation
-from ptcompile.cli.commands import reference
+from ptcompile.cli.commands import diagnose, reference
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import keywords
@@ -41,17 +43,28 @@ With a field in place of a file: its type, default and description, and what an 
 With the code or name of a rule: its page.
 
   ptcompile explain PTC302
+
+With a line of a log: what it means. With --log: the first cause in the logs of a job's pods (what kubectl get events,
+describe and get -o json print are logs too), and with the job's manifest or spec, the line that led to it.
+
+  ptcompile explain "RendezvousConnectionError: The connection to the C10d store has failed"
+  ptcompile explain job.yaml --log train-0.log train-1.log events.txt
+  kubectl logs -l job-name=train --prefix | ptcompile explain --log - job.yaml
 """
 
 
 def add(parser: Parser) -> None:
     """Add the command's options."""
     parser.add_value(
-        "spec", "SPEC", "a file, - for standard input, a field such as spec.elastic, or a rule such as PTC302"
+        "spec",
+        "SPEC",
+        "a file, - for standard input, a field such as spec.elastic, a rule such as PTC302, or a line of a log",
+        nargs="?",
     )
     parser.add_value("path", "PATH", "path in a manifest, whole or partial: env.NCCL_DEBUG, volumes", nargs="?")
     add_spec_options(parser)
     parser.set_defaults(configured_cluster=False)  # a code is explained without the configuration
+    parser.add_repeatable("--log", "FILE", "logs of a job's pods, or -; a last YAML file is the manifest", nargs="+")
     add_format(parser, "text", "json")
     parser.add_value("--html", "FILE", "write a self-contained HTML page (- for standard output)")
     parser.add_flag("--no-lint", "do not run the lint rules on the compiled manifests")
@@ -59,13 +72,15 @@ def add(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain the manifests of one file, or a code; return 1 if `compile` would not write manifests."""
-    if options.path is None and reference.is_code(options.spec):
-        return reference.explain(options.spec)
-    if options.path is None and not os.path.exists(options.spec) and _may_be_field(options.spec):
-        return _explain_field(options.spec, options.format)
-    if options.path is None and options.spec.isalpha() and not os.path.exists(options.spec):
-        raise UsageError(f"{options.spec}: no such file or directory{_field_hint(options.spec)}")
+    """Explain the manifests of one file, or a word; return 1 if `compile` would not write manifests."""
+    if options.log:
+        return diagnose.explain_logs(options)
+    if options.spec is None:
+        raise UsageError("nothing to explain: SPEC is a file, a field, a rule or a message")
+    if options.path is None and not os.path.exists(options.spec):
+        status = _explain_word(options.spec, options.format)
+        if status is not None:
+            return status
     settings = config.load(None)
     options.cluster = options.cluster or settings.cluster
     check_target(options.target, extensions=settings.extensions)
@@ -84,6 +99,19 @@ def run(options: argparse.Namespace) -> int:
     if not explanation.jobs:
         return status
     return max(status, presentation.write_result(_format_explanation(explanation, options), options.format))
+
+
+def _explain_word(word: str, form: str) -> int | None:
+    """Explain a code, a field or a message. None for a word that may be the path of a file."""
+    if reference.is_code(word) and not diagnose.is_message(word):
+        return reference.explain(word)
+    if _may_be_field(word):
+        return _explain_field(word, form)
+    if diagnose.may_be_message(word):
+        return diagnose.explain_message(word, form)
+    if word.isalpha():
+        raise UsageError(f"{word}: no such file or directory{_field_hint(word)}")
+    return None
 
 
 def _may_be_field(word: str) -> bool:
