@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ptcompile.diagnosis.model import origin_to_dict, place_of
 from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.course import Observation, Round
 from ptcompile.rehearsal.runner import Rehearsal
@@ -41,6 +42,7 @@ def text(rehearsal: Rehearsal) -> str:
         *with_label("seen", [f"{END_TEXTS[verdict.seen]} ({ended})"]),
         *with_label("differs", verdict.differences),
         *with_label("verdict", [_verdict_text(rehearsal)]),
+        *with_label("first cause", _cause_texts(rehearsal)),
         *with_label("hint", rehearsal.hints),
         *with_label("logs", [rehearsal.settings.keep_logs] if rehearsal.settings.keep_logs else []),
         *with_label("stand-ins", rehearsal.stand_ins),
@@ -80,7 +82,9 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
     ]
     claimed, seen = rehearsal.verdict.claimed.end, rehearsal.verdict.seen
     if seen == "fail" and own_failures and (rehearsal.verdict.differences or claimed == "all"):
-        return f"failed: {own_failures[0]}"
+        began = rehearsal.cause.pod.removeprefix("pod") if rehearsal.cause else ""
+        first = [failure for failure in own_failures if failure.startswith(f"pod {began}:")]
+        return f"failed: {(first or own_failures)[0]}"
     running = [str(a.number) for a, s in zip(rehearsal.actors, rehearsal.seen, strict=True) if s.exit is None]
     if rehearsal.settings.blind and rehearsal.limited and running:
         return f"failed: pods {', '.join(running)} still ran at the time limit"
@@ -91,6 +95,14 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
     if seen == "fail":
         return "failed, as simulate predicts" if claimed else "failed"
     return "passed"
+
+
+def _cause_texts(rehearsal: Rehearsal) -> list[str]:
+    """Return where a failure began, with the words of `ptcompile explain --log`."""
+    if rehearsal.cause is None:
+        return []
+    message = rehearsal.cause.sighting.message
+    return [f"{place_of(rehearsal.cause)}: {message.id}", message.meaning]
 
 
 def fault_text(fault: Fault) -> str:
@@ -157,6 +169,7 @@ def to_dict(rehearsal: Rehearsal) -> dict[str, Any]:
         else None,
         "skipped": [{**fault._asdict(), "why": why} for fault, why in rehearsal.skipped],
         "events": [{"seconds": round(seconds, 1), "text": event} for seconds, event in rehearsal.events],
+        "cause": rehearsal.cause and origin_to_dict(rehearsal.cause),
         "hints": list(rehearsal.hints),
         "logs": rehearsal.settings.keep_logs,
         "mounts": dict(rehearsal.settings.mounts),

@@ -7,6 +7,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ptcompile._internal import files
+from ptcompile.diagnosis.first import FirstCause, find_origin, masked
+from ptcompile.diagnosis.lines import Logs
 from ptcompile.kubernetes.versions import parse_version
 from ptcompile.rehearsal.backends import Ground, Opening, open_ground
 from ptcompile.rehearsal.cast import MODULES, Actor, Cast, cast
@@ -48,6 +51,8 @@ class Rehearsal(NamedTuple):
     """What the operator did, each with the time."""
     hints: tuple[str, ...]
     """Options that would make the rehearsal faster or more telling."""
+    cause: FirstCause | None = None
+    """Where a failure began, by the messages in the logs; None if no pod failed or no message is known."""
 
 
 def rehearse(
@@ -81,7 +86,7 @@ def rehearse(
         progress(f"removed {len(leftovers)} folders of rehearsals that were killed: {', '.join(leftovers)}")
     if hint := _long_wait_hint(job, faults, settings):
         progress(f"hint: {hint}")
-    course, observations, ground, stand_ins = _play(job, rehearsed, faults, settings, progress, opening)
+    course, observations, ground, stand_ins, cause = _play(job, rehearsed, faults, settings, progress, opening)
     if masker := masker_of([job.manifest]):
         observations = tuple(
             fault._replace(error=masker(fault.error) if fault.error else None) for fault in observations
@@ -100,15 +105,17 @@ def rehearse(
     return Rehearsal(
         job, rehearsed.actors, tuple(faults), settings, ground.torch, observations, verdict, stand_ins,
         time.monotonic() - start, course.limited, course.training, tuple(course.skipped), tuple(course.events),
-        (hint,) if hint and course.limited else (),
+        (hint,) if hint and course.limited else (), cause and masked(cause, [job.manifest]),
     )  # fmt: skip
 
 
 def _play(
     job: SimulatedJob, rehearsed: Cast, faults: Sequence[Fault], settings: RehearsalSettings, progress: Progress,
     opening: Opening,
-) -> tuple[Course, tuple[Observation, ...], Ground, tuple[str, ...]]:  # fmt: skip
-    """Run the pods, and return the course, what it observed, the back end, and what differs from the cluster."""
+) -> tuple[Course, tuple[Observation, ...], Ground, tuple[str, ...], FirstCause | None]:  # fmt: skip
+    """Run the pods. Return the course, what it observed, the back end, what differs from the cluster, and where a
+    failure began.
+    """
     images = [actor.image for actor in rehearsed.actors]
     with open_folder() as folder, opening(folder, settings, images) as ground:
         if missing := {actor.argv[0] for actor in rehearsed.actors} & set(MODULES) - {"torchrun", *ground.launchers}:
@@ -131,7 +138,16 @@ def _play(
             *_file_stand_ins(places, logs),
             *_limit_stand_ins(rehearsed, ground),
         )
-    return course, observations, ground, stand_ins
+        cause = _first_cause(logs) if any(observation.exit for observation in observations) else None
+    return course, observations, ground, stand_ins, cause
+
+
+def _first_cause(logs: Sequence[PodLog]) -> FirstCause | None:
+    """Return where a failure began, by the messages in the logs."""
+    read = Logs()
+    for log in logs:
+        read.read(os.path.basename(log.path), files.read(log.path, KEPT_BYTES // len(logs)))
+    return find_origin(read, tolerates=False)
 
 
 def _environment_stand_ins(image: str, ground: Ground, settings: RehearsalSettings) -> Iterator[str]:

@@ -9,6 +9,8 @@ import jsonschema
 import pytest
 
 from ptcompile._internal.schema_files import load
+from ptcompile.diagnosis.first import find_origin
+from ptcompile.diagnosis.lines import Logs
 from ptcompile.rehearsal import report
 from ptcompile.rehearsal.cast import cast
 from ptcompile.rehearsal.course import Observation, Round, Training
@@ -52,6 +54,18 @@ def _labelled(rehearsal: Rehearsal, label: str) -> list[str]:
     rest = lines[start + 1 :]
     more = next((i for i, line in enumerate(rest) if not line.startswith(" " * 15)), len(rest))
     return [line[15:] for line in lines[start : start + 1 + more]]
+
+
+def test_the_first_cause() -> None:
+    logs = Logs()
+    logs.read("pod1.log", "[rank1]: CUDA out of memory. Tried to allocate 2.50 GiB.")
+    seen = [_seen(number, exit=1) for number in range(3)]
+    failed = _rehearsal(*seen, cause=find_origin(logs, tolerates=False))
+    place, meaning = _labelled(failed, "first cause")
+    assert place == "pod1.log:1, pod pod1, rank 1: cuda-oom"
+    assert meaning.startswith("The memory of the GPU is full.")
+    assert report.to_dict(failed)["cause"]["message"] == "cuda-oom"
+    assert report.to_dict(_rehearsal())["cause"] is None
 
 
 def test_the_text_of_a_rehearsal_that_passed() -> None:
