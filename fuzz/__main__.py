@@ -17,7 +17,10 @@ from mmap import mmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-NAMES = ("reader", "lint", "compile", "server", "verbs", "secrets", "files", "definitions", "tree", "scripts")
+NAMES = (
+    *("reader", "lint", "compile", "server", "verbs", "secrets", "files", "definitions", "tree", "scripts"),
+    "logs",
+)
 MOST_DEATHS = 50
 """Inputs of one harness that may end its process."""
 _BROKEN = 100

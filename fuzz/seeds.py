@@ -82,6 +82,8 @@ REAL = tuple(
 
 def seeds(harness: str, folders: list[Path]) -> list[bytes]:
     """The seeds of a harness, each once, and every file of the folders that were named."""
+    if harness == "logs":
+        return list(_logs())
     own = _specs() if harness == "compile" else _OWN[harness] if harness in _OWN else (*_specs(), *_manifests())
     return list(dict.fromkeys([*own, *(data for folder in folders for data in _files(folder))]))
 
@@ -95,6 +97,13 @@ def _specs() -> Iterator[bytes]:
     for path in (*sorted(ROOT.glob("golden/*/spec.yaml")), *sorted(ROOT.glob("examples/*/spec.yaml"))):
         profile = path.with_name("cluster.yaml")
         yield path.read_bytes() + (b"---\n" + profile.read_bytes() if profile.exists() else b"")
+
+
+def _logs() -> Iterator[bytes]:
+    """Logs of faults, each with the manifest of its job behind it."""
+    for line in (ROOT / "tests" / "diagnosis" / "cases.jsonl").read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        yield "\n---\n".join([*case["files"].values(), case["manifest"]]).encode()
 
 
 def _admitted() -> Iterator[bytes]:

@@ -51,6 +51,17 @@ def _explain(data: bytes) -> None:
             html(explain_page(Inputs.read(data, only_specs=True)))
 
 
+def logs(data: bytes) -> None:
+    """Diagnose logs, with themselves as the manifest too: one input, whole or in two halves."""
+    half = len(data) // 2
+    given = {"a.log": data} if crc32(data) % 2 else {"a.log": data[:half], "b.txt": data[half:]}
+    for manifest in (None, data):
+        told = ptcompile.diagnose(given, manifest)
+        harmless(told.text())
+        harmless(json.dumps(told.to_dict(), allow_nan=False))
+        assert told.first is not None or told.causes == ()
+
+
 def _diff(data: bytes) -> None:
     """Compare an input with itself, or without the line in its middle: the clock is that of one diff."""
     lines = data.split(b"\n")
