@@ -52,13 +52,13 @@ def _neighbors(neighbors: list[tuple[str, str]]) -> str:
 
 def _of_answer(name: str) -> Iterator[str]:
     answer = CODE_PAGES[name]
-    yield _prose(answer.title)
+    yield prose(answer.title)
     yield f"## Fix\n\n{_sentence(answer.fix)}"
 
 
 def _of_rule(rule: Rule) -> Iterator[str]:
     text: RulePage = rule_page(rule)
-    yield _prose(text.title)
+    yield prose(text.title)
     yield "\n".join(
         [
             f"- Severity **{rule.severity}**: {_SEVERITIES[rule.severity]}",
@@ -93,12 +93,12 @@ def _index(rules: dict[str, Rule]) -> str:
 
 
 def _row(code: str, name: str, rule: Rule | None) -> str:
-    title = _prose(rule_page(rule).title if rule else CODE_PAGES[name].title).replace("|", "\\|").replace("\n", " ")
+    title = prose(rule_page(rule).title if rule else CODE_PAGES[name].title).replace("|", "\\|").replace("\n", " ")
     verdict = f" ({rule.severity}, {rule.stage})" if rule else ""
     return f"| [{code}]({code}.md) | `{name}` | {title}{verdict} |"
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     """Plain text as Markdown: what looks like markup is not, except code between backticks."""
     parts = text.split("`")
     return "`".join(_escaped(part) if at % 2 == 0 else part for at, part in enumerate(parts))
@@ -111,5 +111,5 @@ def _escaped(text: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    text = _prose(text.strip())
+    text = prose(text.strip())
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

@@ -7,13 +7,14 @@ import re
 from ptcompile.api.reference import targets
 from ptcompile.hardware import tables
 from ptcompile.requirements.capabilities import version_rows
-from website import cli, codes, documents, python, schemas
+from website import cli, codes, documents, messages, python, schemas
 
 
 def made_pages() -> dict[str, str]:
     """Every page that is not written by hand, as Markdown."""
     return {
         **codes.pages(),
+        **messages.pages(),
         **schemas.pages(),
         **documents.pages(),
         "reference/cli.md": cli.page(),

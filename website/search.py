@@ -21,6 +21,7 @@ _BOOSTS: Final = {
     "guide/": (1.3, 2.8),
     "reference/": (1.2, 1.2),
     "codes/#": (0.2, 0.2),
+    "messages/": (0.6, 0.2),
     "facts/": (0.5, 0.5),
     "project/": (0.2, 0.2),
 }
