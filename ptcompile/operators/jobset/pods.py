@@ -7,7 +7,7 @@ pkg/webhooks/pod_mutating_webhook.go and pod_admission_webhook.go; see docs/fact
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from ptcompile.diagnostics import Path

@@ -7,10 +7,10 @@ Why: `<hostname>.<subdomain>` resolves only for headless Services, so the ranks 
 Example:
 
       apiVersion: v1
-      kind: Service
+    - kind: Service  # <--
+    + kind: Service
       metadata: {name: train}
-    - spec:  # <--
-    + spec:
+      spec:
     +   clusterIP: None
         selector: {app: train}
         publishNotReadyAddresses: true
@@ -49,13 +49,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     user = next(iter(subject.cached(service_users)), None)
     if user is not None:
-        path = ("spec", "clusterIP") if address else ("spec",)
         yield found_at(
-            path,
+            ("spec", "clusterIP") if address else ("kind",),
             f"{user.title} uses this Service as its subdomain, but only a headless Service gives pods names",
             "set clusterIP to None",
             Fix("make the Service headless", (Edit("set", ("spec", "clusterIP"), "None"),), safe=False),
-            on_key=True,
+            on_key=bool(address),
+            field="spec.clusterIP",
             severity="error" if meets_by_name(subject_of(user.manifest, subject.stream), subject.name) else None,
         )
 
