@@ -131,7 +131,7 @@ def _holders(subject: Subject) -> Iterator[_Holder]:
         return
 
     yield _Holder((), subject.manifest, frozenset({OBJECT, kind}))
-    for template in subject.templates if subject.origins is None else ():
+    for template in subject.templates if subject.made is subject.manifest else ():
         yield _Holder(template.path, template.data, frozenset({POD}), template)
 
 
@@ -263,7 +263,7 @@ def _wrong_place(subject: Subject, holder: _Holder, row: KeyPlace, path: Path, v
     if POD in row.on and holder.template is None:
         targets = [template.path for template in subject.templates]
         edits = [*(Edit("set", (*target, "metadata", part, path[-1]), value) for target in targets), removal]
-        is_movable = len(targets) == 1 and subject.origins is None
+        is_movable = len(targets) == 1 and subject.made is subject.manifest
         text = f"{row.reader} looks for it only in the pod template"
         help_text = "move it to the metadata of the pod template"
         return Unread(row, "pods", _finding(row, path, text, help_text, edits if is_movable else ()))

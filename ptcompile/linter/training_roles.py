@@ -86,10 +86,18 @@ class TrainingRole:
 
         return misread_word(self.launch)
 
-    @property
+    @cached_property
     def misplaced_options(self) -> tuple[str, ...]:
         """The launcher's options, as written, that are after the script, which gets them instead."""
-        return self.pod.misplaced_options
+        from ptcompile.simulator.launchers.misread import misplaced_options
+
+        return misplaced_options(self.launch)
+
+    def is_uncertain(self, *options: str) -> bool:
+        """Return whether something outside the files may change the launch, or one of its options if some are given; or
+        whether the launcher gets its options at the wrong place, which is the finding then.
+        """
+        return bool(self.misplaced_options) or self.member.is_uncertain(*options)
 
     @cached_property
     def installs_packages(self) -> bool:
@@ -142,6 +150,9 @@ class TrainingRole:
         entry = self.user_entry(name) if source == "env" else None
         if entry is not None:
             return entry.path if entry.value is None else entry.value_path
+        if source == "env" and self.launch.in_shell:
+            # the script sets the variable
+            return self.container.script_path
         return self.operator_field(option) or self.unset_path
 
     @property
@@ -305,5 +316,7 @@ def obstacles_of(subject: Workload, roles: TrainingRoles) -> Iterator[RoleObstac
     """Yield what keeps the roles from meeting."""
     role_of = {id(role.member): role for role in roles}
     for obstacle in subject.job.obstacles if subject.job is not None else ():
-        if id(obstacle.member) in role_of:
-            yield RoleObstacle(role_of[id(obstacle.member)], obstacle)
+        role = role_of.get(id(obstacle.member))
+        if role is not None:
+            is_certain = obstacle.is_certain and not role.misplaced_options
+            yield RoleObstacle(role, obstacle._replace(is_certain=is_certain))

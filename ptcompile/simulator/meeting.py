@@ -150,11 +150,9 @@ class MeetingMember(NamedTuple):
 
     def is_uncertain(self, *options: str) -> bool:
         """Return whether something outside the files may change the launch, or one of its options if some are given:
-        envFrom, or what `doubt_about` returns; or whether the launcher gets its options at the wrong place.
+        envFrom, or what `doubt_about` returns.
         """
-        if self.pod.main is None or self.pod.has_unknown_variables or self.pod.misplaced_options:
-            return True
-        return self.doubt_about(*options) is not None
+        return self.pod.main is None or self.pod.has_unknown_variables or self.doubt_about(*options) is not None
 
     def doubt_about(self, *options: str) -> Doubt | None:
         """Return what decides whether the script starts the launcher, or what may change one of the options, or of all

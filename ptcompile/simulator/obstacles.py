@@ -435,7 +435,8 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     if ranks and min(ranks) > 0 and are_unique and all(any(_node_ranks(member)) for member in members):
         sentence = f"the node ranks begin at {min(ranks)}: no pod has rank 0, which opens the store"
         # a bare Pod may join pods of other files
-        is_certain = gathering.total == (guide.rendezvous.nodes or (1, 1))[1]
+        is_complete = gathering.total == (guide.rendezvous.nodes or (1, 1))[1]
+        is_certain = is_complete and guide.rendezvous.launcher != "image"
         yield Obstacle("master-without-rank-0", sentence, gathering.first, is_certain, option="node-rank")
     elif host is not None and gathering.pods > 1 and not guide.address.is_blind:
         rank = host.rendezvous.node_rank

@@ -230,13 +230,6 @@ class Pod:
         return kubelet.qos_class(self.view.spec)
 
     @cached_property
-    def misplaced_options(self) -> tuple[str, ...]:
-        """The launcher's options, as written, that are after the script, which gets them instead."""
-        from ptcompile.simulator.launchers.misread import misplaced_options
-
-        return misplaced_options(self.launch)
-
-    @cached_property
     def launch(self) -> Invocation:
         """The program that the main container's command line starts."""
         command, args = self._command_line

@@ -33,7 +33,7 @@ def reported(name: str, code: str) -> list[tuple[str, str, str]]:
         ("volcano_without_svc", "PTC404", "torchrun", "does not have the plugin svc", "add svc: [] to spec.plugins"),
         ("claim_of_one_pod", "PTC314", "claimName", "all but the first never start", "ReadWriteMany"),
         ("read_only_claim", "PTC379", "", "the volume at /ckpt is read-only", "the volume's persistentVolumeClaim"),
-        ("cluster_ip_subdomain", "PTC210", "spec:", "only a headless Service", "set clusterIP to None"),
+        ("cluster_ip_subdomain", "PTC210", "kind:", "only a headless Service", "set clusterIP to None"),
         ("queue_for_no_namespace", "PTC292", "queue-name", "has no namespaceSelector", "another queue"),
         ("name_that_is_a_boolean", "PTC502", "name: n", "not boolean (false)", "put the value in quotes"),
         ("number_in_env", "PTC502", "value: 8", "not integer (8)", "put the value in quotes"),

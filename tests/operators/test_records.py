@@ -24,7 +24,7 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.lost_pod: ({}, "node", ()),
     Kind.restarts: ({}, "node", (), 1),
     Kind.retries: ({},),
-    Kind.on_failure: ({}, ()),
+    Kind.on_failure: ({}, KindContext()),
     Kind.lacks_rendezvous: ({}, {}),
     Kind.gang_scheduler: ({}, ()),
     Kind.start_orders: ({},),

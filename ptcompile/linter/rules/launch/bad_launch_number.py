@@ -45,7 +45,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         for option, value in _numeric_options(role).items():
             is_random = _has_random_name(role) and any(name in value for name in _HOST_NAMES)
-            is_text = (is_random or is_never_number(value)) and not role.member.is_uncertain(option)
+            is_text = (is_random or is_never_number(value)) and not role.is_uncertain(option)
             if is_text or (is_literal(value) and not _is_accepted(option, value)):
                 path = role.path_of(option)
                 name = role.member.variable(option) if role.member.is_env_script else role.member.option_name(option)

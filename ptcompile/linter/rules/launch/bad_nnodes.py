@@ -39,7 +39,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         nnodes = role.options.get("nnodes", "")
         # elastic-range-reversed reports ranges that the operator sets
-        is_certain = is_literal(nnodes) or (is_never_number(nnodes) and not role.member.is_uncertain("nnodes"))
+        is_certain = is_literal(nnodes) or (is_never_number(nnodes) and not role.is_uncertain("nnodes"))
         if role.is_torchrun and role.rendezvous.nodes is None and is_certain and role.source_of("nnodes") != "operator":
             path = role.path_of("nnodes")
             yield found_at(

@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             role.is_torchrun
             and is_etcd
             and role.options.get("rdzv-id") in ("none", "")
-            and not role.member.is_uncertain("rdzv-id", "rdzv-backend")
+            and not role.is_uncertain("rdzv-id", "rdzv-backend")
         ):
             path = role.path_of("rdzv-backend")
             yield found_at(

@@ -68,7 +68,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             role.member.is_python_script
             and len(set_by_user) > 1
             and missing
-            and not role.member.is_uncertain()
+            and not role.is_uncertain()
             and not role.launch.in_shell
         ):
             yield found_at(

@@ -43,7 +43,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if (
             role.is_torchrun
             and nproc in ("auto", "cpu")
-            and not role.member.is_uncertain("nproc-per-node")
+            and not role.is_uncertain("nproc-per-node")
             and not may_see_devices(role.pod)
         ):
             path = role.path_of("nproc-per-node")

@@ -45,12 +45,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         gpus, processes = count_one_process_devices(role.pod), role.rendezvous.processes
         is_known = role.is_torchrun or (role.rendezvous.launcher in LAUNCHERS)
-        if (
-            is_known
-            and processes is not None
-            and 0 < processes < gpus
-            and not role.member.is_uncertain("nproc-per-node")
-        ):
+        if is_known and processes is not None and 0 < processes < gpus and not role.is_uncertain("nproc-per-node"):
             path = role.path_of("nproc-per-node")
             path = role.command_path if path == role.unset_path else path
             yield found_at(

@@ -103,7 +103,7 @@ def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: Train
         doubt = training.member.doubt_about()
         if doubt is not None:
             return doubt.sentence(training.launcher_name)
-        return "envFrom may change how it starts" if training.member.is_uncertain() else None
+        return "envFrom may change how it starts" if training.is_uncertain() else None
     if launch.launcher == "image":
         return "the container has no command, and the image's entry point is unknown"
     if launch.launcher in LAUNCHERS:

@@ -70,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for role in roles:
         launcher = LAUNCHERS.get(role.rendezvous.launcher)
-        if role.member.is_uncertain() or is_sweep(role.member):
+        if role.is_uncertain() or is_sweep(role.member):
             continue
         if launcher is None:
             if _reads_no_variable(role) and not subject.lacks_rendezvous:

@@ -41,7 +41,7 @@ _MIG_PREFIX = "nvidia.com/mig-"
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         nproc = role.options.get("nproc-per-node", "")
-        if not role.is_torchrun or nproc not in ("auto", "gpu") or role.member.is_uncertain("nproc-per-node"):
+        if not role.is_torchrun or nproc not in ("auto", "gpu") or role.is_uncertain("nproc-per-node"):
             continue
         devices = role.pod.devices
         slices = sum(count for name, count in devices.items() if name.startswith(_MIG_PREFIX))

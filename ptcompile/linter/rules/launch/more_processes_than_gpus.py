@@ -64,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _is_certain(role: TrainingRole) -> bool:
     """Return whether the files settle the number of processes; envFrom cannot change a command-line option."""
-    return not role.member.is_uncertain("nproc-per-node") or (
+    return not role.is_uncertain("nproc-per-node") or (
         role.source_of("nproc-per-node") == "flag" and not role.launch.in_shell
     )
 

@@ -74,7 +74,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for role in roles:
         gpus = count_one_process_devices(role.pod)
-        if gpus > 1 and role.member.is_env_script and _is_plain(role) and not role.member.is_uncertain():
+        if gpus > 1 and role.member.is_env_script and _is_plain(role) and not role.is_uncertain():
             yield found_at(
                 role.command_path,
                 f"python starts one process in a pod with {gpus} GPUs: the others idle unless the script uses them",

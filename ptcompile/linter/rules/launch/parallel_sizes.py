@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         world = _world(roles)
         sizes = _options(first.launch.entry)
         product = prod(sizes.get(name, 1) for name in ("tensor", "pipeline", "context"))
-        if world is None or first.member.is_uncertain() or product < 2:
+        if world is None or first.is_uncertain() or product < 2:
             continue
         path = _path(first)
         if world % product:

@@ -73,7 +73,7 @@ def deadlocks(subject: Subject) -> Iterator[tuple[StartOrder, TrainingRole, int]
     for order in subject.record.start_orders(subject.manifest):
         for role in subject.training_roles:
             nodes = role.rendezvous.nodes
-            is_first = role.expanded.name == order.first and not role.member.is_uncertain()
+            is_first = role.expanded.name == order.first and not role.is_uncertain()
             if is_first and nodes is not None and nodes[0] > order.pods and _answers_late(role):
                 yield order, role, nodes[0]
 

@@ -62,7 +62,7 @@ _RANK = frozenset({"rank", "node-rank", "node_rank"})
 
 def _check(subject: Subject) -> Iterator[Finding]:
     roles = subject.training_roles
-    if subject.job is None or any(role.member.is_uncertain() for role in roles):
+    if subject.job is None or any(role.is_uncertain() for role in roles):
         return
     total = count_nodes(roles)
     for role in roles:

@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
         if (
             role.launch.in_shell
-            and not role.member.is_uncertain(*role.launch.options)
+            and not role.is_uncertain(*role.launch.options)
             and (role.is_torchrun or role.member.is_modeled)
         ):
             yield from _check_role(role)

@@ -54,8 +54,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         )
         yield found_at(
             path,
-            f"{reason}dnsPolicy {written or 'ClusterFirst'} uses the node's resolver, which cannot resolve the "
-            "names of pods and Services",
+            f"{reason} the node's resolver, which cannot resolve the names of pods and Services",
             f"set dnsPolicy to {policy}",
             Fix(f"set dnsPolicy to {policy}", (Edit("set", (*path[:-1], "dnsPolicy"), policy),), safe=True),
         )

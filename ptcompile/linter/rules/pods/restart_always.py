@@ -53,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield found_at(
                 ("kind",),
                 f"a {subject.kind[1]} starts its pods again when they end: the training never completes",
-                "train in a Job or a JobSet",
+                "train in a Job",
             )
     elif trainers:
         path: Path = ("spec", "restartPolicy")

@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return
     roles = subject.training_roles
-    if count_nodes(roles) > 1 and _relies_on_environment(roles[0]) and not roles[0].member.is_uncertain():
+    if count_nodes(roles) > 1 and _relies_on_environment(roles[0]) and not roles[0].is_uncertain():
         yield found_at(
             _WORKER,
             f"{count_nodes(roles)} Workers without a Master get no MASTER_ADDR, RANK and WORLD_SIZE",

@@ -74,7 +74,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _starts_one_process(role: TrainingRole) -> bool:
     """Return whether the command is Python with a script, or with a module that is not a launcher."""
     entry = role.launch.entry
-    if role.rendezvous.launcher != "command" or role.member.is_uncertain() or not entry:
+    if role.rendezvous.launcher != "command" or role.is_uncertain() or not entry:
         return False
     module = entry[2] if len(entry) > 2 and entry[1] == "-m" else ""
     is_python = entry[0].rpartition("/")[2].startswith("python")
