@@ -9,11 +9,21 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, Item
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.diagnostics import Problem, field_path, has_error, problem_at
-from ptcompile.kinds.admission import AdmissionRequest
+from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
 from ptcompile.kubernetes.index import with_existing
-from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    as_mappings,
+    as_string,
+    kind_of,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
 from ptcompile.operators.table import JOB_KINDS, modeled_queue_system
 from ptcompile.source import streams
+from ptcompile.world.nodes import pools_of_objects
+from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,15 +32,17 @@ if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.diagnostics import Authority, Diagnostic, Path, Severity
     from ptcompile.extending import Extensions
-    from ptcompile.kinds.admission import JobAdmission
     from ptcompile.kinds.model import QueueSystem
+    from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
-else:  # as text, NamedTuple would compile them
-    Diagnostic = JobAdmission = object
+else:  # as text, NamedTuple would compile it
+    Diagnostic = object
 
 
+_NODE_KINDS: Final = ("Node", "Pod", "Workload")
+"""Kinds that are many in a dump and decide nothing about the pods of a job, once the nodes are grouped."""
 _BY_QUOTA_ALONE: Final = "by quota alone: without --state, nothing is taken to be in use\n"
 
 
@@ -128,7 +140,7 @@ def admit_inputs(inputs: Inputs, dumps: Sequence[File] | None) -> Admission:
         frameworks=inputs.frameworks,
     )
     try:
-        answers = [] if system.admit is None else system.admit(request)
+        answers = _without_queues(request, system) or (system.admit(request) if system.admit is not None else [])
     except OutOfEvaluationsError:
         too_much = streams.to_diagnostic(_too_much(), None, None)
         return Admission((), (*inputs.diagnostics, *diagnostics, too_much), by_quota_alone)
@@ -140,8 +152,89 @@ def admit_inputs(inputs: Inputs, dumps: Sequence[File] | None) -> Admission:
         if answer is not None
         for problem in _problems(job, answer, _quota_place(answer, quotas), authority, by_quota_alone=by_quota_alone)
     ]
+    nodes = _Nodes(inputs, everything, jobs)
+    for i, (job, answer) in enumerate(zip(jobs, answers, strict=True)):
+        problems = [] if answer is None else [*nodes.problems(job, answer)]
+        of_jobs += map(job.to_diagnostic, problems)
+        if problems and answer is not None and not answer.queue and answer.outcome == "admitted":
+            answers[i] = answer._replace(outcome="waits", reason=problems[0].text)
+
     admitted = tuple([answer for answer in answers if answer is not None])
     return Admission(admitted, inputs.limited(*state.diagnostics, *diagnostics, *of_jobs), by_quota_alone)
+
+
+def _without_queues(request: AdmissionRequest, system: QueueSystem) -> list[JobAdmission | None]:
+    """Return that nothing keeps the jobs, if the state of a cluster has no queue."""
+    if not request.is_complete or any(each.get("kind") in (system.kind, "ClusterQueue") for each in request.objects):
+        return []
+
+    return [JobAdmission(kind_of(job)[1], object_name(job), namespace_of(job), "admitted") for job in request.jobs]
+
+
+class _Nodes:
+    """The nodes of the cluster: whether they take the pods of jobs that no queue keeps."""
+
+    def __init__(self, inputs: Inputs, everything: Objects, jobs: Sequence[Item]) -> None:
+        self._objects = everything
+        self._versions = inputs.versions
+        names = {object_name(job.manifest) for job in jobs}
+        pods = everything.of_kind(("v1", "Pod"))
+        self._running = [pod for pod in pods if names.isdisjoint(_owner_names(pod))]
+        self._listed = inputs.pools if inputs.pools is not None and inputs.pools.is_listed else None
+        self._streams: dict[tuple[frozenset[str] | None, bool], Stream | None] = {}
+
+    def problems(self, job: Item, answer: JobAdmission) -> Iterator[Problem]:
+        """Yield why no node takes the pods of a job: never, or, of one that preempts no other, not now."""
+        from ptcompile.linter import run
+        from ptcompile.linter.rule import NODE_RULES
+
+        if answer.queue and answer.outcome != "admitted":
+            return
+        path = ("spec",) if job.is_compiled else None
+        flavors = _flavors_of(answer)
+        for is_now in (False, True):
+            stream = self._stream(flavors, is_now)
+            problems = [] if stream is None else [*run(job.manifest, stream=stream, only=NODE_RULES)]
+            if is_now:
+                problems = [] if answer.victims else [_not_now(problem) for problem in problems]
+            yield from (problem if path is None else problem._replace(path=path) for problem in problems)
+            if problems or self._listed is not None:
+                return
+
+    def _stream(self, flavors: frozenset[str] | None, is_now: bool) -> Stream | None:
+        """Return the objects with the nodes that pods of these flavors see, or None if it has no nodes."""
+        key = (flavors, is_now)
+        if key not in self._streams:
+            running = self._running if is_now else ()
+            pools = self._listed or pools_of_objects(self._objects, running)
+            chosen = [each for each in self._objects if each.get("kind") == "ResourceFlavor"]
+            if pools is not None and flavors is not None:
+                pools = pools._replace(flavors=[each for each in chosen if object_name(each) in flavors])
+            others = [each for each in self._objects if each.get("kind") not in _NODE_KINDS]
+            self._streams[key] = None if pools is None else Stream(others, self._versions, pools=pools)
+        return self._streams[key]
+
+
+def _flavors_of(answer: JobAdmission) -> frozenset[str] | None:
+    """Return the flavors of the pods of a job, or None if they differ."""
+    if not answer.pod_sets:
+        return frozenset()
+
+    chosen = {frozenset(pod_set.flavors.values()) for pod_set in answer.pod_sets}
+    return chosen.pop() if len(chosen) == 1 else None
+
+
+def _owner_names(pod: Json) -> set[str]:
+    """Return the names of a pod's owners, and the values of its labels, which name the owners of those."""
+    metadata = nested_map(pod, "metadata")
+    owners = as_mappings(metadata.get("ownerReferences"))
+    return {*string_map(metadata.get("labels")).values(), *(as_string(owner.get("name")) for owner in owners)}
+
+
+def _not_now(problem: Problem) -> Problem:
+    help = "wait until other pods have ended, or request less"
+    text = f"{problem.text} while the pods of others run"
+    return problem._replace(name="not-admitted-now", text=text, help=help, severity="warning")
 
 
 def _too_much() -> Problem:

@@ -12,6 +12,7 @@ from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.applying import ApplyMode, apply_outcome
 from ptcompile.differ.model import Apply
 from ptcompile.differ.pairing import same_objects
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of, namespace_of, nested_map
 from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
@@ -108,11 +109,34 @@ def diff_inputs(
     after = DiffSide([item.manifest for item in new], second.versions)
     application = _Application(mode, namespace, definitions)
     applied = _apply(before, after, new, second, application)
+    lost = [_to_diagnostic(problem, item) for problem, item in _lost_nodes(old, new, first, second, namespace)]
     return Difference(
         names,
         compare(before, applied.after, applied.verdicts),
-        (*mistakes, *streams.limit_findings(applied.diagnostics, second.filename)),
+        (*mistakes, *streams.limit_findings([*applied.diagnostics, *lost], second.filename)),
     )
+
+
+def _lost_nodes(
+    old: Sequence[Item], new: Sequence[Item], first: Inputs, second: Inputs, namespace: str | None
+) -> Iterator[tuple[Problem, Item]]:
+    """Yield why no node takes the pods of a job any more."""
+    from ptcompile.linter import run
+    from ptcompile.linter.rule import NODE_RULES
+    from ptcompile.world.workload import Stream
+
+    earlier, later = [item.manifest for item in old], [item.manifest for item in new]
+    pools = second.pools_among(Objects(later))
+    if pools is None:
+        return
+
+    before = Stream(earlier, first.versions, pools=first.pools_among(Objects(earlier)))
+    after = Stream(later, second.versions, pools=pools)
+    by_id = {id(item.manifest): item for item in new}
+    for ours, theirs in same_objects(earlier, later, namespace):
+        if not any(run(ours, stream=before, only=NODE_RULES)):
+            for problem in run(theirs, stream=after, only=NODE_RULES):
+                yield problem._replace(text=f"no longer: {problem.text}", severity="warning"), by_id[id(theirs)]
 
 
 def _unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 else:  # as text, NamedTuple would compile them
     Json = ClusterProfile = object
 
+_NODE_KINDS: Final = frozenset({("v1", "Node"), ("karpenter.sh/v1", "NodePool")})
 _CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
 
@@ -199,6 +200,14 @@ class Inputs:
         from ptcompile.world.nodes import pools_of_profile
 
         return pools_of_profile(profile)
+
+    def pools_among(self, objects: Objects) -> Pools | None:
+        """Return the node pools of the profile, else those that objects show, or None."""
+        if self.pools is not None or not objects.has_any(_NODE_KINDS):
+            return self.pools
+        from ptcompile.world.nodes import pools_of_objects
+
+        return pools_of_objects(objects)
 
     @property
     def filename(self) -> str | None:

@@ -77,7 +77,9 @@ def simulate_inputs(inputs: Inputs, target: str | None = None) -> World:
     worlds += [_simulate_spec(spec, target, inputs, around) for spec in inputs.specs]
 
     world = merge_worlds([World(diagnostics=tuple(problems)), *worlds])
-    return world._replace(diagnostics=inputs.limited(*world.diagnostics))
+    pools = inputs.pools_among(around)
+    nodes = pools.groups if pools is not None else ()
+    return world._replace(diagnostics=inputs.limited(*world.diagnostics), nodes=nodes)
 
 
 def _object_problems(manifest: Mapping[str, Any]) -> list[Problem]:

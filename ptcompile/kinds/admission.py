@@ -165,7 +165,7 @@ class JobAdmission(NamedTuple):
     def _summary(self) -> str:
         place = self.cluster_queue or self.queue
         if self.outcome == "admitted":
-            return f"admitted by {place}"
+            return f"admitted by {place}" if place else "kept by no queue"
         if self.outcome == "waits":
-            return f"waits in {place}: {self.reason}"
+            return " ".join(filter(None, ["waits", "in" * bool(place), place])) + f": {self.reason}"
         return f"never admitted: {self.reason}"

@@ -30,8 +30,12 @@ if TYPE_CHECKING:
 NAME: Final = "metadata.name"
 """The field of `matchFields`; groups have it among their labels."""
 _AFFINITY: FieldPath = ("affinity", "nodeAffinity", REQUIRED)
+_TOGETHER: Final = ("affinity", "podAffinity", REQUIRED)
+_SPREAD: FieldPath = ("topologySpreadConstraints",)
 _SHOWN: Final = 4
 """How many names, values or reasons a sentence has at most."""
+_HOST: Final = "kubernetes.io/hostname"
+"""A label that the kubelet gives every node."""
 _CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
@@ -65,10 +69,27 @@ class NodeGroup(NamedTuple):
     """Whether a label that is not listed may have any value."""
     lacks: Callable[[str], bool] = never
     """Whether a resource that is not listed is absent."""
+    limits: Mapping[str, int] = {}
+    """The most that all its nodes together may have, in nano units, by resource name."""
 
     def available(self, resource: str) -> int | None:
         """Return the amount that a node leaves to pods, in nano units, or None if unknown."""
         return self.amounts.get(resource, 0 if self.lacks(resource) else None)
+
+    def room(self, needs: Mapping[str, int], *, apart: bool = False) -> int | None:
+        """Return how many pods with these requests fit at most, or None if that is unlimited.
+
+        `needs` are nano units by resource name; `apart`: no node takes two of the pods.
+        """
+        whole = [self.limits[name] // amount for name, amount in needs.items() if name in self.limits]
+        on_node = [1] if apart else []
+        for name, amount in needs.items():
+            available = self.available(name)
+            if available is not None:
+                on_node.append(available // amount)
+        if self.size is not None and on_node:
+            whole.append(self.size * min(on_node))
+        return min(whole, default=None)
 
 
 class Refusal(NamedTuple):
@@ -109,6 +130,8 @@ class Placement(NamedTuple):
     def text(self) -> str:
         """Return how many nodes or pools fit, and each first reason with how many have it."""
         groups = [*self.fitting, *(group for group, _ in self.refused)]
+        names = ", ".join([name for group in self.fitting for name in group.names][:_SHOWN])
+        named = f" ({names}{', ...' * (_count(self.fitting) > _SHOWN)})" if names else ""
         unit = "node pools" if any(group.is_pool for group in groups) else "nodes"
         counts: Counter[tuple[str, str]] = Counter()
         for group, (first, *_) in self.refused:
@@ -117,11 +140,29 @@ class Placement(NamedTuple):
         reasons = [f"{count} {verb if count == 1 else _PLURALS[verb]} {text}" for (verb, text), count in shown]
         rest = counts.total() - sum(count for _, count in shown)
         reasons += [f"{rest} for other reasons"] if rest else []
-        return f"{_count(self.fitting)}/{_count(groups)} {unit} fit: {', '.join(reasons)}"
+        head = f"{_count(self.fitting)}/{_count(groups)} {unit} fit{named}"
+        return ": ".join(filter(None, [head, ", ".join(reasons)]))
 
 
 def _count(groups: Iterable[NodeGroup]) -> int:
     return sum(len(group.names) for group in groups)
+
+
+def room_for(placements: Iterable[Placement], *, apart: bool = False) -> int | None:
+    """Return how many pods fit at most in all nodes together, whichever of these they are; None if unlimited.
+
+    Each is taken for the smallest of them, so that more certainly do not fit. `apart`: no node takes two of them.
+    """
+    groups: dict[int, NodeGroup] = {}
+    needs: dict[str, int] | None = None
+    for placement in placements:
+        groups |= {id(group): group for group in placement.fitting}
+        own = {name: amount.nano for name, amount in placement.pod.requests}
+        needs = own if needs is None else {name: min(own[name], needs[name]) for name in own.keys() & needs.keys()}
+
+    rooms = [group.room(needs or {}, apart=apart) for group in groups.values()]
+    known = [room for room in rooms if room is not None]
+    return sum(known) if len(known) == len(rooms) else None
 
 
 def fits(spec: Json, groups: Iterable[NodeGroup], more: amounts.Quantities | None = None) -> Placement:
@@ -232,6 +273,19 @@ def _node_resources(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     return None
 
 
-FILTERS: Final = (_node_unschedulable, _taint_toleration, _node_affinity, _node_resources)
+def _topology_labels(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
+    """Refuse nodes without the label by whose values a pod must be spread, or join others."""
+    constraints = as_mappings(pod.spec.get("topologySpreadConstraints"))
+    needed = [(_SPREAD, item) for item in constraints if item.get("whenUnsatisfiable") == "DoNotSchedule"]
+    needed += [(_TOGETHER, term) for term in as_mappings(nested_map(pod.spec, *_TOGETHER[:-1]).get(REQUIRED))]
+    for path, item in needed:
+        key = as_string(item.get("topologyKey"))
+        if key not in ("", _HOST) and not may_meet(group, (), {"key": key, "operator": "Exists"}):
+            help = f"use a topologyKey that is a label of the nodes ({_names(group)})"
+            return Refusal("lacks", f"the label {key}, a topologyKey of the pod", path, help, 3)
+    return None
+
+
+FILTERS: Final = (_node_unschedulable, _taint_toleration, _node_affinity, _node_resources, _topology_labels)
 """In kube-scheduler's order."""
 _PLURALS: Final = {"is": "are", "has": "have", "lacks": "lack"}

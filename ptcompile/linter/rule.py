@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
+NODE_RULES: Final = ("fits-no-machine", "larger-than-pools")
+"""The rules about the nodes that take a pod."""
+
+
 class Subject(Workload):
     """One object of a stream. Rules share what is derived here; nothing is derived twice."""
 

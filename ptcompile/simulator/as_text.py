@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.kinds.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.kubernetes.amounts import is_accelerator
+from ptcompile.kubernetes.nodes import NodeGroup, fits
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
@@ -89,19 +90,21 @@ def injected_entries(pod: Pod) -> frozenset[int]:
 
 def overview(world: World) -> str:
     """Return the text for all jobs of a world. Wide roles are folded and secrets are masked."""
-    blocks = [list(_job_lines(job)) for job in mask_jobs(world.jobs)]
+    blocks = [list(_job_lines(job, world.nodes)) for job in mask_jobs(world.jobs)]
     lines = [line for i, block in enumerate(blocks) for line in ([""] if i else []) + block]
     if world.skipped:
         lines += ["" * bool(lines), f"makes no pods: {', '.join(world.skipped)}"]
     return join_escaped(lines)
 
 
-def _job_lines(job: SimulatedJob) -> Iterator[str]:
+def _job_lines(job: SimulatedJob, nodes: Sequence[NodeGroup]) -> Iterator[str]:
     target = f", target {job.target}" if job.target else ""
     yield f"{job.title}  ({kind_of(job.manifest)[0]}, namespace {job.namespace}{target})"
     rendezvous = job_rendezvous(job)
     for label, lines in job_facts(job, rendezvous):
         yield from with_label(label, lines)
+    pods = [pod for _, pod in job.first_pods() if nodes and not pod.view.spec.get("nodeName")]
+    yield from with_label("where", [*dict.fromkeys(fits(pod.view.spec, nodes).text() for pod in pods)])
     if rendezvous is not None:
         yield ""
         yield from table(pod_rows(job, rendezvous))

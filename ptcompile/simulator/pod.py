@@ -11,11 +11,14 @@ from ptcompile.kinds.pods import ContainerView, ExpandedRole, Expansion, PodView
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import WRITING_KINDS, Objects
+from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.quantity import Quantity
+from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mappings,
     as_string,
+    as_strings,
     kind_of,
     namespace_of,
     nested_map,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from ptcompile.simulator.obstacles import Obstacle
 
 _CLAIM_GROUP: Final = "resource.k8s.io"
+_HOST: Final = "kubernetes.io/hostname"
 _COMPUTE_DOMAIN: Final = ("resource.nvidia.com", "ComputeDomain")
 
 
@@ -427,3 +431,32 @@ class WorkloadPods(_PodFields):
 def owner_of(pod: Pod) -> str:
     """Return the object that creates the pod, as `Kind/name`."""
     return f"Job/{pod.view.job}" if pod.view.job and pod.job.kind != "Job" else pod.job.title
+
+
+def repel(a: Pod, b: Pod) -> bool:
+    """Return whether no node takes both pods, or two such pods if they are the same."""
+    return _avoids(a, b) or _avoids(b, a) or not _node_ports(a).isdisjoint(_node_ports(b))
+
+
+def _avoids(pod: Pod, other: Pod) -> bool:
+    """Return whether a required anti-affinity of the pod on the host name selects the other's labels."""
+    for term in as_mappings(nested_map(pod.view.spec, "affinity", "podAntiAffinity").get(REQUIRED)):
+        namespaces = as_strings(term.get("namespaces"))
+        is_local = pod.view.namespace in namespaces if namespaces else term.get("namespaceSelector") is None
+        selector = nested_map(term, "labelSelector")
+        if term.get("topologyKey") != _HOST or not is_local or not selector or term.get("mismatchLabelKeys"):
+            continue
+        if selects(selector, other.view.labels):
+            return True
+    return False
+
+
+def _node_ports(pod: Pod) -> frozenset[tuple[int, str]]:
+    """Return the ports of the node that a pod takes, with their protocols."""
+    containers = as_mappings(pod.view.spec.get("containers"))
+    ports = [port for container in containers for port in as_mappings(container.get("ports"))]
+    key = "containerPort" if pod.on_host else "hostPort"
+    numbers = [
+        (as_int(port.get("hostPort")) or as_int(port.get(key)), str(port.get("protocol") or "TCP")) for port in ports
+    ]
+    return frozenset((number, protocol) for number, protocol in numbers if number)

@@ -11,6 +11,7 @@ from ptcompile.diagnostics import Diagnostic
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kinds.wrapped import wrapped_objects
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.nodes import NodeGroup
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import GROUP_MARKS, RUNS_PODS, kind_named
@@ -126,6 +127,8 @@ class World(NamedTuple):
     """Objects of kinds that are not simulated, as `Kind/name`."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Findings in the text, or in a spec that does not compile."""
+    nodes: Sequence[NodeGroup] = ()
+    """The nodes of the cluster, as far as the profile or the stream shows them."""
 
     @property
     def ok(self) -> bool:

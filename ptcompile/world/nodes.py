@@ -7,7 +7,7 @@ pkg/apis/v1/labels.go; karpenter-provider-aws 1.14, pkg/apis/v1/labels.go.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile, NodePool
 
+_ENDED: Final = ("Succeeded", "Failed")
+"""Phases of pods that no longer take anything of their node."""
 _INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 _MANY_VALUES: Final = 50
 """A label with more values than that does not tell nodes apart: it is their name, or the like."""
@@ -62,6 +64,8 @@ class Pools(NamedTuple):
     """Whether there are no others."""
     has_nodes: bool = True
     """Whether nodes are among them. If not, Karpenter makes them all, and there are others that it does not make."""
+    flavors: Sequence[Json] | None = None
+    """The ResourceFlavors that a queue chose, whose labels and tolerations pods get; None if that is unknown."""
 
 
 class PoolMisfit(NamedTuple):
@@ -76,11 +80,16 @@ class PoolMisfit(NamedTuple):
 
 def misfit_in(pools: Pools, placement: Placement) -> PoolMisfit | None:
     """Return why none of the pools takes a pod, or None if one does or another node may."""
-    is_told = pools.has_nodes or any(_is_meant(placement.pod, group) for group, _ in placement.refused)
-    if placement.fitting or not placement.refused or not is_told:
+    if placement.fitting or not placement.refused or not is_about(pools, placement):
         return None
     severity: Severity = "error" if pools.is_complete else "warning"
     return PoolMisfit(placement.nearest.path, placement.text(), placement.nearest.help, severity)
+
+
+def is_about(pools: Pools, placement: Placement) -> bool:
+    """Return whether pods are for these nodes, as far as is known: Karpenter does not make all nodes of a cluster."""
+    groups = [*placement.fitting, *(group for group, _ in placement.refused)]
+    return pools.has_nodes or any(_is_meant(placement.pod, group) for group in groups)
 
 
 def _is_meant(pod: PodNeeds, group: NodeGroup) -> bool:
@@ -132,14 +141,30 @@ def _machine_facts(machine: str, cloud: str | None) -> tuple[dict[str, str], dic
     return labels, sizes
 
 
-def pools_of_objects(objects: Objects) -> Pools | None:
-    """Return the nodes of files: Node objects, and Karpenter's NodePools. There may be others."""
+def pools_of_objects(objects: Objects, running: Iterable[Json] = ()) -> Pools | None:
+    """Return the nodes of files: Node objects, and Karpenter's NodePools. There may be others.
+
+    Nodes have what the pods `running` leave of them.
+    """
     nodes, pools = objects.of_kind(("v1", "Node")), objects.of_kind(("karpenter.sh/v1", "NodePool"))
-    groups = [*_node_groups(nodes), *map(karpenter_group, pools)]
+    groups = [*_node_groups(nodes, _taken(running)), *map(karpenter_group, pools)]
     return Pools(groups, has_nodes=bool(nodes)) if groups else None
 
 
-def _node_groups(nodes: Iterable[Json]) -> Iterator[NodeGroup]:
+def _taken(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
+    """Return what running pods reserve, in nano units, by the name of their node and by resource name."""
+    taken: dict[str, dict[str, int]] = {}
+    for pod in pods:
+        spec = nested_map(pod, "spec")
+        node = as_string(spec.get("nodeName"))
+        if node and nested_map(pod, "status").get("phase") not in _ENDED:
+            on_node = taken.setdefault(node, {})
+            for name, amount in {**amounts.pod_requests(spec), "pods": quantity.Quantity(NANO)}.items():
+                on_node[name] = on_node.get(name, 0) + amount.nano
+    return taken
+
+
+def _node_groups(nodes: Iterable[Json], taken: Mapping[str, Mapping[str, int]]) -> Iterator[NodeGroup]:
     """Yield the nodes in groups that differ in what decides on pods."""
     labels_of = {id(node): {**_labels(node), NAME: object_name(node)} for node in nodes}
     values: defaultdict[str, set[str]] = defaultdict(set)
@@ -153,10 +178,11 @@ def _node_groups(nodes: Iterable[Json]) -> Iterator[NodeGroup]:
         labels = labels_of[id(node)]
         told = sorted((key, "" if key in many else value) for key, value in labels.items())
         spec = nested_map(node, "spec")
-        groups[repr([told, spec.get("taints"), spec.get("unschedulable"), _allocatable(node)])].append(node)
+        left = _left(node, taken)
+        groups[repr([told, spec.get("taints"), spec.get("unschedulable"), left])].append(node)
     for members in groups.values():
         first, *_ = members
-        sizes = {name: amount.nano for name, amount in _allocatable(first).items()}
+        sizes = _left(first, taken)
         yield NodeGroup(
             names=tuple(map(object_name, members)),
             labels={key: [*{labels_of[id(node)][key]: 1 for node in members}] for key in labels_of[id(first)]},
@@ -193,17 +219,26 @@ def karpenter_group(pool: Json) -> NodeGroup:
     for machine in known if is_known else ():
         for resource, amount in _machine_facts(machine.machine.name, machine.cloud)[1].items():
             sizes[resource] = max(amount, sizes.get(resource, 0))
-    for resource, limit in amounts.quantities_of(nested_map(pool, "spec"), "limits").items():
-        sizes[resource] = min(limit.nano, sizes.get(resource, limit.nano))
+    limits = {key: limit.nano for key, limit in amounts.quantities_of(nested_map(pool, "spec"), "limits").items()}
+    sizes |= {key: min(limit, sizes.get(key, limit)) for key, limit in limits.items()}
+    nodes = [count for count in (limits.get("nodes"), _replicas(pool)) if count is not None]
     return NodeGroup(
         names=(name,),
         labels=labels,
         taints=as_mappings(spec.get("taints")),
         amounts=sizes,
+        size=min(nodes) // NANO if nodes else None,
+        limits=limits,
         requirements=requirements,
         is_open=partial(_is_resolved, provider),
         lacks=is_accelerator if is_known else _is_never_offered,
     )
+
+
+def _replicas(pool: Json) -> int | None:
+    """Return the fixed number of nodes of a static NodePool in nano units, or None."""
+    count = nested_map(pool, "spec").get("replicas")
+    return count * NANO if isinstance(count, int) and count >= 0 else None
 
 
 def _is_resolved(provider: str, label: str) -> bool:
@@ -223,5 +258,8 @@ def _labels(holder: Json) -> dict[str, str]:
     return string_map(nested_map(holder, "metadata").get("labels"))
 
 
-def _allocatable(node: Json) -> amounts.Quantities:
-    return amounts.quantities_of(nested_map(node, "status"), "allocatable")
+def _left(node: Json, taken: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Return what a node leaves to pods, in nano units, by resource name."""
+    of_others = taken.get(object_name(node), {})
+    whole = amounts.quantities_of(nested_map(node, "status"), "allocatable")
+    return {name: max(0, amount.nano - of_others.get(name, 0)) for name, amount in whole.items()}

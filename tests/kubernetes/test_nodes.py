@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.kubernetes.nodes import NAME, NodeGroup, choices_of, fits, reaches
+from ptcompile.kubernetes.nodes import NAME, NodeGroup, choices_of, fits, reaches, room_for
 from ptcompile.kubernetes.quantity import NANO
 
 Json = dict[str, Any]
@@ -150,3 +150,46 @@ def test_a_pool_may_have_one_of_several_values(spec: Json, matched: bool) -> Non
         is_open=lambda label: label.startswith("topology."),
     )
     assert reaches(choices_of(spec), pool) is matched
+
+
+ZONE = "topology.kubernetes.io/zone"
+SPREAD = {"topologyKey": ZONE, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+TERM = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "a"}}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "changed", "fitting"),
+    [
+        (pod(topologySpreadConstraints=[SPREAD]), {}, False),
+        (pod(topologySpreadConstraints=[SPREAD]), {"is_open": lambda _: True}, True),
+        (pod(topologySpreadConstraints=[{**SPREAD, "whenUnsatisfiable": "ScheduleAnyway"}]), {}, True),
+        (pod(topologySpreadConstraints=[{**SPREAD, "topologyKey": "kubernetes.io/hostname"}]), {}, True),
+        (pod(topologySpreadConstraints=[{**SPREAD, "topologyKey": "pool"}]), {}, True),
+        (pod(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}), {}, False),
+        (pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}), {}, True),
+        (pod(topologySpreadConstraints=7, affinity={"podAffinity": [7]}), {}, True),
+    ],
+)
+def test_the_label_by_which_pods_are_spread_or_joined(spec: Json, changed: Json, fitting: bool) -> None:
+    placement = fits(spec, [group(**changed)])
+    assert bool(placement.fitting) is fitting
+    assert f"1 lacks the label {ZONE}, a topologyKey of the pod" in placement.text() or fitting
+
+
+@pytest.mark.parametrize(
+    ("groups", "pods", "apart", "room"),
+    [
+        ([group(size=3)], [pod(2)], False, 6),
+        ([group(size=3)], [pod(2)], True, 3),
+        ([group(size=3), group("b", 8, size=1)], [pod(2)], False, 10 - 2),  # 16 cpu a node, 8 are requested
+        ([group(size=3), group("b")], [pod(2)], False, None),
+        ([group(limits={"nvidia.com/gpu": 6 * NANO})], [pod(2)], False, 3),
+        ([group(limits={"nvidia.com/gpu": 6 * NANO}, size=1)], [pod(2)], False, 2),
+        ([group(size=2), group("b", 8, size=1)], [pod(8), pod(4)], False, 2 + 2),
+        ([group(size=3, amounts={})], [pod(1)], False, 0),
+        ([group(size=3, amounts={}, lacks=lambda _: False)], [pod(1)], False, None),
+    ],
+)
+def test_how_many_pods_fit_at_once(groups: list[NodeGroup], pods: list[Json], apart: bool, room: int | None) -> None:
+    placements = [fits(spec, groups) for spec in pods]
+    assert room_for(placements, apart=apart) == room

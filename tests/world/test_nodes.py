@@ -10,6 +10,7 @@ import pytest
 import ptcompile
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import fits
+from ptcompile.simulator.as_text import overview
 from ptcompile.world.nodes import pools_of_objects
 
 Json = dict[str, Any]
@@ -151,3 +152,101 @@ def test_nodes_and_pools_of_wrong_types_raise_nothing(wrong: Any) -> None:
     pools += [karpenter(template={"requirements": [{"key": wrong, "operator": "In", "values": wrong}]})]
     told(*nodes, *pools, job(8, nodeSelector=wrong, tolerations=wrong, affinity=wrong))
     told(*nodes, *pools, job(8, tolerations=[{"key": wrong, "value": wrong, "effect": wrong, "operator": wrong}]))
+
+
+SERVICE = {
+    "apiVersion": "v1", "kind": "Service", "metadata": {"name": "train"},
+    "spec": {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {"app": "train"}},
+}  # fmt: skip
+LAUNCH = [
+    "torchrun", "--nnodes=2", "--nproc-per-node=4", "--node-rank=$(JOB_COMPLETION_INDEX)",
+    "--master-addr=train-0.train", "--master-port=29500", "a.py",
+]  # fmt: skip
+
+
+def gang(gpus: int = 4, **spec: Any) -> Json:
+    """Return a Job of two pods that wait for each other."""
+    made = job(gpus, subdomain="train", **spec)
+    made["spec"] |= {"completionMode": "Indexed", "completions": 2, "parallelism": 2}
+    made["spec"]["template"]["metadata"] = {"labels": {"app": "train"}}
+    made["spec"]["template"]["spec"]["containers"][0]["command"] = LAUNCH
+    return made
+
+
+PORTS = [{"containerPort": 29500, "hostPort": 29500}]
+
+
+def crowded(*objects: Json, cluster: Json) -> list[tuple[str, str]]:
+    head = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "own"}}
+    findings = ptcompile.lint([*objects], cluster={**head, "spec": cluster}).diagnostics
+    return [(each.severity, each.message) for each in findings if each.name == "larger-than-pools"]
+
+
+def test_all_pods_that_wait_for_one_another_need_room_at_once() -> None:
+    pools = {"small": {"allocatable": {GPU: 4}, "count": 1}}
+    ((severity, message),) = crowded(SERVICE, gang(), cluster={"nodePools": pools})
+    assert severity == "error"
+    assert "2 pods wait for one another, but the nodes that take them (small) have room for 1" in message
+    assert crowded(SERVICE, gang(2), cluster={"nodePools": pools}) == []
+    assert [severity for severity, _ in crowded(SERVICE, gang(), cluster={"nodePools": pools, "otherPools": True})] == [
+        "warning"
+    ]
+    apart = gang(2)
+    apart["spec"]["template"]["spec"]["containers"][0]["ports"] = PORTS
+    assert len(crowded(SERVICE, apart, cluster={"nodePools": pools})) == 1
+    assert crowded(SERVICE, job(4), cluster={"nodePools": pools}) == []
+
+
+def test_the_limits_of_karpenter_bound_all_pods() -> None:
+    pools = [karpenter(TYPES, limits={GPU: limit}) for limit in ("4", "8")]
+    pods = [SERVICE, gang(4, nodeSelector=ON_POOL)]
+    assert len(crowded(pools[0], *pods, cluster={})) == 1
+    assert crowded(pools[1], *pods, cluster={}) == []
+    assert len(crowded(karpenter(TYPES, limits={"nodes": 1}), *pods, cluster={})) == 1
+    assert len(crowded(karpenter(TYPES, replicas=1), *pods, cluster={})) == 1
+
+
+def test_a_queue_s_flavor_brings_tolerations() -> None:
+    flavor = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ResourceFlavor", "metadata": {"name": "gpu"}}
+    flavor["spec"] = {"tolerations": [{"key": "dedicated", "operator": "Exists"}]}
+    queued = job()
+    queued["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "q"}
+    tainted = node(spec={"taints": [DEDICATED]})
+    assert told(flavor, tainted, queued) == []
+    assert len(told(flavor, tainted, job())) == len(told(tainted, queued)) == 1
+
+
+def running(name: str, gpus: int, phase: str = "Running", **metadata: Any) -> Json:
+    container = {"name": "a", "resources": {"limits": {GPU: gpus}}}
+    spec, status = {"nodeName": "n-1", "containers": [container]}, {"phase": phase}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, **metadata}, "spec": spec, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("gpus", "pods", "reason"),
+    [
+        (4, [], ""),
+        (8, [], f"0/1 nodes fit: 1 has 4 {GPU}, 8 are requested"),
+        (4, [running("other", 1)], f"0/1 nodes fit: 1 has 3 {GPU}, 4 are requested while the pods of others run"),
+        (4, [running("other", 1, "Succeeded")], ""),
+        (4, [running("own", 4, labels={"batch.kubernetes.io/job-name": "train"})], ""),
+        (3, [running("other", 1)], ""),
+    ],
+)
+def test_admit_asks_the_nodes_if_no_queue_keeps_a_job(gpus: int, pods: list[Json], reason: str) -> None:
+    (answer,) = ptcompile.admit([job(gpus)], state=[node(), *pods]).jobs
+    assert (answer.outcome, answer.reason) == ("waits" if reason else "admitted", reason)
+
+
+def test_simulate_says_where_pods_may_run() -> None:
+    world = ptcompile.simulate([node(), node("n-2", spec={"taints": [DEDICATED]}), job()])
+    assert "where        1/2 nodes fit (n-1): 1 has the taint dedicated=ml:NoSchedule" in overview(world)
+    assert "where" not in overview(ptcompile.simulate([job()]))
+
+
+def test_diff_says_that_no_node_takes_a_pod_any_more() -> None:
+    said = ptcompile.diff([node(), job(4)], [node(), job(8)]).diagnostics
+    assert ["no longer: 0/1 nodes fit" in each.message for each in said if each.name == "fits-no-machine"] == [True]
+    assert not any(
+        each.name == "fits-no-machine" for each in ptcompile.diff([node(), job(8)], [node(), job(9)]).diagnostics
+    )

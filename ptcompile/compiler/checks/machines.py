@@ -28,7 +28,7 @@ from ptcompile.hardware.machines import (
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job, accelerators_in
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kubernetes.nodes import Placement, fits
+from ptcompile.kubernetes.nodes import Placement, fits, room_for
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.spec import devices as hardware
 
@@ -194,7 +194,7 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
     pools = pools_of_profile(cluster)
     if pools is None or job.runtime is not None:
         return
-    room: list[int | None] = []
+    training: list[Placement] = []
     has_misfit = False
     for role in job.roles:
         pod = pod_template.write_shared(role.template)["spec"]
@@ -208,10 +208,10 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
                 problem("fits-no-machine", path, misfit.text, misfit.help, severity=misfit.severity, stage="run"),
             )
         if role.trains:
-            room.append(_count_fitting_pods(placement))
-    counts = [count for count in room if count is not None]
-    if counts and not has_misfit and len(counts) == len(room):
-        for larger in _check_node_count(job, min(counts), pools, cluster):
+            training.append(placement)
+    room = None if has_misfit else room_for(training)
+    if room is not None and training:
+        for larger in _check_node_count(job, room, pools, cluster):
             yield None, larger
 
 
@@ -219,21 +219,6 @@ def _claimed(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[s
     """Return the accelerators that a pod claims instead of requesting them."""
     claimed = accelerators_in(job.claims, template.extra)
     return {hardware.gpu_resource(cluster, job.accelerator): Quantity(claimed * NANO)} if claimed else {}
-
-
-def _count_fitting_pods(placement: Placement) -> int | None:
-    """Return how many such pods fit into all pools together, or None if unlimited."""
-    total = 0
-    for group in placement.fitting:
-        counts = [
-            available // amount.nano
-            for name, amount in placement.pod.requests
-            if (available := group.available(name)) is not None
-        ]
-        if group.size is None or not counts:
-            return None
-        total += group.size * min(counts)
-    return total
 
 
 def _check_node_count(job: Job, room: int, pools: Pools, cluster: ClusterProfile) -> Iterator[Problem]:

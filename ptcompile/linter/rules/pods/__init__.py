@@ -18,6 +18,7 @@ RULES: Final[dict[str, str]] = {
     "tolerates_everything": "tolerations Exists",
     "gpu_nodes_without_gpus": "nodeSelector",
     "fits_no_machine": "instance/accelerator/product/@Node/@NodePool",
+    "larger_than_pools": "@Node/@NodePool",
     "takes_the_whole_machine": "instance/accelerator/product",
     "service_port_missing": "@Service",
     "shm_above_memory_limit": "emptyDir sizeLimit",

@@ -44,17 +44,16 @@ from ptcompile.linter.machines import excess_requests
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.world.nodes import Pools
-
 
 def _check(subject: Subject) -> Iterator[Finding]:
     pools = subject.stream.pools
-    for template in subject.templates:
-        is_listed = pools is not None and pools.is_listed  # with their own machines, as in compile
-        of_machine = [] if is_listed else [*_machine_misfits(template)]
-        yield from of_machine or (_pool_misfits(template, pools) if pools is not None else ())
+    is_listed = pools is not None and pools.is_listed  # with their own machines, as in compile
+    of_machines = [] if is_listed else [each for template in subject.templates for each in _machine_misfits(template)]
+    yield from of_machines
+    if pools is not None and not of_machines:
+        from ptcompile.linter.placement import pod_misfits
+
+        yield from pod_misfits(subject, pools)
 
 
 def _machine_misfits(template: ManifestTemplate) -> Iterator[Finding]:
@@ -67,16 +66,6 @@ def _machine_misfits(template: ManifestTemplate) -> Iterator[Finding]:
                 f"request at most {excess.misfit.has} per pod",
                 severity=None if excess.pins.is_certain else "warning",
             )
-
-
-def _pool_misfits(template: ManifestTemplate, pools: Pools) -> Iterator[Finding]:
-    from ptcompile.kubernetes.nodes import fits
-    from ptcompile.world.nodes import misfit_in
-
-    misfit = misfit_in(pools, fits(template.spec, pools.groups))
-    if misfit is not None:
-        path = (*template.path, "spec", *misfit.path)
-        yield found_at(path, misfit.text, misfit.help, severity=misfit.severity)
 
 
 RULE = Rule("fits-no-machine", _check, severity="error", stage="run", authority="ptcompile")

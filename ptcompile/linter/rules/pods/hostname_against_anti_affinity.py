@@ -55,15 +55,12 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.nodes import HOST
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.simulator.pod import repel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
-
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 class _PinnedRole(NamedTuple):
@@ -80,9 +77,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for first in roles:
         clique: list[_PinnedRole] = []
         for role in (first, *roles):
-            if role not in clique and all(_repel(role.pod, member.pod) for member in (first, *clique)):
+            if role not in clique and all(repel(role.pod, member.pod) for member in (first, *clique)):
                 clique.append(role)
-        pods = sum(role.pods if _repel(role.pod, role.pod) else 1 for role in clique)
+        pods = sum(role.pods if repel(role.pod, role.pod) else 1 for role in clique)
         hosts = frozenset().union(*(role.hosts for role in clique))
         if pods > len(hosts) > 0:
             names = ", ".join(sorted(hosts))
@@ -102,35 +99,6 @@ def _pinned_roles(subject: Subject) -> Iterator[_PinnedRole]:
             if template is not None:
                 yield _PinnedRole(pod, role.count, (*template.path, "spec", *path), frozenset(hosts))
                 break
-
-
-def _repel(a: Pod, b: Pod) -> bool:
-    """Return whether no node takes both pods, or two such pods if they are the same."""
-    return _avoids(a, b) or _avoids(b, a) or not _node_ports(a).isdisjoint(_node_ports(b))
-
-
-def _avoids(pod: Pod, other: Pod) -> bool:
-    """Return whether a required anti-affinity of the pod on the host name selects the other's labels."""
-    for term in as_mappings(nested_map(pod.view.spec, "affinity", "podAntiAffinity").get(_REQUIRED)):
-        namespaces = as_strings(term.get("namespaces"))
-        is_local = pod.view.namespace in namespaces if namespaces else term.get("namespaceSelector") is None
-        selector = nested_map(term, "labelSelector")
-        if term.get("topologyKey") != HOST or not is_local or not selector or term.get("mismatchLabelKeys"):
-            continue
-        if selects(selector, other.view.labels):
-            return True
-    return False
-
-
-def _node_ports(pod: Pod) -> frozenset[tuple[int, str]]:
-    """Return the ports of the node that a pod takes, with their protocols."""
-    containers = as_mappings(pod.view.spec.get("containers"))
-    ports = [port for container in containers for port in as_mappings(container.get("ports"))]
-    key = "containerPort" if pod.on_host else "hostPort"
-    numbers = [
-        (as_int(port.get("hostPort")) or as_int(port.get(key)), str(port.get("protocol") or "TCP")) for port in ports
-    ]
-    return frozenset((number, protocol) for number, protocol in numbers if number)
 
 
 RULE = Rule("hostname-against-anti-affinity", _check, severity="error", stage="run", authority="kube-apiserver")
