@@ -66,6 +66,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "unopened-device": ("PTC121", "slows"),
     "image-for-other-devices": ("PTC122", "fails"),
     "processes-on-mig": ("PTC176", "fails"),
+    "processes-on-shared-gpus": ("PTC154", "fails"),
     "fabric-of-another-cloud": ("PTC177", "waits"),
     "fabric-without-machine": ("PTC178", "waits"),
     "world-size-counts-processes": ("PTC130", "fails"),
@@ -97,6 +98,7 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
     "unused-claim": ("PTC161", "wastes"),
     "shared-claim": ("PTC162", "waits"),
     "claimed-and-counted": ("PTC163", "differs"),
+    "channel-takes-node": ("PTC155", None),
     # 2xx: scheduling, queues, topology
     "host-network-dns": ("PTC201", "fails"),
     "node-name-set": ("PTC202", "risks"),

@@ -93,6 +93,7 @@ RULES: Final[dict[str, str]] = {
     "range_above_pods": f"{TORCHRUN} nnodes/{RUNTIME_KINDS} {CLOSED_KINDS}/{RUNTIME_KINDS}",
     "range_without_restarts": f"{TORCHRUN} nnodes/elasticPolicy",
     "processes_on_mig": f"{NODE_LAUNCHERS} mig",
+    "processes_on_shared_gpus": f"{NODE_LAUNCHERS} nvidia shared/sharing/@ConfigMap",
     "host_interface": "IFNAME",
     "taken_port": f"{RENDEZVOUS_WORDS}",
     "ray_start_returns": "ray start",

@@ -1,6 +1,7 @@
 """Several processes of a pod train on slices of a GPU.
 
-What: a launcher starts several processes in a container whose devices are MIG slices.
+What: a launcher starts several processes in a container whose devices are MIG slices: by their resource name, or on
+nodes whose product label has -MIG-, where nvidia.com/gpu counts slices (strategy single).
 
 Why: CUDA shows a process one MIG slice, the first, and NCCL does not connect slices of one GPU. The processes find one
 device, or none.
@@ -36,11 +37,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.sharing import pins_slices
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for role in subject.training_roles:
-        slices = [name for name in role.pod.devices if name.startswith("nvidia.com/mig-")]
+        names = ("nvidia.com/mig-", "nvidia.com/gpu") if pins_slices(role.pod.view.spec) else ("nvidia.com/mig-",)
+        slices = [name for name in role.pod.devices if name.startswith(names)]
         processes = role.rendezvous.processes or 0
         if slices and processes > 1 and (role.is_torchrun or role.member.is_modeled):
             path = role.path_of("nproc-per-node")

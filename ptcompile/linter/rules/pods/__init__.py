@@ -71,6 +71,7 @@ RULES: Final[dict[str, str]] = {
     "object_in_other_namespace": "namespace @PersistentVolumeClaim/@ConfigMap/@Secret/@ServiceAccount",
     "unused_claim": "resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim",
     "shared_claim": "resourceClaimName",
+    "channel_takes_node": "resourceClaims @ComputeDomain",
     "claimed_and_counted": "resourceClaims nvidia @ResourceClaimTemplate/@ResourceClaim",
     "repeated_download": "initContainers persistentVolumeClaim",
     "user_without_home": f"runAsUser {TRAINING_LAUNCHERS}",

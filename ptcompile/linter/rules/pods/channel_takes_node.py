@@ -1,0 +1,65 @@
+"""A pod that claims a channel of a ComputeDomain keeps a node's other GPUs from pods of the domain.
+
+What: a pod claims an IMEX channel of a ComputeDomain of the same files, and requests fewer GPUs than the machine type
+that it selects has.
+
+Why: NVIDIA's DRA driver has one channel for each node, so one pod on each node can have the claim. The domain's other
+pods need other nodes, and the rest of the GPUs is left to pods without the claim.
+
+Example:
+
+      apiVersion: resource.nvidia.com/v1beta1
+      kind: ComputeDomain
+      metadata: {name: domain}
+      spec: {numNodes: 0, channel: {resourceClaimTemplate: {name: channel}}}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector: {node.kubernetes.io/instance-type: p6e-gb200.36xlarge}
+        resourceClaims:
+          - name: channel
+            resourceClaimTemplateName: channel  # <--
+        volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:
+    -         limits: {cpu: 16, memory: 64Gi, nvidia.com/gpu: 1}
+    +         limits: {cpu: 16, memory: 64Gi, nvidia.com/gpu: 4}
+              claims: [{name: channel}]
+            volumeMounts: [{name: shm, mountPath: /dev/shm}]
+
+Fix: request all GPUs of a node in one pod.
+
+Source: NVIDIA DRA driver 25.12, ComputeDomains; NVIDIA/nvcf#1572.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.devices import CHANNEL_CLASS, claims_of, count_whole_gpus, source_of_claim
+from ptcompile.linter.machines import pinned_machines
+from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        pins = pinned_machines(template)
+        least = min((machine.devices for machine in pins.machines), default=0) if pins is not None else 0
+        gpus = sum(count_whole_gpus(container) for container in template.containers)
+        for claim in claims_of(template) if pins is not None and 0 < gpus < least else ():
+            source = source_of_claim(subject.stream, claim, subject.namespace)
+            if source is not None and CHANNEL_CLASS in source.classes:
+                yield found_at(
+                    claim.path,
+                    f"one pod per node can have a ComputeDomain's channel, and this one uses {gpus} of {least} GPUs",
+                    "request all GPUs of a node in one pod",
+                )
+
+
+RULE = Rule("channel-takes-node", _check, severity="note", stage="style", authority="ptcompile")

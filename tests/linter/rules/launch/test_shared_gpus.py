@@ -1,0 +1,80 @@
+"""Several processes on GPUs that pods share, or on MIG slices that count as GPUs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+
+Json = dict[str, Any]
+GPU, PRODUCT = "nvidia.com/gpu", "nvidia.com/gpu.product"
+
+
+def pod(resource: str = GPU, count: int = 2, labels: Json | None = None) -> Json:
+    resources = {"limits": {"cpu": 8, "memory": "64Gi", resource: count}}
+    command = ["torchrun", "--standalone", f"--nproc-per-node={count}", "train.py"]
+    container = {"name": "t", "image": "acme/t:1", "command": command, "resources": resources}
+    spec = {"restartPolicy": "Never", "nodeSelector": labels or {}, "containers": [container]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "t", "namespace": "ml"}, "spec": spec}
+
+
+def plugin(**configs: str) -> Json:
+    metadata = {"name": "device-plugin", "namespace": "gpu-operator"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": configs}
+
+
+def sharing(how: str, resource: str = "name: nvidia.com/gpu, replicas: 4", **fields: str) -> str:
+    more = "".join(f"    {key}: {value}\n" for key, value in fields.items())
+    return f"version: v1\nsharing:\n  {how}:\n{more}    resources: [{{{resource}}}]\n"
+
+
+def told(*objects: Json) -> list[tuple[str, str]]:
+    findings = ptcompile.lint([*objects]).diagnostics
+    names = ("processes-on-shared-gpus", "processes-on-mig")
+    return [(each.name, each.message) for each in findings if each.name in names]
+
+
+SLICED = sharing("timeSlicing")
+REFUSED = "the kubelet refuses a request above 1"
+TWICE = "two of them may be of one GPU"
+
+
+@pytest.mark.parametrize(
+    ("objects", "said"),
+    [
+        ([pod(labels={PRODUCT: "NVIDIA-A100-SXM4-80GB-SHARED"})], TWICE),
+        ([pod("nvidia.com/gpu.shared")], TWICE),
+        ([pod(labels={"nvidia.com/gpu.sharing-strategy": "mps"})], TWICE),
+        ([pod(labels={"cloud.google.com/gke-gpu-sharing-strategy": "time-sharing"})], REFUSED),
+        ([plugin(any=SLICED), pod()], TWICE),
+        ([plugin(any=sharing("timeSlicing", failRequestsGreaterThanOne="true")), pod()], REFUSED),
+        ([plugin(any=sharing("mps")), pod()], REFUSED),
+        ([plugin(any=sharing("mps", failRequestsGreaterThanOne="false")), pod()], TWICE),
+        ([plugin(a=SLICED, b="version: v1\nflags: {migStrategy: none}"), pod()], ""),
+        ([plugin(a=SLICED, b="version: v1\nsharing: {}"), pod(labels={"nvidia.com/device-plugin.config": "a"})], TWICE),
+        ([plugin(any=sharing("timeSlicing", renameByDefault="true")), pod()], ""),
+        ([plugin(any=sharing("timeSlicing", "name: nvidia.com/gpu, replicas: 1")), pod()], ""),
+        ([plugin(any=sharing("timeSlicing", "name: nvidia.com/mig-1g.5gb, replicas: 2")), pod()], ""),
+        ([plugin(any=SLICED), pod(count=1)], ""),
+        ([pod(labels={PRODUCT: "NVIDIA-A100-SXM4-80GB"})], ""),
+        ([pod("amd.com/gpu", labels={PRODUCT: "NVIDIA-A100-SXM4-80GB-SHARED"})], ""),
+    ],
+)
+def test_several_processes_on_shares_of_gpus(objects: list[Json], said: str) -> None:
+    messages = [message for name, message in told(*objects) if name == "processes-on-shared-gpus"]
+    assert len(messages) == bool(said)
+    assert all(said in message for message in messages)
+
+
+def test_slices_that_count_as_gpus() -> None:
+    assert [name for name, _ in told(pod(labels={PRODUCT: "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}))] == ["processes-on-mig"]
+    assert told(pod(count=1, labels={PRODUCT: "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"})) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["version: v1\nsharing: 7", "version: v1\nsharing: {mps: [7]}", "version: v1\nsharing: [", "x"]
+)
+def test_a_configuration_of_wrong_types_says_nothing(text: str) -> None:
+    assert told(plugin(any=text), pod()) == []
